@@ -1,0 +1,53 @@
+# The whole interface of the project. Each target makes its own .venv, installs what it needs, and is quick the second time.
+SHELL := bash
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+CORE := $(VENV)/.core
+PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
+# Every data set the tests may use lies in this folder; without it those tests are skipped.
+export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full docs reproduce dist sanitize fuzz clean help
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | sort | expand -t 16
+
+$(STAMP): pyproject.toml
+	@bash tools/check-machine.sh "$(PYTHON)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what the project needs into $(VENV) (a few minutes, once) ..."
+	@$(PY) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
+	@$(PY) tools/requirements.py dev > $(VENV)/requirements.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@touch $@
+
+$(CORE): $(STAMP) CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+	@echo "Building the compiled core ..."
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+demo: $(CORE) ## fit a readable model on real data, print it beside AdaBoost and logistic regression, write a report
+	@$(VENV)/bin/permissible demo
+
+test: $(CORE) ## the test-suite (under ten minutes on two cores)
+	@$(PYTEST) -n 2 --dist loadfile -m "not slow" --doctest-modules src tests
+
+test-all: $(CORE) ## every test, the slow ones too
+	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
+
+lint: $(CORE) ## ruff, mypy, import-linter, clang-format
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/clang-format --dry-run --Werror $$(find cpp -name '*.cpp' -o -name '*.hpp')
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports
+
+format: $(STAMP) ## format Python and C++
+	@$(VENV)/bin/ruff check --fix-only --quiet . ; $(VENV)/bin/ruff format .
+	@$(VENV)/bin/clang-format -i $$(find cpp -name '*.cpp' -o -name '*.hpp')
+
+clean: ## remove what was built
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

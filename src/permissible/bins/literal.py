@@ -1,0 +1,76 @@
+"""A literal: one test on one column. It is data; text, SQL and ONNX are renderings of it, and kernels get its byte range.
+
+Codes of a column: 0..254 are value bins, `OTHER` (254) in a categorical column stands for rare and unseen categories, and
+`MISSING` (255) for a missing value. `x <= t` covers codes 0..k, where thresholds[k] == t; `x > t` covers k+1..254.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import numpy as np
+
+from permissible.types import BoolArray, Codes
+
+MISSING = 255
+OTHER = 254
+Test: TypeAlias = OneOf["<=", ">", "in", "not in", "missing", "present"]
+_OPPOSITE: dict[Test, Test] = {
+    "<=": ">", ">": "<=", "in": "not in", "not in": "in", "missing": "present", "present": "missing",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A test on one column.
+
+    Parameters
+    ----------
+    column : int
+        Position of the column in the schema.
+    test : {"<=", ">", "in", "not in", "missing", "present"}
+    threshold : float
+        For "<=" and ">": the value compared with. NaN otherwise.
+    codes : tuple of int
+        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins of the named categories.
+    missing : bool
+        What the literal says of a missing value.
+    """
+
+    column: int
+    test: Test
+    threshold: float = float("nan")
+    codes: tuple[int, ...] = ()
+    missing: bool = False
+
+    def negated(self) -> "Literal":
+        """The literal that covers exactly the other rows."""
+        return replace(self, test=_OPPOSITE[self.test], missing=not self.missing)
+
+    def membership(self) -> BoolArray:
+        """For each of the 256 codes, whether it is covered."""
+        covered = np.zeros(256, dtype=bool)
+        match self.test:
+            case "<=":
+                covered[: self.codes[0] + 1] = True
+            case ">":
+                covered[self.codes[0] + 1 : MISSING] = True
+            case "in":
+                covered[list(self.codes)] = True
+            case "not in":
+                covered[:MISSING] = True
+                covered[list(self.codes)] = False
+            case "present":
+                covered[:MISSING] = True
+            case "missing":
+                pass
+        covered[MISSING] = self.missing
+        return covered
+
+    def covers(self, codes: Codes) -> BoolArray:
+        """Whether each row, given the column's codes, passes the test."""
+        return self.membership()[codes]
+
+
+Rule: TypeAlias = tuple[Literal, ...]
+"""A monomial: the conjunction of its literals. The empty rule covers every row."""

@@ -1,0 +1,1 @@
+"""Data sets, protocols and statistics: the five papers' tables and figures, made again by one command."""

@@ -1,0 +1,29 @@
+"""What is known of a table's columns: name, kind, and for a categorical column its categories. Data only."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["numeric", "boolean", "categorical"]
+Category: TypeAlias = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. A boolean column holds 0.0, 1.0 and NaN; a categorical one holds codes into `categories`."""
+
+    name: str
+    kind: Kind = "numeric"
+    categories: tuple[Category, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns in order, and whether their names came from the user (`named`) or were made up (x0, x1, ...)."""
+
+    columns: tuple[Column, ...]
+    named: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names in order."""
+        return tuple(column.name for column in self.columns)

@@ -1,0 +1,8 @@
+"""The one door for input: every refusal has one form, and every check of an argument lives here.
+
+A refusal is one sentence: the argument, what was expected, what came, and what to do about it.
+"""
+
+from permissible.validation.refusal import Words, refusal, refusal_type, shown
+
+__all__ = ["Words", "refusal", "refusal_type", "shown"]
