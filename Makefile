@@ -3,8 +3,12 @@ SHELL := bash
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# Stamps of what is installed: the package's own needs (enough for the demo), everything for developers, the compiled core.
+BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 CORE := $(VENV)/.core
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+INSTALL = $(PY) tools/requirements.py $(1) > $(VENV)/requirements.txt && $(PIP) -r $(VENV)/requirements.txt
 PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
 # Every data set the tests may use lies in this folder; without it those tests are skipped.
 export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
@@ -15,30 +19,34 @@ export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | sort | expand -t 16
 
-$(STAMP): pyproject.toml
+$(BASE): pyproject.toml tools/requirements.py
 	@bash tools/check-machine.sh "$(PYTHON)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what the project needs into $(VENV) (a few minutes, once) ..."
-	@$(PY) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
-	@$(PY) tools/requirements.py dev > $(VENV)/requirements.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@echo "Installing what the project needs into $(VENV) (a minute or two, once) ..."
+	@$(PIP) --upgrade "pip>=24"
+	@$(call INSTALL,build report)
 	@touch $@
 
-$(CORE): $(STAMP) CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+$(STAMP): $(BASE)
+	@echo "Installing the developers' tools into $(VENV) (a few minutes, once) ..."
+	@$(call INSTALL,dev)
+	@touch $@
+
+$(CORE): $(BASE) CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 	@echo "Building the compiled core ..."
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 demo: $(CORE) ## fit a readable model on real data, print it beside AdaBoost and logistic regression, write a report
 	@$(VENV)/bin/permissible demo
 
-test: $(CORE) ## the test-suite (under ten minutes on two cores)
+test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
 	@$(PYTEST) -n 2 --dist loadfile -m "not slow" --doctest-modules src tests
 
-test-all: $(CORE) ## every test, the slow ones too
+test-all: $(STAMP) $(CORE) ## every test, the slow ones too
 	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
 
-lint: $(CORE) ## ruff, mypy, import-linter, clang-format
+lint: $(STAMP) $(CORE) ## ruff, mypy, import-linter, clang-format
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/clang-format --dry-run --Werror $$(find cpp -name '*.cpp' -o -name '*.hpp')
@@ -48,6 +56,10 @@ lint: $(CORE) ## ruff, mypy, import-linter, clang-format
 format: $(STAMP) ## format Python and C++
 	@$(VENV)/bin/ruff check --fix-only --quiet . ; $(VENV)/bin/ruff format .
 	@$(VENV)/bin/clang-format -i $$(find cpp -name '*.cpp' -o -name '*.hpp')
+
+dist: $(STAMP) ## build the sdist and the wheel, and try them in a clean environment without the source tree
+	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --outdir dist .
+	@bash tools/try-dist.sh "$(PYTHON)" dist
 
 clean: ## remove what was built
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
