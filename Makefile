@@ -57,6 +57,17 @@ format: $(STAMP) ## format Python and C++
 	@$(VENV)/bin/ruff check --fix-only --quiet . ; $(VENV)/bin/ruff format .
 	@$(VENV)/bin/clang-format -i $$(find cpp -name '*.cpp' -o -name '*.hpp')
 
+$(VENV)/.bench: $(BASE)
+	@echo "Installing the peers into $(VENV) (a few minutes, once) ..."
+	@$(call INSTALL,bench)
+	@touch $@
+
+bench: $(VENV)/.bench $(CORE) ## every claim of speed measured beside the peers (about ten minutes)
+	@$(PY) -m benchmarks -o results/bench
+
+bench-full: $(VENV)/.bench $(CORE) ## the same at full size
+	@$(PY) -m benchmarks --full -o results/bench-full
+
 dist: $(STAMP) ## build the sdist and the wheel, and try them in a clean environment without the source tree
 	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --outdir dist .
 	@bash tools/try-dist.sh "$(PYTHON)" dist

@@ -1,0 +1,98 @@
+"""One row: the same work done by us and by peers, interleaved in one process, with what each of them reached.
+
+The law: times are compared only inside a row, as minima over interleaved repetitions; each contender also returns the
+quality it reached (a log-loss, an objective, an error), so that nobody wins by doing less.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+Work = Callable[[], float]
+"""Does the work once and returns the quality reached."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim to be measured.
+
+    `ours` and each peer are callables doing the same work; `at_least` maps a peer to the ratio (its time over ours)
+    that we state. `prepare` makes the data once and returns the contenders, ours first under the name "permissible".
+    For a row about something else than seconds (`unit` "MiB", say) a contender returns (amount, quality) itself.
+    """
+
+    name: str
+    prepare: Callable[[], Mapping[str, Work]]
+    at_least: Mapping[str, float]
+    quality: str
+    threads: int = 1
+    repeats: int = 3
+    unit: str = "s"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one contender needed and reached: all repetitions, in the row's unit."""
+
+    amounts: tuple[float, ...]
+    quality: float
+
+    @property
+    def best(self) -> float:
+        """The least of the repetitions: noise only adds."""
+        return min(self.amounts)
+
+    @property
+    def spread(self) -> float:
+        """Largest over least, minus one."""
+        return max(self.amounts) / self.best - 1 if self.best > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A measured row."""
+
+    row: Row
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    failure: str = ""
+
+    def ratio(self, peer: str) -> float:
+        """How many times our time the peer took."""
+        return self.measured[peer].best / self.measured["permissible"].best
+
+    def verdict(self, peer: str) -> str:
+        """Pass or short against the stated figure; "shown" where none was stated."""
+        if peer not in self.row.at_least:
+            return "shown"
+        return "pass" if self.ratio(peer) >= self.row.at_least[peer] else "short"
+
+
+def measure(row: Row) -> Outcome:
+    """Run the contenders of a row in turn, `repeats` times, after one unmeasured turn of each."""
+    contenders = row.prepare()
+    amounts: dict[str, list[float]] = {name: [] for name in contenders}
+    quality: dict[str, float] = {}
+    for turn in range(row.repeats + 1):
+        for name, work in contenders.items():
+            start = time.perf_counter()
+            reached = work()
+            seconds = time.perf_counter() - start
+            amount, quality[name] = reached if isinstance(reached, tuple) else (seconds, reached)
+            if turn or row.repeats == 1:
+                amounts[name].append(amount)
+        if turn == 0 and row.repeats == 1:
+            break
+    return Outcome(row, {name: Measured(tuple(amounts[name]), quality[name]) for name in contenders})
+
+
+def measure_all(rows: Iterable[Row], progress: Callable[[str], None] = print) -> list[Outcome]:
+    """Measure every row; a row that fails is reported as failed and does not stop the others."""
+    outcomes = []
+    for row in rows:
+        progress(f"{row.name} ...")
+        try:
+            outcomes.append(measure(row))
+        except Exception as error:  # the table must show which row failed, and go on with the next
+            outcomes.append(Outcome(row, failure=f"{type(error).__name__}: {error}"))
+    return outcomes

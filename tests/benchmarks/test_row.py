@@ -1,0 +1,73 @@
+"""The benchmark runner compares like with like: interleaved, minima, verdicts against the stated figure."""
+
+import json
+import time
+
+import pytest
+
+from benchmarks.row import Measured, Outcome, Row, measure, measure_all
+from benchmarks.tables import as_json, as_markdown, as_picture
+
+
+def sleeping_row(at_least: float) -> Row:
+    def contender(seconds):
+        def work() -> float:
+            time.sleep(seconds)
+            return 0.5
+
+        return work
+
+    return Row("sleep", lambda: {"permissible": contender(0.001), "peer": contender(0.01)}, {"peer": at_least}, "loss")
+
+
+def test_a_slower_peer_gives_a_ratio_above_one_and_a_verdict():
+    outcome = measure(sleeping_row(at_least=1.5))
+    assert outcome.ratio("peer") > 1.5
+    assert outcome.verdict("peer") == "pass"
+    assert measure(sleeping_row(at_least=1e6)).verdict("peer") == "short"
+
+
+def test_contenders_take_turns_so_that_drift_hits_both():
+    order = []
+    row = Row(
+        "turns",
+        lambda: {"permissible": lambda: order.append("a") or 0.0, "peer": lambda: order.append("b") or 0.0},
+        {},
+        "none",
+        repeats=3,
+    )
+    measure(row)
+    assert order == ["a", "b"] * 4
+
+
+def test_a_contender_may_report_its_own_amount():
+    row = Row(
+        "memory",
+        lambda: {"permissible": lambda: (10.0, 0.1), "peer": lambda: (20.0, 0.1)},
+        {"peer": 2.0},
+        "x",
+        unit="MiB",
+    )
+    outcome = measure(row)
+    assert outcome.ratio("peer") == pytest.approx(2.0)
+    assert outcome.verdict("peer") == "pass"
+
+
+def test_a_failing_row_is_shown_and_does_not_stop_the_others(tmp_path):
+    def fail():
+        raise RuntimeError("no such peer")
+
+    outcomes = measure_all([Row("bad", fail, {}, "x"), sleeping_row(1.0)], progress=lambda _: None)
+    assert outcomes[0].failure == "RuntimeError: no such peer"
+    assert "failed: RuntimeError" in as_markdown(outcomes)
+    kept = json.loads(as_json(outcomes))
+    assert kept["rows"][1]["contenders"]["peer"]["verdict"] == "pass"
+    as_picture(outcomes, tmp_path / "bench.svg")
+    assert (tmp_path / "bench.svg").read_text().startswith("<?xml")
+
+
+def test_the_minimum_counts_and_the_spread_is_shown():
+    measured = Measured((2.0, 1.0, 1.5), 0.0)
+    assert measured.best == 1.0
+    assert measured.spread == pytest.approx(1.0)
+    assert Outcome(Row("r", dict, {}, "q"), {"permissible": measured, "p": measured}).verdict("p") == "shown"
