@@ -1,0 +1,93 @@
+"""A list of rules with a coefficient each: the frozen result of ULS, binary case. It scores; it does not learn or print.
+
+A rule is a monomial (a conjunction of literals); h = +1 on the rows it covers and -1 elsewhere, so that
+
+    score(x) = intercept + sum_t coefficient_t * h_t(x)          (H of MATH.md section 4)
+
+and the loss turns a score into a probability, Pr[+1 | x] = ginv(score). The sum is taken in groups of eight rules, each group
+first to last and then the groups first to last, whatever kernel computes it: so every path gives the same bits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.literal import OTHER, Literal, Rule
+from permissible.table.schema import Schema
+from permissible.table.table import MISSING_CATEGORY, Table
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray
+
+GROUP = 8
+"""Rules whose contributions are added to each other before they are added to the score."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleModel:
+    """A binary classifier made of weighted rules.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns that the rules speak of.
+    loss : Loss
+        What turns a score into a probability (`loss.probability`).
+    intercept : float
+    rules : tuple of Rule
+    coefficients : array of float, one per rule
+    code_of_category : mapping of column position to uint8 array
+        The bin of each category, for the categorical columns where it is not simply the category's position.
+    """
+
+    schema: Schema
+    loss: Any
+    intercept: float
+    rules: tuple[Rule, ...]
+    coefficients: FloatArray
+    code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+
+    def score(self, table: Table) -> FloatArray:
+        """The score H of each row; its sign decides (0 counts as positive)."""
+        score = np.full(table.n_rows, self.intercept)
+        for start in range(0, len(self.rules), GROUP):
+            partial = np.zeros(table.n_rows)
+            for rule, coefficient in zip(
+                self.rules[start : start + GROUP], self.coefficients[start : start + GROUP], strict=True
+            ):
+                partial += np.where(self.covers(rule, table), coefficient, -coefficient)
+            score += partial
+        return score
+
+    def probability(self, table: Table) -> FloatArray:
+        """The probability of the positive class, ginv(H)."""
+        return np.asarray(self.loss.probability(self.score(table)), dtype=np.float64)
+
+    def covers(self, rule: Rule, table: Table) -> BoolArray:
+        """Whether each row passes every literal of the rule."""
+        covered = np.ones(table.n_rows, dtype=bool)
+        for literal in rule:
+            covered &= passes(literal, table.columns[literal.column], self.code_of_category.get(literal.column))
+        return covered
+
+    def first(self, n_rules: int) -> "RuleModel":
+        """The model of the first rules only, with the same intercept."""
+        return RuleModel(
+            self.schema, self.loss, self.intercept, self.rules[:n_rules], self.coefficients[:n_rules],
+            self.code_of_category,
+        )  # fmt: skip
+
+
+def passes(literal: Literal, values: AnyArray, code_of_category: Codes | None = None) -> BoolArray:
+    """Whether each value of a column (as a Table holds it) passes a literal."""
+    if literal.test in ("<=", ">"):
+        compared = values <= literal.threshold if literal.test == "<=" else values > literal.threshold
+        return np.asarray(compared | np.isnan(values) if literal.missing else compared, dtype=bool)
+    missing = np.isnan(values) if values.dtype.kind == "f" else values == MISSING_CATEGORY
+    if literal.test in ("missing", "present"):
+        return np.asarray(missing if literal.missing else ~missing, dtype=bool)
+    codes = np.full(len(values), OTHER, dtype=np.uint8)
+    known = values >= 0
+    positions = values[known].astype(np.intp)
+    codes[known] = positions if code_of_category is None else code_of_category[positions]
+    return np.asarray(np.where(missing, literal.missing, literal.covers(codes)), dtype=bool)
