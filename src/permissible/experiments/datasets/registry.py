@@ -1,0 +1,119 @@
+"""Which sets exist, in which suite, and where to look for one: folder, rule, installed package, OpenML, in that order."""
+
+import csv
+import functools
+import importlib.resources
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from permissible.experiments.datasets import folder, generated, openml, packages
+from permissible.experiments.datasets.dataset import Dataset
+from permissible.experiments.datasets.openml import UnavailableError
+from permissible.validation import refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the registry knows of a set before it is loaded. Sizes are those of the papers' copy."""
+
+    name: str
+    suite: str
+    rows: int
+    attributes: int
+    classes: int
+    openml: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The sets of a suite that can be had here, and for each of the others the reason why not."""
+
+    names: tuple[str, ...]
+    missing: dict[str, str]
+
+
+@functools.cache
+def registry() -> dict[str, Entry]:
+    """Read the registry: name to entry."""
+    source = importlib.resources.files(__package__).joinpath("registry.csv").read_text(encoding="utf-8")
+    return {
+        row["name"]: Entry(
+            row["name"],
+            row["suite"],
+            int(row["rows"]),
+            int(row["attrs"]),
+            int(row["classes"]),
+            int(row["openml"]) if row["openml"] else None,
+        )
+        for row in csv.DictReader(source.splitlines())
+    }
+
+
+def names() -> tuple[str, ...]:
+    """List every registered set."""
+    return tuple(registry())
+
+
+def suite(name: str) -> tuple[str, ...]:
+    """List the sets of a suite: "uls" (52 domains), "guess-averse" (ten) or "scale".
+
+    Examples
+    --------
+    >>> len(suite("uls")), len(suite("guess-averse"))
+    (52, 10)
+    """
+    chosen = tuple(entry.name for entry in registry().values() if entry.suite == name)
+    if not chosen:
+        raise refusal("name", "a suite: uls, guess-averse or scale", name)
+    return chosen
+
+
+def load(name: str, data: str | Path | None = None, *, network: bool = True) -> Dataset:
+    """Load a set by name, from the first source that has it.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, a name of the folder's own index, or a rule-defined set.
+    data : path, optional
+        A folder with an index.csv; by default the one PERMISSIBLE_DATA names, if any.
+    network : bool
+        Whether OpenML may be asked.
+
+    Raises
+    ------
+    UnavailableError
+        When no source has the set; the message says what was tried.
+
+    Examples
+    --------
+    >>> iris = load("iris")
+    >>> iris.n_rows, len(iris.classes)
+    (150, 3)
+    """
+    place = folder.folder(data)
+    found = (folder.load(name, place) if place else None) or generated.generate(name) or packages.load(name)
+    if found is not None:
+        return found
+    entry = registry().get(name)
+    if entry is None:
+        raise refusal("name", "a registered data set", name, "see permissible.experiments.datasets.names()")
+    if entry.openml is None:
+        raise UnavailableError(
+            f"{name} is in no data folder, no installed package and not on OpenML under a known number"
+        )
+    if not network:
+        raise UnavailableError(f"{name} needs the data folder (--data DIR or PERMISSIBLE_DATA) or OpenML")
+    return openml.load(name, entry.openml, entry.rows)
+
+
+def find(wanted: Sequence[str], data: str | Path | None = None, *, network: bool = True) -> Found:
+    """Sort `wanted` into the sets that can be loaded here and those that cannot, with the reason."""
+    missing: dict[str, str] = {}
+    for name in wanted:
+        try:
+            load(name, data, network=network)
+        except UnavailableError as reason:
+            missing[name] = str(reason)
+    return Found(tuple(name for name in wanted if name not in missing), missing)
