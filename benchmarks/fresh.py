@@ -1,0 +1,52 @@
+"""What only a fresh process can show: start-up time, and peak memory above the loaded data."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+_PEAK = """
+import json, pathlib, numpy as np
+X, y = np.load({x!r}), np.load({y!r})
+{imports}
+{warm}
+pathlib.Path("/proc/self/clear_refs").write_text("5")        # the high-water mark starts from here
+def mark():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return {{k: int(v.split()[0]) for k, _, v in (line.partition(":") for line in status.splitlines()) if k in ("VmHWM", "VmRSS")}}
+before = mark()["VmRSS"]
+{work}
+print(json.dumps([(mark()["VmHWM"] - before) / 1024, float(quality)]))
+"""
+_START = """
+import time, sklearn.base, sklearn.utils.validation, numpy as np
+X = np.random.default_rng(0).standard_normal((300, 10)); y = (X[:, 0] > 0).astype(int)
+start = time.perf_counter()
+{work}
+print(time.perf_counter() - start)
+"""
+
+
+def _run(script: str) -> str:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    return done.stdout
+
+
+def peak_memory(X: np.ndarray, y: np.ndarray, imports: str, warm: str, work: str) -> tuple[float, float]:
+    """Run `work` (which must set `quality`) on the saved table in a fresh process; MiB above the data, and the quality."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = {name: str(Path(folder) / f"{name}.npy") for name in ("x", "y")}
+        np.save(names["x"], X)
+        np.save(names["y"], y)
+        amount, quality = json.loads(_run(_PEAK.format(**names, imports=imports, warm=warm, work=work)))
+    return amount, quality
+
+
+def start_up(work: str) -> float:
+    """Seconds of `work` in a fresh process in which scikit-learn is already imported."""
+    return float(_run(_START.format(work=work)))
