@@ -7,10 +7,19 @@ from permissible._lazy import attach
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from permissible import decisions as decisions
     from permissible import losses as losses
+    from permissible.decisions import CostMatrix as CostMatrix
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     submodules=["losses", "decisions"],
-    names={},
+    names={
+        "Boundaries": "permissible.decisions",
+        "CostMatrix": "permissible.decisions",
+        "Hard": "permissible.decisions",
+        "Reject": "permissible.decisions",
+        "Soft": "permissible.decisions",
+        "Weighted": "permissible.decisions",
+    },
 )

@@ -1,0 +1,232 @@
+"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2 and 3, MATH section 8).
+
+All are one family. K boundaries 0 < pi_1 < ... < pi_K < 1 cut [0, 1] into regions [0, pi_1], (pi_1, pi_2], ..., (pi_K, 1],
+right-closed; predicting region h costs (2/K) sum_{k > h} (1 - pi_k) on a positive example and (2/K) sum_{k <= h} pi_k on a
+negative one ([K] (7)). The Bayes rule is the region of p(x) (Theorem 1). {1/2} is the 0/1 loss, {pi} the weighted one,
+{d, 1 - d} rejection at cost d, and equally spaced boundaries become the Brier score as K grows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.decisions.proba import by_class, codes, positive, probabilities
+from permissible.decisions.scoring import Decision
+from permissible.types import ArrayLike, FloatArray, IntArray
+from permissible.validation import Words, refusal, refusal_type
+
+
+def checked_boundaries(boundaries: ArrayLike) -> tuple[float, ...]:
+    """Return boundaries as floats; refuse any outside (0, 1) or not increasing."""
+    try:
+        array = np.asarray(boundaries, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal_type("boundaries", "increasing numbers in (0, 1)", boundaries) from None
+    if array.ndim != 1 or not array.size:
+        raise refusal("boundaries", "a non-empty sequence of increasing numbers in (0, 1)", boundaries)
+    if not ((array > 0) & (array < 1)).all():
+        raise refusal("boundaries", "numbers in (0, 1)", float(array[~((array > 0) & (array < 1))][0]))
+    if not (np.diff(array) > 0).all():
+        place = int(np.flatnonzero(np.diff(array) <= 0)[0])
+        raise refusal("boundaries", "strictly increasing", Words(f"{array[place]:g} followed by {array[place + 1]:g}"))
+    return tuple(array.tolist())
+
+
+@dataclass(frozen=True)
+class Boundaries(Decision):
+    """Assign each example to a region of probability between boundaries: risk groups ([K] (7)).
+
+    Parameters
+    ----------
+    boundaries : sequence of float
+        Increasing, in (0, 1).
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> groups = pm.Boundaries([0.25, 0.5, 0.75])
+    >>> groups.decide([0.1, 0.25, 0.6, 1.0])
+    array([0, 0, 2, 3])
+    >>> groups.risk([0, 1, 1, 1], [0.1, 0.25, 0.6, 1.0])
+    0.2916666666666667
+    """
+
+    boundaries: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "boundaries", checked_boundaries(self.boundaries))
+
+    def decide(self, proba: ArrayLike) -> IntArray:
+        """Return the region 0 .. K of each probability; a probability on a boundary belongs to the lower region."""
+        return np.searchsorted(self.boundaries, positive(proba), side="left").astype(np.int64)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return (2/K) sum_{k > h} (1 - pi_k) on positives, (2/K) sum_{k <= h} pi_k on negatives ([K] (7))."""
+        region = self.decide(proba)
+        loss: FloatArray = self.region_losses()[codes(y, region.size, 2), region]
+        return loss
+
+    def region_losses(self) -> FloatArray:
+        """Return the table of losses: row 0 for a negative example, row 1 for a positive, a column for each region."""
+        pi = np.array(self.boundaries)
+        missed = np.append(np.cumsum((1 - pi)[::-1])[::-1], 0.0)
+        false_alarm = np.insert(np.cumsum(pi), 0, 0.0)
+        return 2 / pi.size * np.stack([false_alarm, missed])
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk at each probability, (2/K) sum_k min(p (1 - pi_k), (1 - p) pi_k)."""
+        p, pi = positive(proba)[:, None], np.array(self.boundaries)
+        least: FloatArray = 2 / pi.size * np.minimum(p * (1 - pi), (1 - p) * pi).sum(axis=1)
+        return least
+
+
+@dataclass(frozen=True)
+class Hard(Decision):
+    """Predict the likeliest class; the 0/1 loss.
+
+    A probability of exactly 1/2 is a positive (sigma(0) = +1, [T] section 2); with more than two classes the first of
+    equally likely ones wins.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> pm.Hard().decide([0.4, 0.5, 0.9])
+    array([0, 1, 1])
+    """
+
+    def decide(self, proba: ArrayLike) -> IntArray:
+        """Return the code of the class."""
+        array = by_class(proba)
+        if array.shape[1] == 2:
+            return np.where(positive(proba) >= 0.5, 1, 0)
+        return np.asarray(array.argmax(axis=1), dtype=np.int64)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return 1 for a wrong class, 0 for the right one."""
+        array = by_class(proba)
+        return np.where(codes(y, len(array), array.shape[1]) != self.decide(proba), 1.0, 0.0)
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk, 1 - max_k p_k."""
+        least: FloatArray = 1 - by_class(proba).max(axis=1)
+        return least
+
+
+@dataclass(frozen=True)
+class Weighted(Decision):
+    """Predict positive above probability pi: a miss costs 2 (1 - pi), a false alarm 2 pi ([K] section 2).
+
+    Parameters
+    ----------
+    pi : float
+        The boundary, cost of a false alarm over the sum of both costs.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> pm.Weighted(0.2).decide([0.1, 0.2, 0.3])
+    array([0, 0, 1])
+    """
+
+    pi: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pi", _inside("pi", self.pi, 1.0))
+
+    def decide(self, proba: ArrayLike) -> IntArray:
+        """Return 1 where p > pi."""
+        return Boundaries((self.pi,)).decide(proba)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return 2 (1 - pi) for a miss, 2 pi for a false alarm."""
+        return Boundaries((self.pi,)).loss(y, proba)
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk, 2 min(p (1 - pi), (1 - p) pi)."""
+        return Boundaries((self.pi,)).bayes_risk(proba)
+
+
+@dataclass(frozen=True)
+class Reject(Decision):
+    """Predict a class, or say "I don't know" at a cost d below 1/2 ([K] section 2; Bartlett and Wegkamp 2008).
+
+    Parameters
+    ----------
+    cost : float
+        Cost of rejecting, in (0, 1/2]; an error costs 1. Rejected are probabilities in (cost, 1 - cost].
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> pm.Reject(0.2).decide([0.1, 0.5, 0.9])
+    array([ 0, -1,  1])
+    >>> pm.Reject(0.2).loss([1, 1, 1], [0.1, 0.5, 0.9])
+    array([1. , 0.2, 0. ])
+    """
+
+    cost: float
+
+    def __post_init__(self) -> None:
+        cost = _inside("cost", self.cost, 1.0)
+        if cost > 0.5:
+            raise refusal("cost", "at most 1/2", cost, "at a higher cost a guess is always better than a rejection")
+        object.__setattr__(self, "cost", cost)
+
+    def decide(self, proba: ArrayLike) -> IntArray:
+        """Return 0 where p <= d, 1 where p > 1 - d, else -1 (reject)."""
+        p = positive(proba)
+        return np.where(p <= self.cost, 0, np.where(p > 1 - self.cost, 1, -1)).astype(np.int64)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return d for a rejection, 1 for an error, 0 otherwise."""
+        action = self.decide(proba)
+        wrong = codes(y, action.size, 2) != action
+        return np.where(action == -1, self.cost, wrong.astype(np.float64))
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk, min(p, 1 - p, d)."""
+        p = positive(proba)
+        least: FloatArray = np.minimum(np.minimum(p, 1 - p), self.cost)
+        return least
+
+
+@dataclass(frozen=True)
+class Soft(Decision):
+    """Report the probability itself; the Brier score ([K] section 2, boundaries growing dense).
+
+    With more than two classes the loss is half the squared distance to the true class, so that both agree for two.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> pm.Soft().loss([1, 0], [0.75, 0.5])
+    array([0.0625, 0.25  ])
+    """
+
+    def decide(self, proba: ArrayLike) -> FloatArray:
+        """Return the probabilities: here they are the action."""
+        array = probabilities(proba)
+        return array[:, 1] if array.ndim == 2 and array.shape[1] == 2 else array
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return (1{Y=+1} - p)^2."""
+        array = by_class(proba)
+        truth = np.eye(array.shape[1])[codes(y, len(array), array.shape[1])]
+        loss: FloatArray = ((truth - array) ** 2).sum(axis=1) / 2
+        return loss
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk, p (1 - p) for two classes."""
+        array = by_class(proba)
+        least: FloatArray = (array * (1 - array)).sum(axis=1) / 2
+        return least
+
+
+def _inside(argument: str, value: object, top: float) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise refusal_type(argument, f"a number in (0, {top:g})", value) from None
+    if not 0 < number < top:
+        raise refusal(argument, f"a number in (0, {top:g})", value)
+    return number

@@ -1,0 +1,104 @@
+"""Ways to write a cost matrix down: class weights, a hierarchy, an ordered scale, a CSV file, the random ones of [B]."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from permissible.types import ArrayLike, FloatArray
+from permissible.validation import Words, refusal, refusal_type
+
+REJECT = "reject"
+
+
+def weight_costs(weights: ArrayLike | Mapping[Any, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
+    """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
+    classes = tuple(weights) if isinstance(weights, Mapping) else None
+    column = np.asarray(list(weights.values()) if isinstance(weights, Mapping) else weights, dtype=np.float64)
+    if column.ndim != 1:
+        raise refusal("weights", "one number for each class", Words(f"shape {column.shape}"))
+    return column[:, None] * (1 - np.eye(column.size)), classes
+
+
+def hierarchy_costs(tree: Any) -> tuple[FloatArray, tuple[Any, ...]]:
+    """Return the number of edges between the leaves of a tree, and the leaves."""
+    paths = list(_leaves(tree, ()))
+    names = [name for name, _ in paths]
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise refusal("tree", "a hierarchy of two or more different classes", Words(f"the leaves {names}"))
+    return np.array([[float(_distance(first, second)) for _, second in paths] for _, first in paths]), tuple(names)
+
+
+def ordinal_costs(n_classes: int, power: float) -> FloatArray:
+    """Return |true - predicted| ** power."""
+    if not power > 0:
+        raise refusal("power", "positive", power)
+    scale = np.arange(n_classes, dtype=np.float64)
+    distance: FloatArray = np.abs(scale[:, None] - scale)
+    return distance**power
+
+
+def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | None, tuple[str, ...]]:
+    """Return costs, the column of rejection if there is one, and the classes of a CSV file."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    if len(rows) < 3:
+        raise refusal(
+            "path", "a CSV file with a header and a row for each class", Words(f"{len(rows)} lines in {path}")
+        )
+    header, names = rows[0][1:], [row[0] for row in rows[1:]]
+    predicted = header[:-1] if header[-1] == REJECT else header
+    if sorted(predicted) != sorted(names):
+        raise refusal(
+            "path", f"a file whose header names the classes of its rows, {names}", Words(f"{predicted} in {path}")
+        )
+    for row in rows[1:]:
+        if len(row) != len(rows[0]):
+            came = Words(f"{len(row) - 1} in the row of {row[0]!r} of {path}")
+            raise refusal("path", f"a file with {len(header)} costs in each row", came)
+    table = np.array([[_cost(cell, row[0], path) for cell in row[1:]] for row in rows[1:]])
+    order = [predicted.index(name) for name in names]
+    return table[:, order], table[:, -1] if header[-1] == REJECT else None, tuple(names)
+
+
+def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArray:
+    """Return symmetric costs drawn uniformly from [low, high]."""
+    if not 0 <= low <= high or high == 0:
+        raise refusal("low, high", "0 <= low <= high with high > 0", (low, high))
+    upper = np.triu(np.random.default_rng(seed).uniform(low, high, (n_classes, n_classes)), 1)
+    return upper + upper.T
+
+
+def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Yield each class with its path of branch numbers from the root."""
+    if isinstance(tree, Mapping):
+        for number, (name, branch) in enumerate(tree.items()):
+            if branch is None or (
+                isinstance(branch, Mapping | Sequence) and not isinstance(branch, str) and not branch
+            ):
+                yield name, (*path, number)
+            else:
+                yield from _leaves(branch, (*path, number))
+    elif isinstance(tree, Sequence) and not isinstance(tree, str):
+        for number, branch in enumerate(tree):
+            yield from _leaves(branch, (*path, number))
+    elif isinstance(tree, str | int | float | bool | np.generic):
+        yield tree, path
+    else:
+        raise refusal_type("tree", "nested mappings and lists of class names", tree)
+
+
+def _distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
+    shared = 0
+    while shared < min(len(first), len(second)) and first[shared] == second[shared]:
+        shared += 1
+    return len(first) + len(second) - 2 * shared
+
+
+def _cost(cell: str, name: str, path: object) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise refusal("path", "a file of numbers", Words(f"{cell!r} in the row of {name!r} of {path}")) from None

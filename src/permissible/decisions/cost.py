@@ -1,0 +1,221 @@
+"""Mistakes that cost differently: C[true, predicted], and the decision of least expected cost ([B] section 2).
+
+C is non-negative with a zero diagonal and no empty row. The Bayes decision is argmin_k sum_j p_j C[j, k], the lowest
+index among equals; a rejection, where it has a price, is chosen when it is strictly cheaper than every class.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+
+from permissible.decisions import builders
+from permissible.decisions.proba import by_class, codes
+from permissible.decisions.scoring import Decision
+from permissible.types import ArrayLike, FloatArray, IntArray
+from permissible.validation import Words, refusal, refusal_type
+
+
+@dataclass(frozen=True, eq=False)
+class CostMatrix(Decision):
+    """Decide at least expected cost.
+
+    Parameters
+    ----------
+    matrix : array of shape (M, M)
+        ``matrix[true, predicted]``, non-negative, zero diagonal, at least one positive entry in each row.
+    reject_cost : float or array of shape (M,), optional
+        Price of not deciding, the same for all or by true class.
+    classes : sequence, optional
+        The class of each row; needed only when they are not in the order of the estimator's ``classes_``.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> costs = pm.CostMatrix([[0, 1], [4, 0]])
+    >>> costs.decide([0.1, 0.2, 0.3])
+    array([0, 0, 1])
+    >>> pm.CostMatrix([[0, 1], [4, 0]], reject_cost=0.3).decide([0.05, 0.2, 0.9])
+    array([ 0, -1,  1])
+    """
+
+    matrix: FloatArray
+    reject_cost: float | FloatArray | None = None
+    classes: tuple[Any, ...] | None = None
+
+    def __post_init__(self) -> None:
+        matrix = checked_costs(self.matrix)
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "reject_cost", _checked_reject(self.reject_cost, len(matrix)))
+        if self.classes is not None:
+            classes = tuple(np.asarray(self.classes).tolist())
+            if len(classes) != len(matrix) or len(set(classes)) != len(classes):
+                raise refusal("classes", f"{len(matrix)} different classes, one for each row", classes)
+            object.__setattr__(self, "classes", classes)
+
+    # -- ways to write it down ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_class_weights(
+        cls, weights: ArrayLike | Mapping[Any, float], reject_cost: float | FloatArray | None = None
+    ) -> Self:
+        """Build costs that depend on the true class only: missing class j costs weights[j].
+
+        A mapping names the classes; a sequence gives them in the order of ``classes_``.
+        """
+        matrix, classes = builders.weight_costs(weights)
+        return cls(matrix, reject_cost, classes)
+
+    @classmethod
+    def from_hierarchy(cls, tree: Any, reject_cost: float | FloatArray | None = None) -> Self:
+        """Build costs from a hierarchy: the number of edges between two classes in the tree.
+
+        Branches are mappings (names of inner nodes are free) or lists, leaves are class names.
+
+        Examples
+        --------
+        >>> import permissible as pm
+        >>> pm.CostMatrix.from_hierarchy({"animal": ["cat", "dog"], "vehicle": ["car"]}).matrix
+        array([[0., 2., 4.],
+               [2., 0., 4.],
+               [4., 4., 0.]])
+        """
+        matrix, classes = builders.hierarchy_costs(tree)
+        return cls(matrix, reject_cost, classes)
+
+    @classmethod
+    def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: float | FloatArray | None = None) -> Self:
+        """Build costs of classes on an ordered scale: |true - predicted| ** power."""
+        return cls(builders.ordinal_costs(n_classes, power), reject_cost)
+
+    @classmethod
+    def from_csv(cls, path: "str | PathLike[str]") -> Self:
+        """Read costs from a CSV file: predicted classes as header, true classes in the first column.
+
+        A last column called ``reject`` gives the price of rejection by true class.
+        """
+        return cls(*builders.read_costs(path))
+
+    @classmethod
+    def random_symmetric(cls, n_classes: int, low: float = 1.0, high: float = 10.0, seed: int = 0) -> Self:
+        """Draw symmetric costs, uniform in [low, high], as in the experiments of [B] section 6."""
+        return cls(builders.random_costs(n_classes, low, high, seed))
+
+    # -- the decision -------------------------------------------------------------------------------------------------
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.matrix)
+
+    def expected(self, proba: ArrayLike) -> FloatArray:
+        """Return the expected cost of each action, one column for each class and a last one for rejection if it exists."""
+        array = by_class(proba)
+        if array.shape[1] != self.n_classes:
+            raise refusal("proba", f"of shape (n, {self.n_classes})", Words(f"shape {array.shape}"))
+        costs = array @ self.matrix
+        if self.reject_cost is None:
+            return costs
+        return np.column_stack([costs, array @ self._reject_column()])
+
+    def decide(self, proba: ArrayLike) -> IntArray:
+        """Return the class of least expected cost, or -1 for a rejection."""
+        costs = self.expected(proba)
+        action = costs.argmin(axis=1).astype(np.int64)  # the rejection comes last, so it must be strictly cheaper
+        return np.where(action == self.n_classes, -1, action)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return C[y, decided], or the price of rejection."""
+        action = self.decide(proba)
+        return self._table()[codes(y, action.size, self.n_classes), action]
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least expected cost."""
+        least: FloatArray = self.expected(proba).min(axis=1)
+        return least
+
+    def aligned(self, classes: ArrayLike) -> Self:
+        """Return the matrix with rows and columns in the order of `classes`."""
+        wanted = np.asarray(classes).tolist()
+        if self.classes is None:
+            if len(wanted) != self.n_classes:
+                raise refusal(
+                    "matrix", f"of {len(wanted)} classes, as the estimator", Words(f"{self.n_classes} classes")
+                )
+            return self
+        if set(wanted) != set(self.classes):
+            raise refusal("classes", f"those of the estimator, {wanted}", list(self.classes))
+        order = [self.classes.index(name) for name in wanted]
+        reject = self.reject_cost[order] if isinstance(self.reject_cost, np.ndarray) else self.reject_cost
+        return type(self)(self.matrix[np.ix_(order, order)], reject, tuple(wanted))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the decision as plain data for JSON."""
+        reject = self.reject_cost.tolist() if isinstance(self.reject_cost, np.ndarray) else self.reject_cost
+        classes = None if self.classes is None else list(self.classes)
+        return {"kind": "CostMatrix", "matrix": self.matrix.tolist(), "reject_cost": reject, "classes": classes}
+
+    def _reject_column(self) -> FloatArray:
+        return np.broadcast_to(np.asarray(self.reject_cost, dtype=np.float64), (self.n_classes,))
+
+    def _table(self) -> FloatArray:
+        """Costs with the price of rejection as last column, which the action -1 finds."""
+        return self.matrix if self.reject_cost is None else np.column_stack([self.matrix, self._reject_column()])
+
+    def _key(self) -> tuple[Any, ...]:
+        document = self.to_document()
+        return (str(document["matrix"]), str(document["reject_cost"]), self.classes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CostMatrix) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def checked_costs(matrix: ArrayLike) -> FloatArray:
+    """Return a cost matrix as a new float64 array; refuse one that is not square, non-negative and zero on the diagonal."""
+    try:
+        costs = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal_type("matrix", "a square array of costs", matrix) from None
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) < 2:
+        remedy = "a price of rejection goes into reject_cost" if costs.ndim == 2 else None
+        raise refusal(
+            "matrix", "square, matrix[true, predicted], of two classes or more", Words(f"shape {costs.shape}"), remedy
+        )
+    if not (np.isfinite(costs) & (costs >= 0)).all():
+        row, column = (int(i[0]) for i in np.nonzero(~(np.isfinite(costs) & (costs >= 0))))
+        raise refusal("matrix", "finite and non-negative", Words(f"{costs[row, column]:g} at [{row}, {column}]"))
+    if np.diag(costs).any():
+        row = int(np.flatnonzero(np.diag(costs))[0])
+        raise refusal("matrix", "zero on the diagonal", Words(f"{costs[row, row]:g} at [{row}, {row}]"))
+    if not costs.any(axis=1).all():
+        row = int(np.flatnonzero(~costs.any(axis=1))[0])
+        raise refusal(
+            "matrix",
+            "positive somewhere in each row",
+            Words(f"row {row} of zeros"),
+            "a class that may always be missed can be left out",
+        )
+    return costs
+
+
+def _checked_reject(reject_cost: object, n_classes: int) -> float | FloatArray | None:
+    if reject_cost is None:
+        return None
+    try:
+        column = np.array(reject_cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal_type("reject_cost", "a number, or one for each true class", reject_cost) from None
+    if column.shape not in ((), (n_classes,)):
+        raise refusal("reject_cost", f"a number or {n_classes} numbers", Words(f"shape {column.shape}"))
+    if not (np.isfinite(column) & (column >= 0)).all():
+        raise refusal("reject_cost", "finite and non-negative", reject_cost)
+    if column.ndim == 0:
+        return float(column)
+    column.setflags(write=False)
+    return column

@@ -1,0 +1,227 @@
+"""The loss of a permissible function phi: everything the library needs, derived from phi alone ([N] (8)-(12), [T] (10)-(27)).
+
+With G = -phi, g = G' and G* the convex conjugate of G: the loss of a margin x = y H is F(x) = (G*(-x) - a) / b, the
+weight of the example is ginv(-x) = -b F'(x), the probability of a score H is ginv(H), and the impurity of a leaf is
+(phi(p) - a) / b. Formulas are evaluated at x <= 0 and reflected: ginv(x) = 1 - ginv(-x), G*(x) = G*(-x) + x (13).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from permissible.losses.elementwise import as_probabilities, elementwise
+from permissible.losses.entropy import Entropy, Formula
+from permissible.losses.inversion import invert_link
+from permissible.losses.tilt import integral
+from permissible.types import ArrayLike, FloatArray
+
+Rebuild = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermissibleLoss:
+    """A balanced convex loss F, and all that its phi determines.
+
+    Build one with :func:`permissible.losses.get` or :func:`permissible.losses.from_phi`. Every method takes a number, a
+    list or an array of any shape and returns float64 of that shape (a float for a number).
+
+    Parameters
+    ----------
+    name : str
+        The registered name.
+    params : mapping
+        The parameters of phi; ``get(loss.name, **loss.params)`` is the same loss again.
+    entropy : Entropy
+        phi, on the left half of [0, 1].
+    rebuild : tuple, optional
+        How to build the loss again when it is unpickled; by default from `name` and `params`.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> loss = losses.get("matsushita")
+    >>> loss.value(0.0), loss.weight(0.0), loss.probability(0.75)
+    (1.0, 0.5, 0.8)
+    >>> loss.score([0.2, 0.5, 0.8])
+    array([-0.75,  0.  ,  0.75])
+    """
+
+    name: str
+    params: Mapping[str, Any]
+    entropy: Entropy
+    rebuild: Rebuild | None = field(default=None, compare=False)
+
+    @property
+    def a(self) -> float:
+        """phi(0) = phi(1)."""
+        return self.entropy.a
+
+    @property
+    def b(self) -> float:
+        """phi(1/2) - phi(0)."""
+        return self.entropy.b
+
+    @property
+    def score_limit(self) -> float:
+        """The limit of the score g(p) as p -> 1; infinite for most phi."""
+        return self.entropy.score_limit
+
+    # -- of a margin x = y H ---------------------------------------------------------------------------------------
+
+    @elementwise("margin")
+    def value(self, margin: FloatArray) -> FloatArray:
+        """F(x) = (G*(-x) - a) / b; F(0) = 1, 0 beyond +score_limit, -x / b beyond -score_limit."""
+        return (self._conjugate(-np.abs(margin)) + np.maximum(-margin, 0)) / self.entropy.b
+
+    @elementwise("margin")
+    def weight(self, margin: FloatArray) -> FloatArray:
+        """Weight of an example, ginv(-x) = -b F'(x), in [0, 1] and 1/2 at margin 0."""
+        return self._probability(-margin)
+
+    @elementwise("margin")
+    def curvature(self, margin: FloatArray) -> FloatArray:
+        """Minus the derivative of the weight, b F''(x) = 1 / G''(ginv(-x)); 0 where |x| >= score_limit."""
+        return self._within(self._curvature, -np.abs(margin), 0.0)
+
+    @elementwise("margin")
+    def margin(self, margin: FloatArray) -> FloatArray:
+        """Margin on the probability scale, 2 ginv(x) - 1 in [-1, 1] ([T] (27))."""
+        return np.copysign(self._within(self._margin, -np.abs(margin), 1.0), margin)
+
+    # -- of a score H, of a probability p ---------------------------------------------------------------------------
+
+    @elementwise("score")
+    def probability(self, score: FloatArray) -> FloatArray:
+        """Pr[positive | H] = ginv(H), the matching probability ([T] (26)); 0 or 1 beyond the score limit."""
+        return self._probability(score)
+
+    @elementwise("probability", as_probabilities)
+    def score(self, probability: FloatArray) -> FloatArray:
+        """Real prediction of a probability, g(p) = -phi'(p); -score_limit at 0 and +score_limit at 1."""
+        p = np.minimum(probability, 1 - probability)
+        left = np.where(p > 0, self.entropy.link(np.where(p > 0, p, 0.5)), -self.entropy.score_limit)
+        left = np.where(np.isnan(p), np.nan, left)
+        return np.where(probability > 0.5, -left, left)
+
+    @elementwise("probability", as_probabilities)
+    def phi(self, probability: FloatArray) -> FloatArray:
+        """The permissible function itself."""
+        return self.entropy.a + self._excess(probability)
+
+    @elementwise("probability", as_probabilities)
+    def phi_prime(self, probability: FloatArray) -> FloatArray:
+        """phi'(p) = -g(p)."""
+        return -np.asarray(self.score(probability))
+
+    @elementwise("probability", as_probabilities)
+    def impurity(self, probability: FloatArray) -> FloatArray:
+        """(phi(p) - a) / b: 0 at a pure leaf, 1 at p = 1/2; the least conditional risk min_x p F(x) + (1-p) F(-x)."""
+        return self._excess(probability) / self.entropy.b
+
+    @elementwise("x")
+    def conjugate(self, x: FloatArray) -> FloatArray:
+        """G*(x) = sup_p x p + phi(p); a and x + a beyond the score limit."""
+        return self.entropy.a + (self._conjugate(-np.abs(x)) + np.maximum(x, 0))
+
+    def bregman(self, p: ArrayLike, q: ArrayLike) -> FloatArray:
+        """Divergence D_G(p || q) = G(p) - G(q) - (p - q) g(q) >= 0, of probabilities, broadcast together.
+
+        Infinite at q in {0, 1}, p != q, when scores are unbounded.
+        """
+        first, second = np.broadcast_arrays(as_probabilities(p, "p"), as_probabilities(q, "q"))
+        mirror = second > 0.75  # the step keeps its digits across 1/2, and p its digits near 0
+        step = np.where(mirror, second - first, first - second)
+        p, rest = np.where(mirror, 1 - first, first), np.where(mirror, first, 1 - first)
+        q = np.where(mirror, 1 - second, second)
+        closed = self.entropy.bregman or self._bregman_by_parts
+        inner = (q > 0) | np.isfinite(self.entropy.score_limit)
+        result = np.where(step == 0, 0.0, np.where(np.isnan(step), np.nan, np.inf))
+        if inner.any():
+            result[inner] = np.maximum(closed(p[inner], rest[inner], q[inner], step[inner]), 0)
+        return result if result.ndim else result.item()
+
+    # -- the left half, and its reflection ----------------------------------------------------------------------------
+
+    def _within(self, formula: Formula, x: FloatArray, beyond: float) -> FloatArray:
+        """Apply a formula of x <= 0 inside (-score_limit, 0], and take a constant beyond."""
+        limit = self.entropy.score_limit
+        if limit == np.inf:
+            return formula(x)
+        inside = ~(x <= -limit)
+        return np.where(inside, formula(np.where(inside, x, 0.0)), beyond)
+
+    def _probability(self, score: FloatArray) -> FloatArray:
+        left = self._within(self._inverse, -np.abs(score), 0.0)
+        return np.where(score > 0, 1 - left, left)
+
+    def _conjugate(self, x: FloatArray) -> FloatArray:
+        return self._within(self._inner_conjugate, x, 0.0)
+
+    def _excess(self, probability: FloatArray) -> FloatArray:
+        return self.entropy.excess(np.minimum(probability, 1 - probability))
+
+    @cached_property
+    def _inverse(self) -> Formula:
+        link = self.entropy.link
+        return self.entropy.inverse or (lambda x: invert_link(link, x))
+
+    @cached_property
+    def _margin(self) -> Formula:
+        return self.entropy.margin or (lambda x: 1 - 2 * self._inverse(x))
+
+    @cached_property
+    def _inner_conjugate(self) -> Formula:
+        return self.entropy.conjugate or self._conjugate_at_root
+
+    @cached_property
+    def _curvature(self) -> Formula:
+        return self.entropy.curvature or self._curvature_by_difference
+
+    def _conjugate_at_root(self, x: FloatArray) -> FloatArray:
+        """Value of x p + phi(p) - a at p = ginv(x): the error on p enters only in second order."""
+        p = self._inverse(x)
+        return np.maximum(np.where(p > 0, x * p + self.entropy.excess(p), 0.0), 0.0)
+
+    def _curvature_by_difference(self, x: FloatArray) -> FloatArray:
+        """1 / G''(p) from a central difference of the link in ln p."""
+        p = np.maximum(self._inverse(x), 1e-290)
+        step = 1e-4
+        low, high = p * np.exp(-step), p * np.exp(step)
+        rise = np.where(
+            high <= 0.5, self.entropy.link(np.minimum(high, 0.5)), -self.entropy.link(np.minimum(1 - high, 0.5))
+        )
+        slope: FloatArray = (high - low) / (rise - self.entropy.link(low))
+        return slope
+
+    def _bregman_by_parts(self, p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
+        """D_G by its definition where p and q are far apart; as an integral of g over [q, p] where they are near."""
+        slope = np.asarray(self.score(q))
+        result: FloatArray = self._excess(q) - self.entropy.excess(np.minimum(p, rest)) - step * slope
+        near = np.abs(step) < 0.1 * np.minimum(q, 1 - q)
+        if near.any():
+            start, short, base = q[near], step[near], slope[near]
+            result[near] = short * integral(lambda node: np.asarray(self.score(start + short * node)) - base)
+        return result
+
+    # -- identity -----------------------------------------------------------------------------------------------------
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.name, tuple(sorted(self.params.items())), self.rebuild)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PermissibleLoss) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {key}={value!r}" for key, value in self.params.items())
+        return f"losses.get({self.name!r}{shown})" if self.rebuild is None else f"losses.from_phi(name={self.name!r})"
+
+    def __reduce__(self) -> Rebuild:
+        from permissible.losses.registry import rebuild
+
+        return self.rebuild or (rebuild, (self.name, dict(self.params)))
