@@ -1,0 +1,46 @@
+// Best-first growth of a tree (UDT, section 4.2 of [T]): always the leaf and the cut that lower the surrogate most.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "trees/cuts.hpp"
+#include "trees/histogram.hpp"
+#include "trees/impurity.hpp"
+
+namespace permissible::trees {
+
+enum class Test : std::int8_t { leaf = -1, numeric = 0, missing = 1, categorical = 2 };
+
+/// Nodes in the order of creation: the t-th split makes the nodes 2t + 1 (left) and 2t + 2 (right).
+struct Tree {
+    std::vector<std::int32_t> left, right, column, code;
+    std::vector<std::int8_t> test;
+    std::vector<std::uint8_t> default_left;              // where codes go that the node never saw
+    std::vector<std::array<std::uint8_t, 32>> left_set;  // bit k: rows of code k go left
+    std::vector<double> sums;                            // class weights, node-major
+    std::vector<double> value;                           // impurity of each node
+    std::vector<std::int64_t> samples;                   // rows of each node
+    std::vector<std::int32_t> split_order;               // node split at each step
+    std::vector<double> gain;                            // decrease at each step
+    std::vector<std::int32_t> leaf_of_row;               // on demand: the node each row ends in; -1 for weight 0
+};
+
+struct Options {
+    std::int64_t max_leaves = 31;
+    std::int64_t max_depth = -1;  // -1: no limit
+    Limits limits;
+    double unit = 1.0;
+    int threads = 1;
+    bool name_leaves = false;
+    std::vector<std::uint8_t> categorical;
+    std::vector<std::int8_t> monotone;
+    std::function<void()> poll;  // called between splits; throws when the user interrupts
+};
+
+template <typename Sum>
+Tree grow(const Rows<Sum>& rows, const Impurity& impurity, const Options& options);
+
+}  // namespace permissible::trees

@@ -1,0 +1,50 @@
+// Stable division of a node's rows: those of the left codes first, both sides in their old order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/parallel.hpp"
+
+namespace permissible::trees {
+
+/// Reorders index[0..count) by `goes_left[code of the row]` and returns how many went left. `spare`: count entries.
+inline std::size_t divide_rows(std::uint32_t* index, std::size_t count, const std::uint8_t* lane_of_block,
+                               const std::uint8_t* goes_left, std::uint32_t* spare, int threads) {
+    constexpr std::size_t kAhead = 32;
+    const int parts = count >= kSerialCells ? std::max(threads, 1) : 1;
+    std::vector<std::size_t> begin(parts + 1), kept(parts);
+    for (int t = 0; t <= parts; ++t) begin[t] = count * static_cast<std::size_t>(t) / parts;
+    // Each part compacts its left rows in place and parks the right ones in the spare room.
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int t = 0; t < parts; ++t) {
+        std::size_t n_left = begin[t], n_right = begin[t];
+        for (std::size_t i = begin[t]; i < begin[t + 1]; ++i) {
+            if (i + kAhead < begin[t + 1])
+                __builtin_prefetch(lane_of_block + static_cast<std::size_t>(index[i + kAhead]) * 8);
+            const std::uint32_t row = index[i];
+            const std::size_t left = goes_left[lane_of_block[static_cast<std::size_t>(row) * 8]];
+            index[n_left] = row;
+            spare[n_right] = row;
+            n_left += left;
+            n_right += 1 - left;
+        }
+        kept[t] = n_left - begin[t];
+    }
+    std::size_t n_left = 0;
+    for (int t = 0; t < parts; ++t) {
+        std::copy(index + begin[t], index + begin[t] + kept[t], index + n_left);
+        n_left += kept[t];
+    }
+    std::size_t at = n_left;
+    for (int t = 0; t < parts; ++t) {
+        const std::size_t size = begin[t + 1] - begin[t] - kept[t];
+        std::copy(spare + begin[t], spare + begin[t] + size, index + at);
+        at += size;
+    }
+    return n_left;
+}
+
+}  // namespace permissible::trees

@@ -1,0 +1,32 @@
+// Which leaf each row of a table falls into. Columns stay where they are: floats compared with thresholds, categories
+// looked up in a table of codes; nothing is binned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace permissible::trees {
+
+/// One column as the user gave it.
+struct Column {
+    enum class Type { float64, float32, int32 } type;
+    const void* data;
+    std::ptrdiff_t stride;  // in bytes
+};
+
+struct Nodes {
+    std::size_t n_nodes;
+    const std::int32_t *left, *right, *column;
+    const double* threshold;
+    const std::int8_t* test;
+    const std::uint8_t* left_set;          // (n_nodes, 32)
+    const std::uint8_t* code_of_category;  // per column a run: category -> code
+    const std::int64_t* category_begin;    // n_columns + 1
+    int other;                             // code of a category that is not in its run
+};
+
+void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::size_t n_rows, std::int32_t* leaf,
+                 int threads);
+
+}  // namespace permissible::trees
