@@ -1,0 +1,150 @@
+"""Twin of the tree kernel: best-first growth by (49), written to be read. Slow, and the referee of the compiled one.
+
+A part of the rows is worth W f(p), f(p) = (phi(p) - a) / b; a cut is worth what it takes off. Nothing is remembered between
+nodes: every node looks at its own rows again.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray
+
+MISSING = 255
+ORDERS = 8
+Impurity = Callable[[FloatArray], FloatArray]
+
+
+@dataclass
+class Leaf:
+    """A leaf of a growing tree: its rows, and the bounds that monotone cuts above put on its probability."""
+
+    rows: AnyArray
+    depth: int = 0
+    low: float = 0.0
+    high: float = 1.0
+    best: tuple[float, int, BoolArray] | None = None
+
+
+@dataclass
+class Growth:
+    """What is fixed while a tree grows."""
+
+    codes: Codes  # (n_rows, n_columns)
+    target: AnyArray
+    weight: FloatArray
+    n_classes: int
+    impurity: Impurity
+    categorical: BoolArray
+    monotone: AnyArray
+    max_depth: int | None = None
+    min_samples: float = 1
+    min_gain: float = 0.0
+
+    def sums(self, rows: AnyArray) -> FloatArray:
+        """Weight of each class among some rows."""
+        return np.bincount(self.target[rows], weights=self.weight[rows], minlength=self.n_classes)
+
+    def value(self, sums: FloatArray) -> float:
+        """W f(p), or with more than two classes its sum over each class against the rest."""
+        total = sums.sum()
+        if (sums > 0).sum() < 2:
+            return 0.0
+        shares = sums[1:] / total if self.n_classes == 2 else sums / total
+        inner = shares[(shares > 0) & (shares < 1)]
+        return float(total * self.impurity(inner).sum())
+
+    def cuts(self, column: int, rows: AnyArray) -> Iterator[BoolArray]:
+        """The codes that go left, for every cut of a column, in the order that decides ties."""
+        codes = self.codes[rows, column]
+        present = np.unique(codes)
+        if self.categorical[column]:
+            yield from self._subsets(column, rows, present)
+            return
+        values = present[present != MISSING].astype(int)
+        missing = MISSING in present
+        for missing_left in [False, True] if missing else [False]:
+            for low, high in pairwise(values):
+                yield self._up_to((low + high - 1) // 2, missing_left)
+            if missing and not missing_left and len(values):
+                yield self._up_to(MISSING - 1, False)
+
+    @staticmethod
+    def _up_to(code: int, missing_left: bool) -> BoolArray:
+        left = np.arange(256) <= code
+        left[MISSING] = missing_left
+        return left
+
+    def _subsets(self, column: int, rows: AnyArray, present: Codes) -> Iterator[BoolArray]:
+        codes = self.codes[rows, column]
+        sums = np.array([self.sums(rows[codes == code]) for code in present])
+        by_frequency = np.argsort(-self.sums(rows), kind="stable")
+        for c in [1] if self.n_classes == 2 else by_frequency[:ORDERS]:
+            order = np.argsort(sums[:, c] / sums.sum(axis=1), kind="stable")
+            for size in range(1, len(order)):
+                left = np.zeros(256, dtype=bool)
+                left[present[order[:size]]] = True
+                yield left
+
+    def weigh(self, leaf: Leaf) -> None:
+        """Find the best cut of a leaf."""
+        sums = self.sums(leaf.rows)
+        if (sums > 0).sum() < 2 or (self.max_depth is not None and leaf.depth >= self.max_depth):
+            return
+        noise = 1e-14 * sums.sum()
+        winner: tuple[float, int, BoolArray] | None = None
+        for column in range(self.codes.shape[1]):
+            best, threshold = None, max(noise, self.min_gain)
+            for left in self.cuts(column, leaf.rows):
+                gain = self.gain(leaf, column, left)
+                if gain > threshold:
+                    best, threshold = (gain, column, left), gain + 1e-12 * gain + noise
+            if best is not None and (winner is None or best[0] > winner[0] * (1 + 1e-12) + noise):
+                winner = best
+        leaf.best = winner
+
+    def gain(self, leaf: Leaf, column: int, left: BoolArray) -> float:
+        """What a cut takes off the surrogate; 0 when it is not allowed."""
+        goes = left[self.codes[leaf.rows, column]]
+        parts = [self.sums(leaf.rows[goes]), self.sums(leaf.rows[~goes])]
+        if min(part.sum() for part in parts) < self.min_samples:
+            return 0.0
+        shares = [part[1] / part.sum() for part in parts]
+        if min(shares) < leaf.low or max(shares) > leaf.high or (shares[1] - shares[0]) * self.monotone[column] < 0:
+            return 0.0
+        return self.value(self.sums(leaf.rows)) - (self.value(parts[0]) + self.value(parts[1]))
+
+    def split(self, leaf: Leaf) -> tuple[Leaf, Leaf]:
+        """Divide a leaf by its best cut."""
+        assert leaf.best is not None
+        _, column, left = leaf.best
+        goes = left[self.codes[leaf.rows, column]]
+        children = [Leaf(leaf.rows[side], leaf.depth + 1, leaf.low, leaf.high) for side in (goes, ~goes)]
+        if self.monotone[column]:
+            shares = [self.sums(child.rows)[1] / self.sums(child.rows).sum() for child in children]
+            below, above = children if self.monotone[column] > 0 else children[::-1]
+            below.high = above.low = 0.5 * (shares[0] + shares[1])
+        return children[0], children[1]
+
+
+def grow_partition(growth: Growth, max_leaves: int | None) -> tuple[AnyArray, FloatArray]:
+    """The leaf (node number) of each row, -1 for weight 0, and the gain of each split in order."""
+    nodes = [Leaf(np.flatnonzero(growth.weight > 0))]
+    growth.weigh(nodes[0])
+    leaf_of_row = np.where(growth.weight > 0, 0, -1)
+    open_nodes, gains = [0], []
+    while max_leaves is None or len(gains) + 1 < max_leaves:
+        gain_of = {node: best[0] for node in open_nodes if (best := nodes[node].best) is not None}
+        if not gain_of:
+            break
+        chosen = min(gain_of, key=lambda node: (-gain_of[node], node))
+        gains.append(gain_of[chosen])
+        open_nodes.remove(chosen)
+        for child in growth.split(nodes[chosen]):
+            growth.weigh(child)
+            leaf_of_row[child.rows] = len(nodes)
+            open_nodes.append(len(nodes))
+            nodes.append(child)
+    return leaf_of_row, np.array(gains)
