@@ -144,7 +144,8 @@ class TreeModel:
         for node, literal in enumerate(self.literals):
             if literal is None:
                 continue
-            column[node], test[node] = literal.column, _KIND[literal.test]
+            by_code = self.schema.columns[literal.column].kind == "categorical" and literal.test not in ("<=", ">")
+            column[node], test[node] = literal.column, 2 if by_code else _KIND[literal.test]
             covered[node] = literal.membership()
             threshold[node] = literal.threshold if test[node] == 0 else np.inf
         swapped = np.array([literal is not None and literal.test in (">", "missing") for literal in self.literals])

@@ -45,7 +45,8 @@ class Growth:
 
     def sums(self, rows: AnyArray) -> FloatArray:
         """Weight of each class among some rows."""
-        return np.bincount(self.target[rows], weights=self.weight[rows], minlength=self.n_classes)
+        counted = np.bincount(self.target[rows], weights=self.weight[rows], minlength=self.n_classes)
+        return np.asarray(counted, dtype=np.float64)
 
     def value(self, sums: FloatArray) -> float:
         """W f(p), or with more than two classes its sum over each class against the rest."""
@@ -134,7 +135,8 @@ def grow_partition(growth: Growth, max_leaves: int | None) -> tuple[AnyArray, Fl
     nodes = [Leaf(np.flatnonzero(growth.weight > 0))]
     growth.weigh(nodes[0])
     leaf_of_row = np.where(growth.weight > 0, 0, -1)
-    open_nodes, gains = [0], []
+    open_nodes = [0]
+    gains: list[float] = []
     while max_leaves is None or len(gains) + 1 < max_leaves:
         gain_of = {node: best[0] for node in open_nodes if (best := nodes[node].best) is not None}
         if not gain_of:

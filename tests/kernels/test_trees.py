@@ -1,0 +1,136 @@
+"""The compiled growth of trees against its readable twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permissible.kernels._core import trees
+from permissible.kernels.reference.trees import Growth, grow_partition
+
+LN2 = np.log(2)
+IMPURITIES = {
+    0: (0.0, lambda p: -(p * np.log(p) + (1 - p) * np.log1p(-p)) / LN2),
+    1: (0.0, lambda p: 2 * np.sqrt(p * (1 - p))),
+    2: (0.0, lambda p: 4 * p * (1 - p)),
+    3: (0.7, lambda p: (4 * p * (1 - p)) ** 0.7),
+    4: (5.0, lambda p: 1 - np.log(np.cosh(2.5 * (p - 0.5))) / np.log(np.cosh(1.25))),
+}
+
+
+def grow(codes, target, n_classes, *, weight=None, categorical=None, monotone=None, phi=0, function=None, max_leaves=8,
+         max_depth=-1, min_samples=1.0, min_gain=0.0, threads=1, parameter=None, n_codes=None):  # fmt: skip
+    n_rows, n_columns = codes.shape
+    blocks = np.zeros(((n_columns + 7) // 8, n_rows, 8), dtype=np.uint8)
+    for j in range(n_columns):
+        blocks[j // 8, :, j % 8] = codes[:, j]
+    if n_codes is None:
+        n_codes = [int(np.max(codes[:, j][codes[:, j] != 255], initial=0)) + 1 for j in range(n_columns)]
+    return (trees.grow_weights if weight is not None and weight.dtype == np.int64 else trees.grow_counts)(
+        blocks, n_columns, target.astype(np.uint16), n_classes, weight, 1.0, False, np.array(n_codes, dtype=np.int32),
+        np.zeros(n_columns, np.uint8) if categorical is None else categorical.astype(np.uint8),
+        np.zeros(n_columns, np.int8) if monotone is None else monotone.astype(np.int8),
+        phi, IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter, function, max_leaves, max_depth,
+        min_samples, 0.0, min_gain, True, threads,
+    )  # fmt: skip
+
+
+@st.composite
+def node_data(draw):
+    """Rows with ties, constant and missing columns, categories, several classes and integer weights."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    n_rows = draw(st.integers(1, 60))
+    n_columns = draw(st.integers(1, 11))
+    n_classes = draw(st.sampled_from([2, 2, 3, 4]))
+    codes = rng.integers(0, draw(st.sampled_from([1, 2, 5, 254])) + 1, size=(n_rows, n_columns)).astype(np.uint8)
+    codes[rng.random(codes.shape) < draw(st.sampled_from([0.0, 0.2]))] = 255
+    if draw(st.booleans()):
+        codes[:, 0] = 255
+    target = rng.integers(0, n_classes, size=n_rows)
+    weight = rng.integers(0, 4, size=n_rows).astype(np.int32)
+    if not weight.any():
+        weight[0] = 1
+    categorical = rng.random(n_columns) < 0.3
+    monotone = np.where(categorical, 0, rng.integers(-1, 2, size=n_columns)) if n_classes == 2 and draw(st.booleans()) \
+        else np.zeros(n_columns, dtype=int)  # fmt: skip
+    return codes, target, n_classes, weight, categorical, monotone
+
+
+@settings(max_examples=150, deadline=None)
+@given(node_data(), st.sampled_from(sorted(IMPURITIES)), st.sampled_from([(8, None, 1), (None, 3, 2), (4, 2, 1)]))
+def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
+    codes, target, n_classes, weight, categorical, monotone = data
+    max_leaves, max_depth, min_samples = limits
+    ours = grow(codes, target, n_classes, weight=weight, categorical=categorical, monotone=monotone, phi=phi,
+                max_leaves=-1 if max_leaves is None else max_leaves, max_depth=-1 if max_depth is None else max_depth,
+                min_samples=float(min_samples))  # fmt: skip
+    growth = Growth(codes, target, weight.astype(float), n_classes, IMPURITIES[phi][1], categorical, monotone,
+                    max_depth, min_samples)  # fmt: skip
+    leaf, gains = grow_partition(growth, max_leaves)
+    np.testing.assert_allclose(ours["gain"], gains, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(ours["leaf_of_row"], leaf)
+
+
+@settings(max_examples=40, deadline=None)
+@given(node_data())
+def test_wide_weights_and_counts_give_the_same_tree(data):
+    codes, target, n_classes, weight, categorical, monotone = data
+    narrow = grow(codes, target, n_classes, weight=weight, categorical=categorical, monotone=monotone)
+    wide = grow(codes, target, n_classes, weight=weight.astype(np.int64), categorical=categorical, monotone=monotone)
+    for key in narrow:
+        np.testing.assert_array_equal(narrow[key], wide[key])
+
+
+@settings(max_examples=40, deadline=None)
+@given(node_data())
+def test_a_python_phi_equal_to_gini_gives_gini_s_tree(data):
+    codes, target, n_classes, weight, categorical, monotone = data
+    kwargs = {"weight": weight, "categorical": categorical, "monotone": monotone}
+    compiled = grow(codes, target, n_classes, phi=2, **kwargs)
+    called = grow(codes, target, n_classes, phi=5, function=lambda p: 4 * p * (1 - p), **kwargs)
+    np.testing.assert_array_equal(compiled["leaf_of_row"], called["leaf_of_row"])
+    np.testing.assert_allclose(compiled["gain"], called["gain"], rtol=1e-12)
+
+
+def test_impurities_are_those_of_numpy_at_every_probability():
+    for phi, (_, f) in IMPURITIES.items():
+        for positive in (1, 7, 1999):
+            codes = np.zeros((positive + 2000, 1), dtype=np.uint8)
+            target = np.r_[np.ones(positive, int), np.zeros(2000, int)]
+            root = grow(codes, target, 2, phi=phi)["impurity"][0]
+            p = positive / (positive + 2000)
+            assert root == pytest.approx((positive + 2000) * f(p), rel=2e-15 if phi < 3 else 1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [3, 28, 40])
+def test_any_number_of_threads_grows_the_same_tree(n_columns):
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 200, size=(60_000, n_columns)).astype(np.uint8)
+    codes[rng.random(codes.shape) < 0.05] = 255
+    target = (codes[:, 0].astype(int) + codes[:, 1] + rng.integers(0, 200, 60_000) > 300).astype(int)
+    one = grow(codes, target, 2, max_leaves=40, threads=1)
+    for threads in (2, 3):
+        many = grow(codes, target, 2, max_leaves=40, threads=threads)
+        for key in one:
+            np.testing.assert_array_equal(one[key], many[key])
+
+
+def test_an_error_in_a_user_s_phi_reaches_the_user():
+    def broken(p):
+        raise ZeroDivisionError("phi is broken")
+
+    with pytest.raises(ZeroDivisionError, match="phi is broken"):
+        grow(np.array([[0], [1]], dtype=np.uint8), np.array([0, 1]), 2, phi=5, function=broken)
+
+
+def test_a_phi_of_the_wrong_length_is_refused():
+    with pytest.raises(ValueError, match="one value for each probability"):
+        grow(np.array([[0], [1]], dtype=np.uint8), np.array([0, 1]), 2, phi=5, function=lambda p: np.zeros(len(p) + 1))
+
+
+def test_sizes_and_dtypes_are_checked_at_the_border():
+    with pytest.raises(ValueError, match="below the count of classes"):
+        grow(np.zeros((2, 1), dtype=np.uint8), np.array([0, 2]), 2)
+    with pytest.raises(TypeError):
+        grow(np.zeros((2, 1), dtype=np.uint8), np.array([0, 1]), 2, weight=np.ones(2, dtype=np.float32))
