@@ -20,6 +20,9 @@ struct Solution {
     bool converged = false;
 };
 
+/// Up to this many cells the last digits cost nothing one could notice.
+inline constexpr std::size_t kPolishCells = 200000;
+
 template <typename T>
 class DenseSolver {
   public:
@@ -63,23 +66,33 @@ class DenseSolver {
         const Rows<T> rows = sample(n_, n_);
         const DualSums none(d_);
         Newton<T> newton(problem_, rows, none, threads_, interrupt_);
-        double e = warm ? 0.05 * scale_ : 0.5 * scale_;
-        double target = best_.primal < 1e299 ? tol * best_.primal : 0.0;
-        if (!(target > 0)) {  // a first guess of the objective sets the scale of the gap
-            newton.solve(w, b, e, 1e300, 0);
-            target = tol * (newton.loss + penalty(w, b));
+        newton.solve(w, b, scale_, 1e300, 0);
+        offer_primal(newton.loss + penalty(w, b), w, b);
+        double e = (warm ? 0.05 : 0.5) * scale_, share = 0.7;
+        for (int attempt = 0; attempt < 6 && best_.steps < max_steps && !gap_closed(tol); ++attempt, share *= 0.3) {
+            attempt_once(newton, rows, w, b, e, share * tol * best_.primal, max_steps - best_.steps);
+            e = newton.smoothing;
         }
-        for (int attempt = 0; attempt < 4 && best_.steps < max_steps; ++attempt) {
-            newton.steps = 0;
-            const auto stop = newton.solve(w, b, e, 0.7 * target, max_steps - best_.steps);
-            best_.steps += newton.steps;
-            offer_primal(newton.loss + penalty(w, b), w, b);
-            offer_dual(newton.sums, [&](std::vector<double>& t) {
-                for (std::size_t r = 0; r < rows.size(); ++r) t[static_cast<std::size_t>(rows.index[r])] = newton.t[r];
-            });
-            if (gap_closed(tol) || stop == Newton<T>::Stop::tired) break;
-            target = std::min(0.3 * target, tol * best_.primal), e = newton.smoothing;
+        // A small problem is polished to the last digits: rounding decides where that ends, so stop when a try gains
+        // nothing.
+        if (n_ * d_ > kPolishCells) return;
+        for (int attempt = 0; attempt < 12 && gap_closed(tol) && best_.steps < max_steps; ++attempt) {
+            const double before = best_.primal - best_.dual;
+            if (before <= 2e-16 * best_.primal) break;
+            attempt_once(newton, rows, w, b, e, 0.05 * before, std::min(12, max_steps - best_.steps));
+            if (best_.primal - best_.dual > 0.5 * before) break;
         }
+    }
+
+    void attempt_once(Newton<T>& newton, const Rows<T>& rows, std::vector<double>& w, double& b, double e,
+                      double target, int budget) {
+        newton.steps = 0;
+        newton.solve(w, b, e, target, budget);
+        best_.steps += newton.steps;
+        offer_primal(newton.loss + penalty(w, b), w, b);
+        offer_dual(newton.sums, [&](std::vector<double>& t) {
+            for (std::size_t r = 0; r < rows.size(); ++r) t[static_cast<std::size_t>(rows.index[r])] = newton.t[r];
+        });
     }
 
     bool gap_closed(double tol) const { return best_.primal - best_.dual <= tol * std::abs(best_.primal); }

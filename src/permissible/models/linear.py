@@ -1,0 +1,43 @@
+"""A linear score with probability boundaries: the frozen result of the boundary learner. It only scores."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.types import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearModel:
+    """f(x) = w.x + b with the cut-offs delta_1 < ... < delta_K on the scale of f.
+
+    Parameters
+    ----------
+    coef : array of shape (n_columns,)
+    intercept : float
+    loss : loss
+        What turns a score into a probability (`loss.probability`).
+    boundaries : array
+        The probabilities pi_k; empty for the soft classifier.
+    deltas : array
+        The scores delta_k at which they lie; `loss.probability(delta_k)` is pi_k.
+    """
+
+    coef: FloatArray
+    intercept: float
+    loss: Any
+    boundaries: FloatArray
+    deltas: FloatArray
+
+    def score(self, X: AnyArray) -> FloatArray:
+        """f(x) of each row of a matrix, dense or sparse."""
+        return np.asarray(X @ self.coef, dtype=np.float64) + self.intercept
+
+    def probability(self, X: AnyArray) -> FloatArray:
+        """The probability of the positive class, ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        return np.asarray(self.loss.probability(self.score(X)), dtype=np.float64)
+
+    def region(self, X: AnyArray) -> IntArray:
+        """The region 0..K of each row: k iff f in (delta_k, delta_{k+1}] ([K] (8), indices corrected)."""
+        return np.searchsorted(self.deltas, self.score(X), side="left")
