@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = attach(
     submodules=["losses", "decisions"],
     names={
         "Boundaries": "permissible.decisions",
+        "BoundaryClassifier": "permissible.estimators.boundary",
         "CostMatrix": "permissible.decisions",
         "Hard": "permissible.decisions",
         "Reject": "permissible.decisions",

@@ -45,10 +45,10 @@ def test_probability_is_the_boundary_at_its_cutoff(data):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"boundaries": (0.0, 0.5)}, "strictly between 0 and 1, got 0.0"),
-        ({"boundaries": (0.5, 1.0)}, "strictly between 0 and 1, got 1.0"),
-        ({"boundaries": (0.7, 0.5)}, "strictly increasing, got 0.7 before 0.5"),
-        ({"boundaries": (0.5, 0.5)}, "strictly increasing, got 0.5 before 0.5"),
+        ({"boundaries": (0.0, 0.5)}, "numbers in .0, 1., got 0.0"),
+        ({"boundaries": (0.5, 1.0)}, "numbers in .0, 1., got 1.0"),
+        ({"boundaries": (0.7, 0.5)}, "strictly increasing, got 0.7 followed by 0.5"),
+        ({"boundaries": (0.5, 0.5)}, "strictly increasing, got 0.5 followed by 0.5"),
         ({"alpha": 0.0}, "`alpha` must be a positive number, got 0.0"),
         ({"alpha": -1.0}, "`alpha` must be a positive number, got -1.0"),
     ],

@@ -99,10 +99,11 @@ class BoundaryClassifier(ClassifierMixin, BaseEstimator):
         """Fit to the rows of X with labels y."""
         _check_parameters(self)
         target = Target.at(self.boundaries, losses.get(self.loss))
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        positive = self._encode(y)
-        problem = self._problem(target, positive, self._weights(X, y, sample_weight))
-        fit = solve_linear(X, problem, tol=self.tol, max_iter=self.max_iter, n_threads=effective_n_jobs(self.n_jobs))
+        features, labels = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        positive = self._encode(labels)
+        problem = self._problem(target, positive, self._weights(features, labels, sample_weight))
+        threads = effective_n_jobs(self.n_jobs)
+        fit = solve_linear(features, problem, tol=self.tol, max_iter=self.max_iter, n_threads=threads)
         self.model_ = LinearModel(fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas)
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
         self.target_, self.deltas_ = target, target.deltas
@@ -152,22 +153,22 @@ class BoundaryClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return f(x); compare it with `deltas_`."""
-        X = self._rows(X)
-        return self.model_.score(X)
+        rows = self._rows(X)
+        return self.model_.score(rows)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return probabilities (n, 2), monotone in f and equal to a boundary exactly at its cut-off.
 
         Between the boundaries only the order is learnt: which region a row lies in is what the surrogate promises.
         """
-        X = self._rows(X)
-        positive = self.model_.probability(X)
+        rows = self._rows(X)
+        positive = self.model_.probability(rows)
         return np.column_stack([1.0 - positive, positive])
 
     def predict_region(self, X: ArrayLike) -> IntArray:
         """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}."""
-        X = self._rows(X)
-        return self.model_.region(X)
+        rows = self._rows(X)
+        return self.model_.region(rows)
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return labels: the side of the one boundary, or of probability 1/2 when there are several."""

@@ -1,7 +1,7 @@
 """How far a fit can be from the optimum of (18): the value at a feasible dual point bounds the optimum from below.
 
-D(t) = (1/W) sum_i c_i g(t_i) - |sum_i c_i t_i y_i x_i|^2 / (2 alpha W^2) for 0 <= t_i <= t_K, and sum_i c_i t_i y_i = 0 with a free
-intercept. So objective - D(t) is a true bound on the distance to the optimum, for whatever point and whatever t.
+D(t) = (1/W) sum_i c_i g(t_i) - |sum_i c_i t_i y_i x_i|^2 / (2 alpha W^2) for 0 <= t_i <= t_K, and sum_i c_i t_i y_i = 0
+with a free intercept. So objective - D(t) is a true bound on the distance to the optimum, for whatever point and whatever t.
 """
 
 from dataclasses import dataclass

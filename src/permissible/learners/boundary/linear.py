@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from permissible.kernels import _core
+from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.problem import Problem
 from permissible.types import AnyArray, FloatArray
@@ -50,7 +50,7 @@ def solve_linear(
         Does not change a bit of the result.
     """
     coef, intercept = start if start is not None else (np.zeros(X.shape[1]), 0.0)
-    solution = _core.boundary.solve_dense(
+    solution = core.solve_dense(
         np.ascontiguousarray(X), problem.sides, problem.weight, problem.segments.hinge, problem.segments.width, problem.strength,
         problem.fit_intercept, problem.penalize_intercept, np.ascontiguousarray(coef, dtype=np.float64),
         float(intercept), start is not None, tol, max_iter, n_threads,

@@ -1,4 +1,7 @@
-"""The training problem (18) of [K], weights included: (1/W) sum_i c_i phi(y_i f_i) + (alpha / 2) |h|^2, W = sum c_i, f = h + b."""
+"""The training problem (18) of [K], weights included.
+
+(1/W) sum_i c_i phi(y_i f_i) + (alpha / 2) |h|^2,    W = sum c_i,  f = h + b
+"""
 
 from dataclasses import dataclass
 

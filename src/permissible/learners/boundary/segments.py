@@ -1,8 +1,8 @@
 """A piecewise-linear loss as weighted hinges, per class: phi(z) = sum_k D_k (h_k - z)_+ with z = y f.
 
 [K] (11)-(12) write the loss as max(0, max_k A_k + B_k z). With t_k = -B_k sorted increasingly, t_0 = 0 and A_0 = 0, the
-widths are D_k = t_k - t_{k-1} and the hinges h_k = (A_k - A_{k-1}) / D_k, decreasing when the loss is convex and every line is used.
-The concave g with g(t_k) = A_k, linear in between, is what a row brings to the dual.
+widths are D_k = t_k - t_{k-1} and the hinges h_k = (A_k - A_{k-1}) / D_k, decreasing when the loss is convex
+and every line is used. The concave g with g(t_k) = A_k, linear in between, is what a row brings to the dual.
 """
 
 from dataclasses import dataclass

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from permissible.decisions import Boundaries, CostMatrix, Hard, Reject, Soft, Weighted
+from permissible.decisions.binary import checked_boundaries
 from permissible.learners.boundary.segments import Segments
 from permissible.types import FloatArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +36,7 @@ class Target:
     @classmethod
     def at(cls, boundaries: Sequence[float], loss: Any) -> "Target":
         """The tangents of a permissible loss at the boundaries."""
-        pi = checked(boundaries)
+        pi = np.array(checked_boundaries(boundaries))
         intercepts = np.asarray(loss.phi(pi), dtype=np.float64) - loss.a
         return cls(loss, pi, np.asarray(loss.score(pi)), Segments.from_lines(intercepts, pi - 1.0, -pi))
 
@@ -49,19 +51,26 @@ class Target:
         return float(self.deltas[0]) if len(self.deltas) == 1 else float(self.loss.score(0.5))
 
 
-def checked(boundaries: Sequence[float]) -> FloatArray:
-    """Return boundaries as an array; refuse any outside (0, 1) or not increasing."""
-    remedy = "sort them, and leave out 0 and 1, where nothing is left to decide"
-    try:
-        pi = np.array(boundaries, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):
-        raise refusal_type("boundaries", "increasing numbers in (0, 1)", boundaries) from None
-    if pi.ndim != 1 or pi.size == 0:
-        raise refusal("boundaries", "a non-empty sequence of increasing numbers in (0, 1)", boundaries)
-    inside = (pi > 0) & (pi < 1)
-    if not inside.all():
-        raise refusal("boundaries", "numbers strictly between 0 and 1", float(pi[~inside][0]), remedy)
-    if (np.diff(pi) <= 0).any():
-        place = int(np.flatnonzero(np.diff(pi) <= 0)[0])
-        raise refusal("boundaries", "strictly increasing", Words(f"{pi[place]:g} before {pi[place + 1]:g}"), remedy)
-    return pi
+def boundaries_of(decision: Any) -> tuple[float, ...] | None:
+    """Return the boundaries a decision is about, or None for the soft one; a sequence of numbers stands for itself.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> boundaries_of(pm.Reject(0.2)), boundaries_of("soft"), boundaries_of([0.3])
+    ((0.2, 0.8), None, (0.3,))
+    """
+    match decision:
+        case Soft() | "soft":
+            return None
+        case Hard():
+            return (0.5,)
+        case Weighted(pi=pi):
+            return (pi,)
+        case Reject(cost=cost):
+            return (cost, 1.0 - cost) if cost < 0.5 else (0.5,)
+        case Boundaries(boundaries=boundaries):
+            return boundaries
+        case str() | CostMatrix():
+            raise refusal("boundaries", 'numbers in (0, 1), "soft" or a two-class decision', decision)
+    return checked_boundaries(np.atleast_1d(decision) if isinstance(decision, float) else decision)
