@@ -1,1 +1,2 @@
+from . import boundary as boundary
 from . import trees as trees
