@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 
@@ -63,7 +63,7 @@ def _elsewhere(units: Sequence[Unit], work: Work, jobs: int) -> Iterator[tuple[U
     queue = iter(units)
     pending: set[Future[tuple[Unit, Payload, float]]] = set()
     context = multiprocessing.get_context("spawn")
-    with _environment(_SINGLE), ProcessPoolExecutor(jobs, mp_context=context, initializer=_follow_parent) as pool:
+    with environment(_SINGLE), ProcessPoolExecutor(jobs, mp_context=context, initializer=_follow_parent) as pool:
         try:
             while True:
                 # A short queue keeps the processes busy, and an interrupt cheap.
@@ -94,7 +94,8 @@ def _follow_parent() -> None:
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of the environment for a while, for this process and those it starts."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -27,10 +27,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The sets of a suite that can be had here, and for each of the others the reason why not."""
+    """The sets that can be had here, with their number of rows and origin, and for each of the others the reason why not."""
 
-    names: tuple[str, ...]
+    rows: dict[str, int]
+    sources: dict[str, str]
     missing: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sets that can be had."""
+        return tuple(self.sources)
+
+    def at_most(self, rows: int, count: int) -> "Found":
+        """Keep the first `count` sets of at most `rows` rows: a quick run's choice."""
+        kept = [name for name in self.sources if self.rows[name] <= rows][:count]
+        return Found(
+            {name: self.rows[name] for name in kept}, {name: self.sources[name] for name in kept}, self.missing
+        )
 
 
 @functools.cache
@@ -110,10 +123,13 @@ def load(name: str, data: str | Path | None = None, *, network: bool = True) -> 
 
 def find(wanted: Sequence[str], data: str | Path | None = None, *, network: bool = True) -> Found:
     """Sort `wanted` into the sets that can be loaded here and those that cannot, with the reason."""
-    missing: dict[str, str] = {}
+    found = Found({}, {}, {})
     for name in wanted:
         try:
-            load(name, data, network=network)
+            data_set = load(name, data, network=network)
         except UnavailableError as reason:
-            missing[name] = str(reason)
-    return Found(tuple(name for name in wanted if name not in missing), missing)
+            found.missing[name] = str(reason)
+        else:
+            found.rows[name] = data_set.n_rows
+            found.sources[name] = data_set.source
+    return found

@@ -1,0 +1,23 @@
+"""``python -m permissible.experiments uls --quick -o results``: what `permissible reproduce` does, without the command line."""
+
+import argparse
+
+from permissible.experiments.reproduce import PROTOCOLS, run
+
+
+def main() -> None:
+    """Read the arguments, run, and say which pages were written."""
+    parser = argparse.ArgumentParser(prog="python -m permissible.experiments", description=__doc__)
+    parser.add_argument("protocol", choices=[*PROTOCOLS, "all"])
+    parser.add_argument("--quick", action="store_true", help="a minute's version")
+    parser.add_argument("--data", help="a folder with an index.csv (default: PERMISSIBLE_DATA)")
+    parser.add_argument("-o", "--output", default="results")
+    parser.add_argument("--jobs", type=int, default=None)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    for page in run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed):
+        print(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What a run was asked for, and the two things every protocol needs of it: which data sets can be had, and the folds."""
+
+import functools
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.experiments.datasets import Dataset, as_binary, load
+from permissible.types import AnyArray
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A request: quick or the paper's settings, the data folder, the seed, whether OpenML may be asked."""
+
+    quick: bool = False
+    data: str | None = None
+    seed: int = 0
+    network: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """A binary task: the data set, its labels (1: first label in sorted order), and the frame the estimators take."""
+
+    dataset: Dataset
+    target: AnyArray
+    frame: Any
+
+    def rows(self, picked: AnyArray) -> Any:
+        """Give these rows of the frame."""
+        return self.frame.iloc[picked] if hasattr(self.frame, "iloc") else self.frame[picked]
+
+
+def loaded(name: str) -> Dataset:
+    """Load a set from the folder of this run (PERMISSIBLE_DATA), keeping the last few: units of one set follow each other."""
+    return _loaded(name, os.environ.get("PERMISSIBLE_DATA"))
+
+
+def binary_task(name: str) -> Task:
+    """Load a set as a binary task, keeping the last few."""
+    return _binary_task(name, os.environ.get("PERMISSIBLE_DATA"))
+
+
+def folds(name: str, count: int, seed: int) -> list[tuple[AnyArray, AnyArray]]:
+    """Split a binary task into stratified folds: (training rows, test rows)."""
+    return _folds(name, os.environ.get("PERMISSIBLE_DATA"), count, seed)
+
+
+def constant(target: AnyArray) -> bool:
+    """Tell whether a training part holds one class only, so that the constant is all there is to predict."""
+    return bool(np.ptp(target) == 0)
+
+
+# The folder is part of the keys, so that a process that is asked about two folders mixes nothing up.
+@functools.lru_cache(maxsize=6)
+def _loaded(name: str, data: str | None) -> Dataset:
+    return load(name, data)
+
+
+@functools.lru_cache(maxsize=3)
+def _binary_task(name: str, data: str | None) -> Task:
+    found = _loaded(name, data)
+    return Task(found, as_binary(found), found.frame())
+
+
+@functools.lru_cache(maxsize=6)
+def _folds(name: str, data: str | None, count: int, seed: int) -> list[tuple[AnyArray, AnyArray]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    target = _binary_task(name, data).target
+    with warnings.catch_warnings():  # a few domains have fewer examples of a class than folds, in the papers as here
+        warnings.simplefilter("ignore", UserWarning)
+        splits = StratifiedKFold(count, shuffle=True, random_state=seed).split(np.zeros(len(target)), target)
+        return [(np.asarray(train), np.asarray(test)) for train, test in splits]
