@@ -1,2 +1,3 @@
+from . import binning as binning
 from . import boundary as boundary
 from . import trees as trees

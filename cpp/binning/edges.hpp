@@ -1,0 +1,41 @@
+// Thresholds of one numeric column: every midpoint when there are few distinct values, equal shares of the weight
+// otherwise.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "binning/columns.hpp"
+
+namespace permissible::binning {
+
+/// Rows to look at: all of them, or those of an index; and what each weighs (integers, so that sums do not depend on
+/// order).
+struct Sample {
+    const int64_t* rows = nullptr;     // nullptr: 0 .. count-1
+    const int64_t* weights = nullptr;  // nullptr: each row weighs `unit`; else one weight a row of the sample
+    int64_t unit = 1;
+    size_t count = 0;
+};
+
+/// Buffers of one thread, reused from column to column.
+struct EdgeBuffers {
+    std::vector<uint64_t> keys, swap;
+    std::vector<uint32_t> order, order_swap;
+    std::vector<double> distinct;
+    std::vector<int64_t> mass;
+};
+
+struct Edges {
+    std::vector<double> thresholds;
+    bool has_missing = false;
+    bool exact = false;
+};
+
+Edges find_edges(const ColumnView& column, const Sample& sample, int max_bins, EdgeBuffers& buffers);
+
+/// Where bins end: positions i such that a boundary lies between distinct values i and i+1, for equal shares of the
+/// weight after heavy values were capped at a bin's share (a heavy value gets a bin of its own and takes no more).
+std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins);
+
+}  // namespace permissible::binning

@@ -1,0 +1,152 @@
+#include "binning/survey.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "common/parallel.hpp"
+
+namespace permissible::binning {
+
+namespace {
+
+constexpr size_t kChunk = 512;
+
+// x - x is 0 for a finite x and NaN for the rest, so one sum of x - x over a chunk says whether to look closer.
+template <typename T>
+inline Findings look(const T* value, int64_t stride, size_t n) {
+    unsigned missing = 0;
+    unsigned infinite = 0;
+    const T infinity = std::numeric_limits<T>::infinity();
+    for (size_t i = 0; i < n; ++i) {
+        const T x = value[static_cast<int64_t>(i) * stride];
+        missing |= static_cast<unsigned>(x != x);
+        infinite |= static_cast<unsigned>(std::fabs(x) == infinity);
+    }
+    return {missing != 0, infinite != 0};
+}
+
+PERMISSIBLE_CLONES Findings look64(const double* value, int64_t stride, size_t n) {
+    return stride == 1 ? look<double>(value, 1, n) : look<double>(value, stride, n);
+}
+
+PERMISSIBLE_CLONES Findings look32(const float* value, int64_t stride, size_t n) {
+    return stride == 1 ? look<float>(value, 1, n) : look<float>(value, stride, n);
+}
+
+Findings look_codes(const ColumnView& column, size_t first, size_t n) {
+    Findings found;
+    for (size_t i = 0; i < n; ++i) found.missing |= *column.at<int32_t>(first + i) == -1;
+    return found;
+}
+
+uint64_t scramble(uint64_t bits) {
+    bits *= 0x9E3779B97F4A7C15u;
+    return bits ^ (bits >> 32);
+}
+
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
+uint64_t finalise(uint64_t h) {
+    h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
+    h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
+    return h ^ (h >> 31);
+}
+
+constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
+
+template <typename T>
+void add_hashes(const ColumnView& column, size_t first, size_t n, uint64_t* sum) {
+    const T* value = column.at<T>(first);
+    for (size_t i = 0; i < n; ++i) {
+        const double x = static_cast<double>(value[static_cast<int64_t>(i) * column.stride]) + 0.0;  // -0.0 is 0.0
+        sum[i] += scramble(x != x ? kMissingBits : std::bit_cast<uint64_t>(x));
+    }
+}
+
+void add_category_hashes(const ColumnView& column, const uint64_t* hash, size_t first, size_t n, uint64_t* sum) {
+    for (size_t i = 0; i < n; ++i) {
+        const int32_t category = *column.at<int32_t>(first + i);
+        sum[i] += scramble(category < 0 ? kMissingBits : hash[category]);
+    }
+}
+
+}  // namespace
+
+std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threads) {
+    std::vector<Findings> all(columns.size());
+    const size_t n_rows = columns.empty() ? 0 : columns[0].rows;
+    const auto n_chunks = static_cast<int64_t>((n_rows + kChunk - 1) / kChunk);
+    [[maybe_unused]] const int threads = resolve_threads(n_threads, n_rows * columns.size());
+#pragma omp parallel num_threads(threads)
+    {
+        std::vector<Findings> mine(columns.size());
+#pragma omp for schedule(static)
+        for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+            const size_t first = static_cast<size_t>(chunk) * kChunk;
+            const size_t n = std::min(kChunk, n_rows - first);
+            for (size_t j = 0; j < columns.size(); ++j) {
+                const ColumnView& c = columns[j];
+                Findings found;
+                if (c.type == Type::float64)
+                    found = look64(c.at<double>(first), c.stride, n);
+                else if (c.type == Type::float32)
+                    found = look32(c.at<float>(first), c.stride, n);
+                else
+                    found = look_codes(c, first, n);
+                mine[j].missing |= found.missing;
+                mine[j].infinite |= found.infinite;
+            }
+        }
+#pragma omp critical
+        for (size_t j = 0; j < columns.size(); ++j) {
+            all[j].missing |= mine[j].missing;
+            all[j].infinite |= mine[j].infinite;
+        }
+    }
+    return all;
+}
+
+bool collect_distinct(const ColumnView& column, const int64_t* rows, size_t n_rows, size_t limit,
+                      std::vector<double>& values) {
+    double last = std::numeric_limits<double>::quiet_NaN();
+    for (size_t i = 0; i < n_rows; ++i) {
+        const size_t row = rows ? static_cast<size_t>(rows[i]) : i;
+        const double x =
+            (column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row)) +
+            0.0;
+        if (x == last || x != x) continue;
+        last = x;
+        const auto place = std::lower_bound(values.begin(), values.end(), x);
+        if (place != values.end() && *place == x) continue;
+        values.insert(place, x);
+        if (values.size() > limit) return false;
+    }
+    return values.size() <= limit;
+}
+
+void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const uint64_t*>& category_hash, uint64_t seed,
+               uint64_t* hashes, int n_threads) {
+    const size_t n_rows = columns.empty() ? 0 : columns[0].rows;
+    const auto n_chunks = static_cast<int64_t>((n_rows + kChunk - 1) / kChunk);
+    const uint64_t salt = finalise(seed + 0x9E3779B97F4A7C15u);
+    [[maybe_unused]] const int threads = resolve_threads(n_threads, n_rows * columns.size());
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+        const size_t first = static_cast<size_t>(chunk) * kChunk;
+        const size_t n = std::min(kChunk, n_rows - first);
+        uint64_t* sum = hashes + first;
+        std::fill(sum, sum + n, uint64_t{0});
+        for (size_t j = 0; j < columns.size(); ++j) {
+            if (columns[j].type == Type::float64)
+                add_hashes<double>(columns[j], first, n, sum);
+            else if (columns[j].type == Type::float32)
+                add_hashes<float>(columns[j], first, n, sum);
+            else
+                add_category_hashes(columns[j], category_hash[j], first, n, sum);
+        }
+        for (size_t i = 0; i < n; ++i) sum[i] = finalise(sum[i] ^ salt);
+    }
+}
+
+}  // namespace permissible::binning

@@ -1,0 +1,28 @@
+// Single passes over the columns before they are binned: what is missing or infinite, few distinct values, row hashes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "binning/columns.hpp"
+
+namespace permissible::binning {
+
+struct Findings {
+    bool missing = false;
+    bool infinite = false;
+};
+
+/// For each column, whether a value is missing and whether one is infinite.
+std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threads);
+
+/// Adds the distinct values of the rows to `values` (sorted); false as soon as there are more than `limit`.
+bool collect_distinct(const ColumnView& column, const int64_t* rows, size_t n_rows, size_t limit,
+                      std::vector<double>& values);
+
+/// A hash of each row's content and the seed: the same for rows that are equal, whatever their place and column order.
+/// Categories hash by `category_hash[j]`, one entry a category.
+void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const uint64_t*>& category_hash, uint64_t seed,
+               uint64_t* hashes, int n_threads);
+
+}  // namespace permissible::binning

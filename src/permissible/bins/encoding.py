@@ -1,0 +1,51 @@
+"""Values to codes: the only place where a table becomes uint8."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
+from permissible.kernels._core import binning as kernels
+from permissible.table.table import Table
+from permissible.types import AnyArray, Codes, IntArray
+
+
+def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None = None) -> BinnedTable:
+    """Encode a table, read with the binning's schema, into blocks of 8 columns.
+
+    Parameters
+    ----------
+    binning : Binning
+        What `find_bins` found on the training rows.
+    table : Table
+        Rows with the same columns.
+    n_threads : int
+        Threads to use; the codes do not depend on it.
+    out : array of shape (n_blocks, n_rows, 8), optional
+        Where to write, for instance a memory map.
+
+    Examples
+    --------
+    >>> from permissible.bins import encode, find_bins
+    >>> from permissible.table import read
+    >>> table = read({"age": [41, 42, 30, 30, None]})
+    >>> encode(find_bins(table), table).column_codes(0)
+    array([  1,   2,   0,   0, 255], dtype=uint8)
+    """
+    columns = binning.columns
+    thresholds = [column.thresholds for column in columns]
+    codes = [column.code_of_category for column in columns]
+    n_blocks = -(-len(columns) // BLOCK_COLUMNS)
+    blocks = np.empty((n_blocks, table.n_rows, BLOCK_COLUMNS), dtype=np.uint8) if out is None else out
+    if columns:
+        kernels.encode(
+            [*table.columns],
+            np.concatenate(thresholds), _offsets(thresholds),
+            np.concatenate(codes), _offsets(codes),
+            blocks, n_threads,
+        )  # fmt: skip
+    return BinnedTable(binning, blocks, table.n_rows)
+
+
+def _offsets(arrays: Sequence[AnyArray]) -> IntArray:
+    return np.cumsum([0, *map(len, arrays)], dtype=np.int64)

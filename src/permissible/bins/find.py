@@ -1,0 +1,139 @@
+"""Bins of each column, found on the training rows.
+
+A column of at most `max_bins` different values is not approximated: a threshold lies between every two neighbours. Others get
+bins of equal weight from a sample of the rows; a value that alone outweighs a bin gets its own. A threshold is the shortest
+decimal near the midpoint that separates its neighbours, so that people recognise it. Rows of weight 0 do not count.
+"""
+
+import numpy as np
+
+from permissible.bins.binning import Binning, ColumnBins
+from permissible.bins.literal import OTHER
+from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, row_hashes, sample_rows, unit_weight
+from permissible.kernels._core import binning as kernels
+from permissible.table.schema import Column
+from permissible.table.table import MISSING_CATEGORY, Table
+from permissible.types import AnyArray, Codes, FloatArray, IntArray
+from permissible.validation import refusal
+
+NO_THRESHOLDS: FloatArray = np.zeros(0)
+NO_CODES: Codes = np.zeros(0, dtype=np.uint8)
+
+
+def find_bins(
+    table: Table, max_bins: int = 255, seed: int = 0, sample_weight: FloatArray | None = None, n_threads: int = 1
+) -> Binning:
+    """Find the bins of every column.
+
+    Parameters
+    ----------
+    table : Table
+        The training rows.
+    max_bins : int
+        At most so many bins a column, between 2 and 255 (of a categorical column one is for the rare categories).
+    seed : int
+        Chooses the sample of 200,000 rows that a larger table's quantiles come from.
+    sample_weight : array of shape (n_rows,), optional
+        Weight 2 is the row twice.
+
+    Examples
+    --------
+    >>> from permissible.bins import find_bins
+    >>> from permissible.table import read
+    >>> find_bins(read({"age": [41, 42, 30, 30, None]})).columns[0].thresholds
+    array([40. , 41.5])
+    """
+    if not 2 <= max_bins <= 255:
+        raise refusal("max_bins", "an integer between 2 and 255", max_bins)
+    rows, weight = _counted(table, sample_weight)
+    numeric = [j for j, column in enumerate(table.schema.columns) if column.kind != "categorical"]
+    found = dict(zip(numeric, _numeric_bins(table, numeric, rows, weight, max_bins, seed, n_threads), strict=True))
+    columns = tuple(
+        found[j] if j in found else category_bins(column, table.columns[j], rows, weight, max_bins)
+        for j, column in enumerate(table.schema.columns)
+    )
+    return Binning(table.schema, columns)
+
+
+def _counted(table: Table, sample_weight: FloatArray | None) -> tuple[IntArray | None, IntArray | None]:
+    """The rows that count (None: all) and their integer weights (None: equal)."""
+    if sample_weight is None:
+        return None, None
+    rows = None if np.all(sample_weight > 0) else np.flatnonzero(sample_weight > 0).astype(np.int64)
+    weight = sample_weight if rows is None else sample_weight[rows]
+    if len(weight) and np.all(weight == weight[0]):
+        return rows, None
+    return rows, integer_weights(weight, float(np.sum(weight)))
+
+
+def _numeric_bins(
+    table: Table,
+    numeric: list[int],
+    rows: IntArray | None,
+    weight: IntArray | None,
+    max_bins: int,
+    seed: int,
+    n_threads: int,
+) -> list[ColumnBins]:
+    columns = [table.columns[j] for j in numeric]
+    n_rows = table.n_rows if rows is None else len(rows)
+    unit = unit_weight(n_rows)
+    if n_rows <= SAMPLE_ROWS or not columns:
+        edges = kernels.find_edges(columns, rows, weight, unit, max_bins, n_threads)
+        return [_numeric_column(thresholds, missing) for thresholds, missing, _ in edges]
+    hashes = row_hashes(table, seed, n_threads)
+    inside = sample_rows(hashes if rows is None else hashes[rows])
+    sampled = inside if rows is None else rows[inside]
+    weight = None if weight is None else weight[inside]
+    edges = kernels.find_edges(columns, sampled, weight, unit, max_bins, n_threads)
+    return [
+        _numeric_column(_complete(column, rows, thresholds, exact, max_bins), _any_missing(table, j, rows))
+        for j, column, (thresholds, _, exact) in zip(numeric, columns, edges, strict=True)
+    ]
+
+
+def _numeric_column(thresholds: FloatArray, has_missing: bool) -> ColumnBins:
+    return ColumnBins(len(thresholds) + 1, has_missing, thresholds, NO_CODES)
+
+
+def _complete(
+    column: AnyArray, rows: IntArray | None, thresholds: FloatArray, exact: bool, max_bins: int
+) -> FloatArray:
+    """Where the sample shows few different values, those of all rows, so that rare values are not lost."""
+    if not exact:
+        return thresholds
+    values, complete = kernels.distinct_values(column, rows, max_bins)
+    return kernels.separators(np.array(values)) if complete else thresholds
+
+
+def _any_missing(table: Table, column: int, rows: IntArray | None) -> bool:
+    if rows is None and table.has_missing is not None:
+        return bool(table.has_missing[column])
+    values = table.columns[column] if rows is None else table.columns[column][rows]
+    return bool(np.isnan(values).any())
+
+
+def category_bins(
+    column: Column, codes: AnyArray, rows: IntArray | None, weight: IntArray | None, max_bins: int
+) -> ColumnBins:
+    """The heaviest categories get a bin each, in the order of the categories; the others share OTHER."""
+    codes = codes if rows is None else codes[rows]
+    mass = category_masses(codes, weight, len(column.categories))
+    return bins_of_masses(mass, bool(np.any(codes == MISSING_CATEGORY)), max_bins)
+
+
+def category_masses(codes: AnyArray, weight: IntArray | None, n_categories: int) -> IntArray:
+    """The integer weight of each category."""
+    mass = np.zeros(n_categories, dtype=np.int64)
+    known = codes >= 0
+    np.add.at(mass, codes[known], 1 if weight is None else weight[known])
+    return mass
+
+
+def bins_of_masses(mass: IntArray, has_missing: bool, max_bins: int = 255) -> ColumnBins:
+    """Bins from what each category weighs, so that parts of a table may be counted apart and added."""
+    heaviest = np.argsort(-mass, kind="stable")[: max_bins - 1]
+    own = np.sort(heaviest[mass[heaviest] > 0])
+    code_of_category = np.full(len(mass), OTHER, dtype=np.uint8)
+    code_of_category[own] = np.arange(len(own), dtype=np.uint8)
+    return ColumnBins(len(own), has_missing, NO_THRESHOLDS, code_of_category)

@@ -1,0 +1,231 @@
+"""The one place where scikit-learn's conventions about input live: X, y, weights, names, counts, and the words of its errors.
+
+`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. A float matrix passes without a copy.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from permissible.bins.binning import BinnedTable
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
+from permissible.estimators.target import decode_target
+from permissible.estimators.weights import ClassWeight, row_weights, with_class_weight
+from permissible.table.reading import Categorical, names_of, read
+from permissible.table.schema import Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import Words, refusal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """What a learner is fitted on. Rows of weight 0 are gone; `binned` is there when the bins came with the data.
+
+    `target` holds codes into `classes`; `weight` is 1 throughout when `weighted` is False.
+    """
+
+    table: Table
+    target: IntArray
+    classes: AnyArray
+    weight: FloatArray
+    weighted: bool = False
+    binned: BinnedTable | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.table.schema
+
+    def bins(self, max_bins: int = 255, seed: int = 0, n_threads: int = 1) -> BinnedTable:
+        """The rows as codes: those that came with the data, or found now."""
+        if self.binned is not None:
+            return self.binned
+        weight = self.weight if self.weighted else None
+        return encode(find_bins(self.table, max_bins, seed, weight, n_threads), self.table, n_threads)
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """Data that already knows its bins, target and weights (a `BinnedDataset`): fit(X) takes it in place of X, y and weights."""
+
+    def training_rows(self) -> TrainingRows:
+        """The rows to fit on."""
+        ...
+
+
+def training_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    *,
+    binary: bool = False,
+    categorical: Categorical = None,
+    n_threads: int = 1,
+) -> TrainingRows:
+    """Check and read what `fit` was given.
+
+    Parameters
+    ----------
+    estimator : object
+        Named in the errors; nothing is stored in it (see `remember`).
+    X, y, sample_weight
+        As given to `fit`.
+    class_weight : mapping from label to weight, "balanced" or None
+    binary : bool
+        Refuse more than two classes.
+    categorical : names, positions or mask, optional
+        Columns of numbers to be taken as categories.
+    """
+    name = type(estimator).__name__
+    if isinstance(X, Prepared):
+        return _of_one_kind(X.training_rows(), binary)
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    table = read(X, categorical=categorical, n_threads=n_threads)
+    _refuse_empty(name, table)
+    classes, codes = decode_target(name, y, table.n_rows)
+    weight = with_class_weight(row_weights(sample_weight, table.n_rows), class_weight, classes, codes)
+    weighted = weight is not None
+    if weight is None:
+        weight = np.ones(table.n_rows)
+    elif not weight.all():
+        table, classes, codes, weight = _without_zero_weights(table, classes, codes, weight)
+    return _of_one_kind(TrainingRows(table, codes, classes, weight, weighted), binary)
+
+
+def _refuse_empty(name: str, table: Table) -> None:
+    if table.n_rows == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required by {name}."
+        )
+    if not table.columns:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required by {name}."
+        )
+
+
+def _without_zero_weights(
+    table: Table, classes: AnyArray, codes: IntArray, weight: FloatArray
+) -> tuple[Table, AnyArray, IntArray, FloatArray]:
+    counts = weight > 0
+    if not counts.any():
+        raise refusal("class_weight", "positive for at least one class in y", Words("weights that are all zero"))
+    kept = np.flatnonzero(np.bincount(codes[counts], minlength=len(classes)))
+    code_of = np.zeros(len(classes), dtype=np.int64)
+    code_of[kept] = np.arange(len(kept))
+    return table.take(counts), classes[kept], code_of[codes[counts]], weight[counts]
+
+
+def _of_one_kind(rows: TrainingRows, binary: bool) -> TrainingRows:
+    if len(rows.classes) < 2:
+        of = " of positive weight" if rows.weighted else ""
+        came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({rows.table.n_rows} samples{of})")
+        raise refusal("y", "labels of at least two classes", came)
+    if binary and len(rows.classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: {len(rows.classes)} classes."
+        )
+    return rows
+
+
+def remember(estimator: Any, rows: TrainingRows) -> None:
+    """Store what predict needs to know of fit: call it when the fit has succeeded, so that a broken one leaves nothing half."""
+    estimator.classes_ = rows.classes
+    remember_schema(estimator, rows.schema)
+
+
+def remember_schema(estimator: Any, schema: Schema) -> None:
+    """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
+    estimator.schema_ = schema
+    estimator.n_features_in_ = len(schema.columns)
+    if schema.named:
+        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def rows(estimator: Any, X: Any, *, finite: bool = True, n_threads: int = 1) -> Table:
+    """Check and read what `predict` was given, in the terms of the columns of fit."""
+    schema: Schema | None = getattr(estimator, "schema_", None)
+    if schema is None:
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
+            "this estimator."
+        )
+    _check_names(estimator, schema, names_of(X))
+    count = _n_columns(X)
+    if count is not None and count != len(schema.columns):
+        raise ValueError(
+            f"X has {count} features, but {type(estimator).__name__} is expecting {len(schema.columns)} features as input."
+        )
+    table = read(X, schema, finite=finite, n_threads=n_threads)
+    if table.n_rows == 0:
+        _refuse_empty(type(estimator).__name__, table)
+    return table
+
+
+def _n_columns(X: Any) -> int | None:
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[1]) if len(shape) == 2 else None
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
+        return len(X[0])
+    return None
+
+
+def _check_names(estimator: Any, schema: Schema, names: tuple[str, ...] | None) -> None:
+    """scikit-learn's rule for feature names, in its words."""
+    known = schema.names if schema.named else None
+    if known == names:
+        return
+    who = type(estimator).__name__
+    if names is None:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=4
+        )
+    elif known is None:
+        warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
+    else:
+        raise ValueError(_name_mismatch(known, names))
+
+
+def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
+    message = "The feature names should match those that were passed during fit.\n"
+    for title, listed in (
+        ("Feature names unseen at fit time:\n", sorted(set(names) - set(known))),
+        ("Feature names seen at fit time, yet now missing:\n", sorted(set(known) - set(names))),
+    ):
+        if listed:
+            message += title + "".join(f"- {name}\n" for name in listed[:5]) + ("- ...\n" if len(listed) > 5 else "")
+    if set(known) == set(names):
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def threads(n_jobs: int | None) -> int:
+    """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core."""
+    if n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs
+
+    try:
+        return int(effective_n_jobs(n_jobs))
+    except (TypeError, ValueError):
+        raise refusal("n_jobs", "None, a positive number of threads, or -1 for every core", n_jobs) from None
+
+
+def seed(random_state: Any) -> int:
+    """A seed for one fit: an integer is itself, a generator or None draws one."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise refusal("random_state", "None, an integer from 0 up, or a generator", int(random_state))
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

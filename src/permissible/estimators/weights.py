@@ -1,0 +1,61 @@
+"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import Words, refusal, shown
+
+ClassWeight: TypeAlias = Mapping[Any, float] | str | None
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """The weights as float64, or None when every row weighs the same as given by None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "biuf":
+        weight = np.asarray(weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1 or len(weight) != n_rows:
+        came = Words(f"an array of shape {weight.shape}")
+        raise refusal("sample_weight", f"one weight for each of the {n_rows} rows", came)
+    weight = weight.astype(np.float64, copy=False)
+    low = float(weight.min(initial=np.inf))
+    if not (low >= 0 and float(weight.max(initial=0.0)) < np.inf):
+        bad = weight[~((weight >= 0) & (weight < np.inf))][0]
+        raise refusal("sample_weight", "finite and not negative", float(bad))
+    if n_rows and not weight.any():
+        raise refusal("sample_weight", "positive for at least one row", Words("weights that are all zero"))
+    return weight
+
+
+def with_class_weight(
+    weight: FloatArray | None, class_weight: ClassWeight, classes: AnyArray, codes: IntArray
+) -> FloatArray | None:
+    """Multiply by each class's weight: a mapping from label to weight (1 where not listed), or "balanced"."""
+    if class_weight is None:
+        return weight
+    factor = _factors(class_weight, classes, codes, weight)
+    per_row = factor[codes]
+    return per_row if weight is None else weight * per_row
+
+
+def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        share = np.bincount(codes, weights=weight, minlength=len(classes))
+        present = share > 0
+        return np.where(present, share.sum() / (max(int(present.sum()), 1) * np.where(present, share, 1.0)), 1.0)
+    if not isinstance(class_weight, Mapping):
+        raise refusal("class_weight", 'None, "balanced" or a mapping from label to weight', class_weight)
+    labels = classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown:
+        raise refusal("class_weight", f"a weight for labels of y ({shown(labels)})", Words(f"one for {unknown[0]!r}"))
+    factor = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+    if not (np.isfinite(factor).all() and (factor >= 0).all()):
+        raise refusal("class_weight", "made of finite weights that are not negative", class_weight)
+    return factor

@@ -1,0 +1,69 @@
+"""New rows against the columns of fit: by name where both are named, categories mapped, what does not fit refused in words."""
+
+import warnings
+
+import numpy as np
+
+from permissible.table.observe import Observed, categorise
+from permissible.table.schema import Category, Column, Schema
+from permissible.table.table import MISSING_CATEGORY, UNSEEN_CATEGORY
+from permissible.types import AnyArray
+from permissible.validation import Words, refusal, shown
+
+
+class UnseenCategoryWarning(UserWarning):
+    """A category that no row of fit had: it equals none of the known ones."""
+
+
+def positions(schema: Schema, names: tuple[str, ...] | None, n_columns: int) -> list[int]:
+    """Where each column of the schema lies in the given table. Extra columns are ignored when names tell them apart."""
+    if names is None or not schema.named:
+        if n_columns != len(schema.columns):
+            raise refusal("X", f"a table of {len(schema.columns)} columns", Words(f"{n_columns} columns"))
+        return list(range(n_columns))
+    place = {name: i for i, name in enumerate(names)}
+    missing = [name for name in schema.names if name not in place]
+    if missing:
+        listed = ", ".join(repr(name) for name in missing[:5]) + (" ..." if len(missing) > 5 else "")
+        raise refusal("X", f"a table with the columns of fit, {listed} among them", Words("a table without"))
+    return [place[name] for name in schema.names]
+
+
+def fit_column(column: Column, observed: Observed, unseen: dict[str, list[Category]]) -> AnyArray:
+    """The values in the terms of the schema's column; categories never seen are noted in `unseen`."""
+    if column.kind == "categorical":
+        return _recode(column, categorise(observed), unseen)
+    if observed.kind != "categorical":
+        return observed.values
+    if not observed.categories:  # every value is missing
+        return np.full(len(observed.values), np.nan)
+    got = Words(f"the text {shown(observed.categories[0])}")
+    raise refusal(f"X[{column.name!r}]", f"{column.kind} as in fit", got)
+
+
+def _recode(column: Column, observed: Observed, unseen: dict[str, list[Category]]) -> AnyArray:
+    if observed.categories == column.categories:
+        return observed.values
+    known = {category: i for i, category in enumerate(column.categories)}
+    new = [known.get(category, UNSEEN_CATEGORY) for category in observed.categories]
+    strange = [observed.categories[i] for i, code in enumerate(new) if code == UNSEEN_CATEGORY]
+    if strange:
+        unseen[column.name] = strange
+    lookup: AnyArray = np.array([*new, MISSING_CATEGORY], dtype=np.int32)
+    return np.asarray(lookup[observed.values])
+
+
+def warn_of_unseen(unseen: dict[str, list[Category]]) -> None:
+    """One warning for the whole table."""
+    if not unseen:
+        return
+    parts = []
+    for name, values in [*unseen.items()][:5]:
+        listed = ", ".join(shown(value) for value in values[:3]) + (" ..." if len(values) > 3 else "")
+        parts.append(f"{listed} in column {name!r}")
+    more = " and further columns" if len(unseen) > 5 else ""
+    warnings.warn(
+        f"categories never seen in fit: {'; '.join(parts)}{more}; they count as different from every known category.",
+        UnseenCategoryWarning,
+        stacklevel=4,
+    )

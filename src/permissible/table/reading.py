@@ -1,0 +1,200 @@
+"""Whatever the user gave, as a `Table`: a NumPy matrix without a copy, data frames of any library, lists, and mappings."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from permissible.kernels._core import binning as kernels
+from permissible.table.frames import frame_names, frame_of, observe_series
+from permissible.table.match import fit_column, positions, warn_of_unseen
+from permissible.table.observe import Observed, categorise, native_floats, observe
+from permissible.table.schema import Category, Column, Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray
+from permissible.validation import Words, refusal, refusal_type
+
+Categorical: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | AnyArray | None
+
+
+def read(
+    X: Any,
+    schema: Schema | None = None,
+    categorical: Categorical = None,
+    *,
+    finite: bool = True,
+    n_threads: int = 1,
+) -> Table:
+    """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
+
+    Parameters
+    ----------
+    X : 2-D array, data frame (pandas, polars, pyarrow), sequence of rows, or mapping from name to column
+        A float32 or float64 matrix is not copied. Integers become float64 (beyond 2^53: the nearest one).
+    schema : Schema, optional
+        The columns of fit. The table is brought into their terms: columns by name where both are named, categories by
+        value; one never seen gets code -2 and one `UnseenCategoryWarning` tells of it.
+    categorical : sequence of names or positions, or a Boolean mask, optional
+        Columns of numbers to be taken as categories. Text and category columns are taken so without being listed.
+    finite : bool
+        Whether to refuse infinite values.
+    n_threads : int
+        Threads of the search for infinite values.
+
+    Examples
+    --------
+    >>> from permissible.table import read
+    >>> table = read({"age": [41, None, 30], "colour": ["red", "blue", "red"]})
+    >>> [(column.name, column.kind, column.categories) for column in table.schema.columns]
+    [('age', 'numeric', ()), ('colour', 'categorical', ('blue', 'red'))]
+    >>> table.columns[1]
+    array([1, 0, 1], dtype=int32)
+    """
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and categorical is None:
+        table = _from_matrix(native_floats(X), schema)
+    else:
+        table = _from_columns(*_columns_of(X), schema, categorical)
+    return checked(table, finite, n_threads)
+
+
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """The column names that came with a table, or None: a matrix has none, and names that are no strings do not count."""
+    if isinstance(X, np.ndarray):
+        return None
+    if isinstance(X, Mapping):
+        return tuple(str(name) for name in X)
+    frame = frame_of(X)
+    return None if frame is None else frame_names(frame)
+
+
+@lru_cache(maxsize=64)
+def unnamed(n_columns: int) -> Schema:
+    """The schema of a float matrix: x0, x1, ..."""
+    return Schema(tuple(Column(f"x{j}") for j in range(n_columns)), named=False)
+
+
+def checked(table: Table, finite: bool = True, n_threads: int = 1) -> Table:
+    """The table with `has_missing` filled in; infinite values are refused when `finite`."""
+    if table.n_rows == 0 or not table.columns:
+        return Table(table.schema, table.columns, table.n_rows, table.matrix, np.zeros(len(table.columns), dtype=bool))
+    if not finite:
+        return table
+    missing, infinite = kernels.survey([*table.columns], n_threads)
+    if infinite.any():
+        j = int(np.argmax(infinite))
+        row = int(np.argmax(np.isinf(table.columns[j])))
+        name = table.schema.columns[j].name
+        raise refusal(
+            "X", "finite (missing values may be NaN)", Words(f"{table.columns[j][row]} in column {name!r}, row {row}"),
+            "replace infinity by a large number or NaN",
+        )  # fmt: skip
+    return Table(table.schema, table.columns, table.n_rows, table.matrix, missing)
+
+
+def _from_matrix(X: AnyArray, schema: Schema | None) -> Table:
+    if schema is None:
+        schema = unnamed(X.shape[1])
+    else:
+        positions(schema, None, X.shape[1])
+        if any(column.kind == "categorical" for column in schema.columns):
+            return _from_columns(None, [Observed("numeric", column) for column in X.T], X.shape[0], schema, None)
+    return Table(schema, tuple(X.T), X.shape[0], X)
+
+
+def _columns_of(X: Any) -> tuple[tuple[str, ...] | None, list[Observed], int]:
+    """Names, observed columns, number of rows."""
+    _refuse_sparse(X)
+    if isinstance(X, Mapping):
+        return _from_mapping(X)
+    frame = frame_of(X)
+    if frame is not None:
+        names = frame_names(frame)
+        shown_names = names or tuple(str(name) for name in frame.columns)
+        columns = [observe_series(name, series) for name, series in zip(shown_names, frame.iter_columns(), strict=True)]
+        return names, columns, frame.shape[0]
+    X = _matrix_of(X)
+    return None, [observe(f"x{j}", column) for j, column in enumerate(X.T)], X.shape[0]
+
+
+def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed], int]:
+    names = tuple(str(name) for name in X)
+    columns = [observe(name, as_array(values)) for name, values in zip(names, X.values(), strict=True)]
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        raise refusal("X", "columns of equal length", Words(f"lengths {sorted(lengths)}"))
+    return names, columns, lengths.pop() if lengths else 0
+
+
+def as_array(values: Any) -> AnyArray:
+    """A 1-D or 2-D array; text beside numbers in a list keeps them apart (NumPy would make all of it text)."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float64) if values.dtype.kind in "biuf" else values.astype(object), None)
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.asarray(values, dtype=object)
+    return array
+
+
+def _refuse_sparse(X: Any) -> None:
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and sparse.issparse(X):
+        came = Words("a sparse matrix: Sparse input is not supported")
+        raise refusal_type("X", "a dense table here", came, "use X.toarray()")
+
+
+def _matrix_of(X: Any) -> AnyArray:
+    try:
+        array = as_array(X)
+    except ValueError as error:
+        raise refusal("X", "a table whose rows have equal length", Words(f"rows that differ ({error})")) from None
+    if array.ndim != 2:
+        came = Words("a single value" if array.ndim == 0 else f"a {array.ndim}-D array of shape {array.shape}")
+        remedy = "Reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
+        raise refusal("X", "a table (a 2-D array or a data frame)", came, remedy)
+    if array.dtype.names is not None:
+        raise refusal_type("X", "a plain 2-D array or a data frame", Words("a structured array"))
+    return array
+
+
+def _from_columns(
+    names: tuple[str, ...] | None,
+    observed: list[Observed],
+    n_rows: int,
+    schema: Schema | None,
+    categorical: Categorical,
+) -> Table:
+    if schema is not None:
+        place = positions(schema, names, len(observed))
+        unseen: dict[str, list[Category]] = {}
+        values = tuple(fit_column(c, observed[i], unseen) for c, i in zip(schema.columns, place, strict=True))
+        warn_of_unseen(unseen)
+        return Table(schema, values, n_rows)
+    named = names is not None
+    names = names or tuple(f"x{j}" for j in range(len(observed)))
+    for j in chosen(names, categorical):
+        observed[j] = categorise(observed[j])
+    columns = tuple(Column(name, o.kind, o.categories) for name, o in zip(names, observed, strict=True))
+    return Table(Schema(columns, named), tuple(o.values for o in observed), n_rows)
+
+
+def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
+    """The positions that `categorical` lists."""
+    if categorical is None:
+        return []
+    listed = [categorical] if isinstance(categorical, str) else [*categorical]
+    if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
+        if len(listed) != len(names):
+            raise refusal("categorical", f"a mask of {len(names)} truth values", Words(f"{len(listed)} of them"))
+        return [j for j, item in enumerate(listed) if item]
+    place = {name: j for j, name in enumerate(names)}
+    found: list[int] = []
+    for item in listed:
+        if isinstance(item, str) and item in place:
+            found.append(place[item])
+        elif isinstance(item, (int, np.integer)) and -len(names) <= item < len(names):
+            found.append(int(item) % len(names))
+        else:
+            raise refusal("categorical", "names or positions of columns of X", item)
+    return found
