@@ -1,0 +1,94 @@
+"""Parquet and Arrow files, through pyarrow when it is installed."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from permissible.cli.errors import CommandError, UseError
+from permissible.cli.files.cells import CellKind
+from permissible.cli.files.source import ROWS, Chunk
+from permissible.types import AnyArray
+
+
+class Arrow:
+    """A file of record batches with typed columns."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise CommandError(f"reading {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
+        self._arrow, self.path = pa, path
+        try:
+            self._schema = next(self._open())
+        except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
+            raise UseError(f"{path} could not be read: {str(error).splitlines()[0]}.") from None
+        self.names = tuple(self._schema.names)
+
+    def kinds(self) -> Mapping[str, CellKind]:
+        """What the file's own types say."""
+        return {field.name: self._kind(field) for field in self._schema}
+
+    def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
+        """The rows, as columns of the given kinds."""
+        batches = self._open()
+        next(batches)
+        for batch in batches:
+            yield {name: self._array(batch.column(name), name, kind) for name, kind in kinds.items()}
+
+    def _open(self) -> Iterator[Any]:
+        """The schema first, then the record batches."""
+        if self.path.suffix.lower() in (".parquet", ".pq"):
+            import pyarrow.parquet as pq
+
+            with pq.ParquetFile(self.path) as file:
+                yield file.schema_arrow
+                yield from file.iter_batches(batch_size=ROWS)
+            return
+        with self._arrow.memory_map(str(self.path)) as stream:
+            try:
+                reader = self._arrow.ipc.open_file(stream)
+                batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+            except self._arrow.ArrowInvalid:
+                stream.seek(0)
+                reader = self._arrow.ipc.open_stream(stream)
+                batches = iter(reader)
+            yield reader.schema
+            for batch in batches:
+                for start in range(0, batch.num_rows, ROWS):
+                    yield batch.slice(start, ROWS)
+
+    def _kind(self, field: Any) -> CellKind:
+        types, kind = self._arrow.types, field.type
+        if types.is_dictionary(kind):
+            return "text"
+        if types.is_boolean(kind):
+            return "boolean"
+        if types.is_integer(kind):
+            return "integer"
+        if types.is_floating(kind) or types.is_decimal(kind):
+            return "number"
+        if types.is_string(kind) or types.is_large_string(kind):
+            return "text"
+        if types.is_null(kind):
+            return "empty"
+        raise UseError(
+            f"column {field.name!r} of {self.path} must hold numbers, truth values or text, got {kind}; leave it out with --drop."
+        )
+
+    def _array(self, column: Any, name: str, kind: CellKind) -> AnyArray:
+        if kind in ("text", "boolean"):
+            result = np.empty(len(column), dtype=object)
+            result[:] = [_plain(value) for value in column.to_pylist()]
+            return result
+        types, found = self._arrow.types, column.type
+        tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+        if not any(test(found) for test in tests):
+            raise UseError(f"column {name!r} must hold numbers, got {found}.")
+        return np.asarray(column.cast(self._arrow.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and value != value else value

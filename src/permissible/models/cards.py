@@ -1,0 +1,36 @@
+"""The scorecard of each kind of model: where the models' own vocabularies meet the one that the exports read."""
+
+from collections.abc import Sequence
+
+from permissible.models.rules import GROUP, RuleModel
+from permissible.models.scorecard import Link, RuleTerm, Scorecard, Term, scorecard
+
+
+@scorecard.register
+def _(model: RuleModel) -> Scorecard:
+    terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
+    return Scorecard(
+        model.schema, (float(model.intercept),), grouped(terms), Link("loss", model.loss), dict(model.code_of_category)
+    )
+
+
+def grouped(terms: Sequence[Term], size: int = GROUP) -> tuple[tuple[Term, ...], ...]:
+    """Terms in the groups of eight in which rule models add them up."""
+    return tuple(tuple(terms[start : start + size]) for start in range(0, len(terms), size))
+
+
+def one_versus_rest(models: Sequence[RuleModel]) -> Scorecard:
+    """The scorecard of one binary model a class: as many scores as classes, each through its own loss, then normalised."""
+    groups: list[tuple[Term, ...]] = []
+    for k, model in enumerate(models):
+        unit = [float(j == k) for j in range(len(models))]
+        for group in scorecard(model).groups:
+            widened = [
+                RuleTerm(term.rule, tuple(u * term.holds[0] for u in unit), tuple(u * term.fails[0] for u in unit))
+                for term in group
+                if isinstance(term, RuleTerm)
+            ]
+            groups.append(tuple(widened))
+    codes = {column: codes for model in models for column, codes in model.code_of_category.items()}
+    intercept = tuple(float(model.intercept) for model in models)
+    return Scorecard(models[0].schema, intercept, tuple(groups), Link("one-versus-rest", models[0].loss), codes)

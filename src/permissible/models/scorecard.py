@@ -1,0 +1,135 @@
+"""Any model as a scorecard: an intercept and a list of terms that add up to one or several scores, and the link to probabilities.
+
+It is the one form that the exports read. A boosted rule adds one number where it holds and another elsewhere; the leaves of a
+tree are disjoint rules; a linear model adds a slope times a column; a kernel model adds similarities to its support vectors.
+SQL, Python, ONNX and the report's own JavaScript are renderings of this, so they cannot disagree about what the model says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
+
+import numpy as np
+
+from permissible.bins.literal import Literal, Rule
+from permissible.models.categories import Covered, covered
+from permissible.table.schema import Schema
+from permissible.types import Codes, FloatArray
+from permissible.validation import refusal_type
+
+Vector: TypeAlias = tuple[float, ...]
+LinkKind: TypeAlias = OneOf["loss", "one-versus-rest", "softmax", "probabilities", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTerm:
+    """Adds `holds` to the scores where the rule covers the row, `fails` elsewhere."""
+
+    rule: Rule
+    holds: Vector
+    fails: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeTerm:
+    """Adds slope * (x - center) / scale, x a numeric column; `missing` instead where x is missing."""
+
+    column: int
+    slope: Vector
+    center: float = 0.0
+    scale: float = 1.0
+    missing: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTerm:
+    """Adds sum_v coefficients[v] * K(x, vectors[v]), x the row's columns as numbers, centred and scaled as given."""
+
+    kernel: str
+    gamma: float
+    degree: float
+    coef0: float
+    columns: tuple[int, ...]
+    center: FloatArray
+    scale: FloatArray
+    vectors: FloatArray
+    coefficients: FloatArray
+
+
+Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How scores become class probabilities.
+
+    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through the loss, then
+    normalised. "softmax": exp(sharpness * score), normalised. "probabilities": the scores are the probabilities already.
+    "none": labels only.
+    """
+
+    kind: LinkKind
+    loss: Any = None
+    sharpness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """An additive model that any target can run."""
+
+    schema: Schema
+    intercept: Vector
+    groups: tuple[tuple[Term, ...], ...]  # terms that are added to each other, first to last, before the scores
+    link: Link
+    code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+
+    def covered(self, literal: Literal) -> Covered:
+        """The categories that a literal covers."""
+        return covered(literal, self.schema.columns[literal.column], self.code_of_category.get(literal.column))
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms in order."""
+        return tuple(term for group in self.groups for term in group)
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores a row gets: one for two classes, except where each class has its own."""
+        return len(self.intercept)
+
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns that some term looks at, in order."""
+        used: set[int] = set()
+        for term in self.terms:
+            if isinstance(term, RuleTerm):
+                used |= {literal.column for literal in term.rule}
+            elif isinstance(term, SlopeTerm):
+                used.add(term.column)
+            else:
+                used |= set(term.columns)
+        return tuple(sorted(used))
+
+
+@singledispatch
+def scorecard(model: object) -> Scorecard:
+    """The scorecard of a model; each kind of model registers its own."""
+    raise refusal_type("model", "a model of permissible that can be written as a scorecard", model)
+
+
+def kernel_values(term: KernelTerm, rows: FloatArray) -> FloatArray:
+    """K(x, v) for each row and support vector: the reference that the renderings are tested against."""
+    points = (rows - term.center) / term.scale
+    inner = points @ term.vectors.T
+    match term.kernel:
+        case "linear":
+            return np.asarray(inner)
+        case "rbf":
+            distance = ((points[:, None, :] - term.vectors[None, :, :]) ** 2).sum(axis=2)
+            return np.asarray(np.exp(-term.gamma * distance))
+        case "poly":
+            return np.asarray((term.gamma * inner + term.coef0) ** term.degree)
+        case "sigmoid":
+            return np.asarray(np.tanh(term.gamma * inner + term.coef0))
+    raise refusal_type("kernel", "one that can be written out", term.kernel)

@@ -1,0 +1,57 @@
+"""The curves of the report as plain numbers: reliability, margins, risk against coverage. No plotting here."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.report.metrics import wilson
+from permissible.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Rows of similar predicted probability: what was predicted, what happened, how many."""
+
+    predicted: float
+    happened: float
+    low: float
+    high: float
+    count: float
+
+
+def reliability(happened: IntArray, predicted: FloatArray, n_bins: int = 10) -> list[ReliabilityBin]:
+    """Bins of equal size by predicted probability; equal predictions are never torn apart."""
+    order = np.argsort(predicted, kind="stable")
+    ranked = predicted[order]
+    cuts = np.linspace(0, len(order), n_bins + 1).round().astype(int)[1:-1]
+    starts = np.unique([0, *(int(np.searchsorted(ranked, ranked[cut])) for cut in cuts if cut < len(order))])
+    bins = []
+    for part in np.split(order, starts[1:]):
+        share = float(happened[part].mean())
+        low, high = wilson(share, len(part))
+        bins.append(ReliabilityBin(float(predicted[part].mean()), share, low, high, float(len(part))))
+    return bins
+
+
+def probability_margins(codes: IntArray, proba: FloatArray) -> FloatArray:
+    """Probability of the true class minus that of its best rival, in [-1, 1]: (27) of [T] for two classes."""
+    rows = np.arange(len(codes))
+    rivals = proba.copy()
+    rivals[rows, codes] = -np.inf
+    return np.asarray(proba[rows, codes] - rivals.max(axis=1))
+
+
+def cumulative(values: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
+    """The share of values at most theta, for theta over [-1, 1]: the cumulative margin distribution."""
+    grid = np.linspace(-1.0, 1.0, n_points)
+    ranked = np.sort(values)
+    return grid.tolist(), (np.searchsorted(ranked, grid, side="right") / max(len(values), 1)).tolist()
+
+
+def risk_coverage(codes: IntArray, proba: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
+    """The error among the rows decided, when only the surest share of them is: coverage and risk."""
+    confidence = proba.max(axis=1)
+    order = np.argsort(-confidence, kind="stable")
+    wrong = np.cumsum((proba.argmax(axis=1) != codes)[order])
+    kept = np.unique(np.linspace(1, len(codes), min(n_points, len(codes))).round().astype(int))
+    return (kept / len(codes)).tolist(), (wrong[kept - 1] / kept).tolist()

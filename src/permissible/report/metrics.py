@@ -1,0 +1,111 @@
+"""How good a classifier is on given rows: error, log-loss, Brier score and cost, each with a 95 % interval. Plain numbers only.
+
+The interval of the error is Wilson's; the others are the mean plus or minus 1.96 standard errors. Weighted rows count by their
+weights, and the intervals use the effective number of rows, (sum w)^2 / sum w^2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from permissible.decisions import Decision, Hard
+from permissible.types import FloatArray, IntArray
+
+SMALLEST = 1e-15
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A figure of merit with its interval, and what it means in words."""
+
+    key: str
+    name: str
+    value: float
+    low: float
+    high: float
+    meaning: str
+
+
+def log_losses(codes: IntArray, proba: FloatArray) -> FloatArray:
+    """Minus the natural logarithm of the probability given to what happened, at most that of 1e-15."""
+    return np.asarray(-np.log(np.maximum(proba[np.arange(len(codes)), codes], SMALLEST)))
+
+
+def brier_losses(codes: IntArray, proba: FloatArray) -> FloatArray:
+    """Half the squared distance from the probabilities to what happened: (1{positive} - p)^2 for two classes."""
+    truth = np.eye(proba.shape[1])[codes]
+    return np.asarray(((truth - proba) ** 2).sum(axis=1) / 2)
+
+
+def errors(codes: IntArray, proba: FloatArray) -> FloatArray:
+    """1 where the likeliest class is not the true one."""
+    return np.asarray(Hard().loss(codes, proba))
+
+
+def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]]:
+    """Key, name, loss per row, and meaning of each figure."""
+    listed: list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]] = [
+        ("error", "error", errors, "share of rows whose likeliest class is not the true one"),
+        ("log_loss", "log-loss", log_losses, "minus the mean log-probability of what happened; 0 is perfect"),
+        ("brier", "Brier score", brier_losses, "mean squared distance of the probabilities to what happened; 0 is perfect"),
+    ]
+    if decision is not None:
+        listed.append(("cost", "cost", lambda y, p: np.asarray(decision.loss(y, p)), f"mean cost of deciding by {decision!r}"))
+    return listed
+
+
+def metrics(
+    codes: IntArray, proba: FloatArray, decision: Decision | None = None, weight: FloatArray | None = None
+) -> list[Metric]:
+    """The figures of merit of probabilities on rows whose classes are known.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Positions of the true classes.
+    proba : array of shape (n, n_classes)
+    decision : Decision, optional
+        Adds the mean cost of deciding so.
+    weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = metrics(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]))
+    >>> [(metric.name, round(metric.value, 3)) for metric in found]
+    [('error', 0.333), ('log-loss', 0.415), ('Brier score', 0.137)]
+    """
+    weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64)
+    size = float(weight.sum() ** 2 / (weight**2).sum())
+    found = []
+    for key, name, loss, meaning in measures(decision):
+        values = loss(codes, proba)
+        mean = float(np.average(values, weights=weight))
+        low, high = wilson(mean, size) if key == "error" else around(values, weight, mean, size)
+        found.append(Metric(key, name, mean, low, high, meaning))
+    return found
+
+
+def wilson(share: float, size: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    spread = _Z * sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+    center, scale = share + _Z**2 / (2 * size), 1 + _Z**2 / size
+    return max(0.0, (center - spread) / scale), min(1.0, (center + spread) / scale)
+
+
+def around(values: FloatArray, weight: FloatArray, mean: float, size: float) -> tuple[float, float]:
+    """The mean plus or minus 1.96 standard errors."""
+    variance = float(np.average((values - mean) ** 2, weights=weight))
+    half = _Z * sqrt(variance / max(size - 1, 1))
+    return max(0.0, mean - half), mean + half
+
+
+def confusion(codes: IntArray, actions: IntArray, n_actions: int, n_classes: int, weight: Any = None) -> FloatArray:
+    """Rows by true class, columns by action; a rejection (-1) counts in the last column."""
+    table = np.zeros((n_classes, n_actions))
+    np.add.at(table, (codes, np.where(actions < 0, n_actions - 1, actions)), 1.0 if weight is None else weight)
+    return table
