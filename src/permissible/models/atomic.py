@@ -25,12 +25,12 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
 
     Examples
     --------
-    >>> import tempfile, os
-    >>> name = os.path.join(tempfile.mkdtemp(), "model.json")
-    >>> with replacing(name) as file:
-    ...     _ = file.write("{}")
-    >>> open(name).read()
-    '{}'
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "model.json")) as file:
+    ...         _ = file.write("{}")
+    ...     print(Path(folder, "model.json").read_text())
+    {}
     """
     target = Path(os.path.realpath(path))
     if "b" not in mode:

@@ -208,7 +208,7 @@ def _linked(known: Formula, x: str, target: Dialect) -> str:
     limit = target.double(known.limit)
     below = known.below.format(x=x, **_FUNCTIONS)
     above = known.below.format(x=f"-{x}", **_FUNCTIONS)
-    return f"CASE WHEN {x} >= {limit} THEN 1.0 WHEN {x} <= -{limit} THEN 0.0 WHEN {x} < 0 THEN {below} ELSE 1.0 - {above} END"
+    return f"CASE WHEN {x} >= {limit} THEN 1.0 WHEN {x} <= -{limit} THEN 0.0 WHEN {x} < 0 THEN {below} ELSE 1.0 - ({above}) END"
 
 
 def _softmax_share(k: int, scores: Sequence[str], sharpness: float, target: Dialect) -> str:

@@ -51,10 +51,17 @@ def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArr
     listed: list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]] = [
         ("error", "error", errors, "share of rows whose likeliest class is not the true one"),
         ("log_loss", "log-loss", log_losses, "minus the mean log-probability of what happened; 0 is perfect"),
-        ("brier", "Brier score", brier_losses, "mean squared distance of the probabilities to what happened; 0 is perfect"),
+        (
+            "brier",
+            "Brier score",
+            brier_losses,
+            "mean squared distance of the probabilities to what happened; 0 is perfect",
+        ),
     ]
     if decision is not None:
-        listed.append(("cost", "cost", lambda y, p: np.asarray(decision.loss(y, p)), f"mean cost of deciding by {decision!r}"))
+        listed.append(
+            ("cost", "cost", lambda y, p: np.asarray(decision.loss(y, p)), f"mean cost of deciding by {decision!r}")
+        )
     return listed
 
 
