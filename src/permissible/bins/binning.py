@@ -14,6 +14,7 @@ class ColumnBins:
 
     A numeric or boolean value x has code = number of `thresholds` strictly below x (so x <= thresholds[k] iff code <= k);
     at most 254 thresholds. A categorical value with category c has code `code_of_category[c]` (254 = OTHER when rare).
+    `n_bins` counts the bins that a literal may name: thresholds + 1, or the categories with a code of their own.
     """
 
     n_bins: int

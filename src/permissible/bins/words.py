@@ -1,0 +1,76 @@
+"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `smoker = true`, `age is missing`, `age > 41.5 or missing`."""
+
+import numpy as np
+
+from permissible.bins.literal import Literal, Rule
+from permissible.table.schema import Category, Column, Schema
+from permissible.types import Codes
+
+
+def describe(
+    literal: Literal, schema: Schema, code_of_category: Codes | None = None, *, has_missing: bool = True
+) -> str:
+    """Say what a literal tests.
+
+    Parameters
+    ----------
+    literal : Literal
+    schema : Schema
+        The columns.
+    code_of_category : array of uint8, optional
+        The bin of each category, where it is not simply the category's position (more than 254 categories).
+    has_missing : bool
+        Whether the column has missing values, so that saying what becomes of them is worth the words.
+
+    Examples
+    --------
+    >>> from permissible.bins import Literal, describe
+    >>> from permissible.table import Column, Schema
+    >>> schema = Schema((Column("age"), Column("colour", "categorical", ("blue", "green", "red"))))
+    >>> describe(Literal(0, ">", 41.5, (3,), missing=True), schema)
+    'age > 41.5 or missing'
+    >>> describe(Literal(1, "in", codes=(0, 2)), schema)
+    'colour in {blue, red}'
+    """
+    column = schema.columns[literal.column]
+    if literal.test in ("missing", "present"):
+        return f"{column.name} is {'missing' if literal.test == 'missing' else 'not missing'}"
+    words = f"{column.name} {_comparison(literal, column, code_of_category)}"
+    return f"{words} or missing" if literal.missing and has_missing else words
+
+
+def describe_rule(rule: Rule, schema: Schema) -> str:
+    """The literals of a rule joined by "and"; the empty rule covers everything."""
+    return " and ".join(describe(literal, schema) for literal in rule) or "always"
+
+
+def _comparison(literal: Literal, column: Column, code_of_category: Codes | None) -> str:
+    if column.kind == "boolean":
+        return f"= {'true' if literal.test == '>' else 'false'}"
+    if literal.test in ("<=", ">"):
+        return f"{literal.test} {number(literal.threshold)}"
+    names = [_category(category) for category in categories_of(literal, column, code_of_category)]
+    if len(names) == 1:
+        return f"{'=' if literal.test == 'in' else '!='} {names[0]}"
+    return f"{literal.test} {{{', '.join(names)}}}"
+
+
+def categories_of(literal: Literal, column: Column, code_of_category: Codes | None = None) -> list[Category]:
+    """The categories that an "in" or "not in" literal names, in their order."""
+    codes = np.arange(len(column.categories)) if code_of_category is None else code_of_category
+    listed = set(literal.codes)
+    return [category for category, code in zip(column.categories, codes.tolist(), strict=True) if code in listed]
+
+
+def number(value: float) -> str:
+    """The shortest decimal that reads back as the same float64, without a needless ".0"."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _category(category: Category) -> str:
+    if isinstance(category, bool):
+        return "true" if category else "false"
+    if isinstance(category, str):
+        return category if category and category == category.strip() and category.isprintable() else repr(category)
+    return number(category) if isinstance(category, float) else str(category)
