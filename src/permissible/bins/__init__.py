@@ -9,6 +9,6 @@ from permissible.bins.sampling import row_hashes
 from permissible.bins.words import describe, describe_rule
 
 __all__ = [
-    "BLOCK_COLUMNS", "MISSING", "OTHER", "BinnedTable", "Binning", "ColumnBins", "Literal", "Rule", "category_literal", "describe",
-    "describe_rule", "encode", "find_bins", "literals_of", "row_hashes", "threshold_literal",
+    "BLOCK_COLUMNS", "MISSING", "OTHER", "BinnedTable", "Binning", "ColumnBins", "Literal", "Rule", "category_literal",
+    "describe", "describe_rule", "encode", "find_bins", "literals_of", "row_hashes", "threshold_literal",
 ]  # fmt: skip
