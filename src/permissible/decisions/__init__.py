@@ -1,7 +1,7 @@
 """Scores become actions: hard, weighted, reject, boundaries, soft, cost matrix; each with its theoretical loss."""
 
-from permissible.decisions.binary import Boundaries, Hard, Reject, Soft, Weighted, checked_boundaries
-from permissible.decisions.cost import CostMatrix, checked_costs
+from permissible.decisions.binary import Boundaries, Hard, Reject, Soft, Weighted
+from permissible.decisions.cost import CostMatrix
 from permissible.decisions.documents import from_document
 from permissible.decisions.scoring import Decision, Scorer, class_codes
 
@@ -14,8 +14,6 @@ __all__ = [
     "Scorer",
     "Soft",
     "Weighted",
-    "checked_boundaries",
-    "checked_costs",
     "class_codes",
     "from_document",
 ]

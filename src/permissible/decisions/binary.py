@@ -13,23 +13,7 @@ import numpy as np
 from permissible.decisions.proba import by_class, codes, positive, probabilities
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, refusal, refusal_type
-
-
-def checked_boundaries(boundaries: ArrayLike) -> tuple[float, ...]:
-    """Return boundaries as floats; refuse any outside (0, 1) or not increasing."""
-    try:
-        array = np.asarray(boundaries, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("boundaries", "increasing numbers in (0, 1)", boundaries) from None
-    if array.ndim != 1 or not array.size:
-        raise refusal("boundaries", "a non-empty sequence of increasing numbers in (0, 1)", boundaries)
-    if not ((array > 0) & (array < 1)).all():
-        raise refusal("boundaries", "numbers in (0, 1)", float(array[~((array > 0) & (array < 1))][0]))
-    if not (np.diff(array) > 0).all():
-        place = int(np.flatnonzero(np.diff(array) <= 0)[0])
-        raise refusal("boundaries", "strictly increasing", Words(f"{array[place]:g} followed by {array[place + 1]:g}"))
-    return tuple(array.tolist())
+from permissible.validation import checked_boundaries, refusal, refusal_type
 
 
 @dataclass(frozen=True)

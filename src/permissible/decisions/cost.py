@@ -15,7 +15,7 @@ from permissible.decisions import builders
 from permissible.decisions.proba import by_class, codes
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import Words, checked_costs, refusal, refusal_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,34 +174,6 @@ class CostMatrix(Decision):
 
     def __hash__(self) -> int:
         return hash(self._key())
-
-
-def checked_costs(matrix: ArrayLike) -> FloatArray:
-    """Return a cost matrix as a new float64 array; refuse one that is not square, non-negative and zero on the diagonal."""
-    try:
-        costs = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("matrix", "a square array of costs", matrix) from None
-    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) < 2:
-        remedy = "a price of rejection goes into reject_cost" if costs.ndim == 2 else None
-        raise refusal(
-            "matrix", "square, matrix[true, predicted], of two classes or more", Words(f"shape {costs.shape}"), remedy
-        )
-    if not (np.isfinite(costs) & (costs >= 0)).all():
-        row, column = (int(i[0]) for i in np.nonzero(~(np.isfinite(costs) & (costs >= 0))))
-        raise refusal("matrix", "finite and non-negative", Words(f"{costs[row, column]:g} at [{row}, {column}]"))
-    if np.diag(costs).any():
-        row = int(np.flatnonzero(np.diag(costs))[0])
-        raise refusal("matrix", "zero on the diagonal", Words(f"{costs[row, row]:g} at [{row}, {row}]"))
-    if not costs.any(axis=1).all():
-        row = int(np.flatnonzero(~costs.any(axis=1))[0])
-        raise refusal(
-            "matrix",
-            "positive somewhere in each row",
-            Words(f"row {row} of zeros"),
-            "a class that may always be missed can be left out",
-        )
-    return costs
 
 
 def _checked_reject(reject_cost: object, n_classes: int) -> float | FloatArray | None:

@@ -3,6 +3,8 @@
 A refusal is one sentence: the argument, what was expected, what came, and what to do about it.
 """
 
+from permissible.validation.boundaries import checked_boundaries
+from permissible.validation.costs import checked_costs
 from permissible.validation.refusal import Words, refusal, refusal_type, shown
 
-__all__ = ["Words", "refusal", "refusal_type", "shown"]
+__all__ = ["Words", "checked_boundaries", "checked_costs", "refusal", "refusal_type", "shown"]

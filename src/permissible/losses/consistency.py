@@ -1,0 +1,132 @@
+"""Is a loss right for these boundaries? Theorem 2 of [K], checked for any pair of convex losses (mathematics, 8.1).
+
+Convex phi+ and phi- (of the margin z = y f) are consistent for pi_1 < ... < pi_K iff for each k some delta_k has both
+derivatives there, both negative, and phi-'(-delta)/(phi-'(-delta) + phi+'(delta)) = pi_k. The ratio grows with delta, so
+delta_k is found by bisection, and a ratio that jumps over pi_k shows that the loss is not consistent for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from permissible.types import ArrayLike
+from permissible.validation import checked_boundaries
+
+FAR = 1e12
+
+
+class Weighing(Protocol):
+    """A loss of the margin: minus its derivative is all that consistency needs."""
+
+    def weight(self, margin: Any) -> Any:
+        """Return minus the derivative of the loss."""
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """The verdict; true when the loss is consistent for all boundaries.
+
+    Attributes
+    ----------
+    boundaries : the boundaries asked for.
+    deltas : for each a score delta_k at which the decision changes, NaN where there is none.
+    reason : in words, which boundary fails and why.
+    """
+
+    boundaries: tuple[float, ...]
+    deltas: tuple[float, ...]
+    reason: str
+
+    @property
+    def consistent(self) -> bool:
+        """Whether every boundary has its delta."""
+        return not np.isnan(self.deltas).any()
+
+    def __bool__(self) -> bool:
+        return self.consistent
+
+
+def check_consistency(loss: Any, boundaries: ArrayLike, negative: Weighing | None = None) -> Consistency:
+    """Check Theorem 2 of [K] for a loss and boundaries, and return the scores where decisions change.
+
+    Parameters
+    ----------
+    loss : name, or anything with ``weight(margin)``
+        The loss of positives, phi+, and of negatives too unless `negative` is given.
+    boundaries : sequence of float
+        Increasing, in (0, 1).
+    negative : loss, optional
+        Another loss of negatives, phi-.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> verdict = losses.check_consistency("exponential", [0.2, 0.5])
+    >>> bool(verdict), [round(delta, 4) for delta in verdict.deltas]
+    (True, [-0.6931, 0.0])
+    >>> print(losses.check_consistency(losses.hinge(), [0.3]).reason)
+    no score has the ratio 0.3: it jumps from 0 to 0.5 at the score -1
+    """
+    from permissible.losses.registry import get
+
+    pi = checked_boundaries(boundaries)
+    positive: Weighing = get(loss) if isinstance(loss, str) else loss
+    other = positive if negative is None else negative
+
+    def ratio(delta: float) -> float:
+        """phi-'(-delta) / (phi-'(-delta) + phi+'(delta)), NaN where a derivative is missing or both vanish."""
+        down, up = float(other.weight(-delta)), float(positive.weight(delta))
+        if np.isnan(down) or np.isnan(up) or down + up <= 0:
+            return float("nan")
+        return max(down, 0.0) / (max(down, 0.0) + max(up, 0.0))
+
+    found = [_delta(ratio, boundary, positive, other) for boundary in pi]
+    reasons = [reason for _, reason in found if reason]
+    return Consistency(pi, tuple(delta for delta, _ in found), "; ".join(reasons) or "every boundary has its score")
+
+
+def _delta(ratio: Callable[[float], float], pi: float, positive: Any, negative: Any) -> tuple[float, str]:
+    """Return delta with ratio pi and no words, or NaN and the reason."""
+    closed = getattr(positive, "score", None)
+    if closed is not None and positive is negative:
+        known = float(closed(pi))
+        if np.isfinite(known) and abs(ratio(known) - pi) < 1e-9:
+            return known, ""
+    low, high = -FAR, FAR
+    while high - low > 4e-16 * max(abs(low), abs(high), 1e-3):
+        middle = _between(low, high)
+        at = ratio(middle)
+        if np.isnan(at):
+            at = 0.5 * (_side(ratio, middle, -1) + _side(ratio, middle, 1))
+        if at < pi:
+            low = middle
+        elif at > pi:
+            high = middle
+        else:
+            low = high = middle
+    delta = (low + high) / 2
+    if abs(ratio(delta) - pi) < 1e-7:
+        return delta, ""
+    left, right = _side(ratio, delta, -1), _side(ratio, delta, 1)
+    if abs(delta) > FAR / 2:
+        return float("nan"), f"no score has the ratio {pi:g}: it stays between {ratio(-FAR):.3g} and {ratio(FAR):.3g}"
+    return float(
+        "nan"
+    ), f"no score has the ratio {pi:g}: it jumps from {left:.3g} to {right:.3g} at the score {delta:.6g}"
+
+
+def _between(low: float, high: float) -> float:
+    """Halve an interval that may span many orders of magnitude: arithmetic near 0, geometric far out."""
+    if low < -1 and high > 1:
+        return 0.0
+    if low >= 1:
+        return float(np.sqrt(low) * np.sqrt(high))
+    if high <= -1:
+        return float(-np.sqrt(-low) * np.sqrt(-high))
+    return (max(low, -1e300) + high) / 2 if abs(high - low) < 4 else (1.5 if high > 1 else -1.5)
+
+
+def _side(ratio: Callable[[float], float], delta: float, sign: int) -> float:
+    return ratio(delta + sign * 1e-6 * max(1.0, abs(delta)))
