@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Boundaries, CostMatrix, Hard, Reject, Soft, Weighted
-from permissible.decisions.binary import checked_boundaries
 from permissible.learners.boundary.segments import Segments
 from permissible.types import FloatArray
-from permissible.validation import refusal
+from permissible.validation import checked_boundaries, refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
