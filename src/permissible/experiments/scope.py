@@ -45,6 +45,11 @@ def binary_task(name: str) -> Task:
     return _binary_task(name, os.environ.get("PERMISSIBLE_DATA"))
 
 
+def one_hot(name: str) -> AnyArray:
+    """Give a set as numbers only, a 0/1 column per category, keeping the last few."""
+    return _one_hot(name, os.environ.get("PERMISSIBLE_DATA"))
+
+
 def folds(name: str, count: int, seed: int) -> list[tuple[AnyArray, AnyArray]]:
     """Split a binary task into stratified folds: (training rows, test rows)."""
     return _folds(name, os.environ.get("PERMISSIBLE_DATA"), count, seed)
@@ -65,6 +70,11 @@ def _loaded(name: str, data: str | None) -> Dataset:
 def _binary_task(name: str, data: str | None) -> Task:
     found = _loaded(name, data)
     return Task(found, as_binary(found), found.frame())
+
+
+@functools.lru_cache(maxsize=3)
+def _one_hot(name: str, data: str | None) -> AnyArray:
+    return _loaded(name, data).matrix()
 
 
 @functools.lru_cache(maxsize=6)
