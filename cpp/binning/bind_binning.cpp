@@ -109,17 +109,27 @@ nb::tuple find_column_edges(const nb::list& columns, std::optional<In1<int64_t>>
     require(sample.count < (uint64_t{1} << 32), "a sample must have fewer than 2^32 rows");
     if (rows && !views.empty()) require_rows(sample.rows, sample.count, views[0].rows);
     if (weights) require(weights->shape(0) == sample.count, "weights must be one for each row of the sample");
+    __int128 total = weights ? 0 : static_cast<__int128>(unit) * static_cast<__int128>(sample.count);
+    for (size_t i = 0; weights && i < sample.count; ++i) {
+        require(sample.weights[i] > 0, "weights must be positive");
+        total += sample.weights[i];
+    }
+    require(unit > 0 && total < (int64_t{1} << 61), "weights must sum to less than 2^61");
     for (const auto& view : views) require(view.type != Type::category, "edges are of numeric columns");
     std::vector<Edges> edges(views.size());
     {
         nb::gil_scoped_release release;
         [[maybe_unused]] const int threads = resolve_threads(n_threads, sample.count * views.size());
+        const auto n_groups = static_cast<int64_t>((views.size() + kGroup - 1) / kGroup);
 #pragma omp parallel num_threads(threads)
         {
             EdgeBuffers buffers;
 #pragma omp for schedule(dynamic)
-            for (int64_t j = 0; j < static_cast<int64_t>(views.size()); ++j)
-                edges[j] = find_edges(views[j], sample, max_bins, buffers);
+            for (int64_t group = 0; group < n_groups; ++group) {
+                const size_t first = static_cast<size_t>(group) * kGroup;
+                const size_t n = std::min(kGroup, views.size() - first);
+                find_edges(views.data() + first, n, sample, max_bins, buffers, edges.data() + first);
+            }
         }
     }
     nb::list result;
@@ -129,6 +139,12 @@ nb::tuple find_column_edges(const nb::list& columns, std::optional<In1<int64_t>>
         result.append(nb::make_tuple(to_numpy(std::move(thresholds), {e.thresholds.size()}), e.has_missing, e.exact));
     }
     return nb::tuple(result);
+}
+
+uint64_t largest_kept_hash(In1<uint64_t> hashes, size_t limit) {
+    require(limit > 0, "limit must be positive");
+    nb::gil_scoped_release release;
+    return largest_kept(hashes.data(), hashes.shape(0), limit);
 }
 
 nb::ndarray<nb::numpy, double> separators(In1<double> values) {
@@ -171,6 +187,7 @@ void bind_binning(nb::module_& area) {
              nb::arg("offsets").noconvert(), nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_threads"));
     area.def("find_edges", &find_column_edges, nb::arg("columns"), nb::arg("rows").noconvert().none(),
              nb::arg("weights").noconvert().none(), nb::arg("unit"), nb::arg("max_bins"), nb::arg("n_threads"));
+    area.def("largest_kept", &largest_kept_hash, nb::arg("hashes").noconvert(), nb::arg("limit"));
     area.def("separators", &separators, nb::arg("values").noconvert());
     area.def("encode", &encode_columns, nb::arg("columns"), nb::arg("thresholds").noconvert(),
              nb::arg("threshold_offsets").noconvert(), nb::arg("codes").noconvert(),

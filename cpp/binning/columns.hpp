@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -25,6 +26,17 @@ struct ColumnView {
         return static_cast<const T*>(data) + static_cast<int64_t>(row) * stride;
     }
 };
+
+/// Copies `n` values from row `first` on next to each other.
+template <typename T>
+inline void load(const ColumnView& column, size_t first, size_t n, T* value) {
+    const T* source = column.at<T>(first);
+    if (column.stride == 1) {
+        std::memcpy(value, source, n * sizeof(T));
+        return;
+    }
+    for (size_t i = 0; i < n; ++i) value[i] = source[static_cast<int64_t>(i) * column.stride];
+}
 
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 

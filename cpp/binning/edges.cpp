@@ -23,42 +23,25 @@ double value_of(uint64_t key) {
     return std::bit_cast<double>(key ^ ((key >> 63) ? uint64_t{1} << 63 : ~uint64_t{0}));
 }
 
-template <typename T>
-bool load_keys(const ColumnView& column, const Sample& sample, EdgeBuffers& buffers) {
-    bool missing = false;
-    buffers.keys.clear();
-    buffers.order.clear();
-    for (size_t i = 0; i < sample.count; ++i) {
-        const double value = *column.at<T>(sample.rows ? static_cast<size_t>(sample.rows[i]) : i);
-        if (value != value) {
-            missing = true;
-            continue;
-        }
-        buffers.keys.push_back(key_of(value));
-        if (sample.weights) buffers.order.push_back(static_cast<uint32_t>(i));
-    }
-    return missing;
-}
-
-// Least significant digit first; a digit that all keys share is skipped.
-template <int kBits>
+// Least significant digit first over the bits from kFrom up; a digit that all keys share is skipped.
+template <int kBits, int kFrom>
 void radix_sort(EdgeBuffers& b, bool with_order) {
-    constexpr int kPasses = (64 + kBits - 1) / kBits;
+    constexpr int kPasses = (64 - kFrom + kBits - 1) / kBits;
     constexpr size_t kBuckets = size_t{1} << kBits;
     const size_t n = b.keys.size();
+    auto digit = [](uint64_t key, int pass) { return (key >> (kFrom + pass * kBits)) & (kBuckets - 1); };
     std::vector<uint32_t> counts(kPasses * kBuckets, 0);
     for (const uint64_t key : b.keys)
-        for (int pass = 0; pass < kPasses; ++pass)
-            ++counts[pass * kBuckets + ((key >> (pass * kBits)) & (kBuckets - 1))];
+        for (int pass = 0; pass < kPasses; ++pass) ++counts[pass * kBuckets + digit(key, pass)];
     b.swap.resize(n);
     if (with_order) b.order_swap.resize(n);
     for (int pass = 0; pass < kPasses; ++pass) {
         uint32_t* count = counts.data() + pass * kBuckets;
-        if (count[(b.keys[0] >> (pass * kBits)) & (kBuckets - 1)] == n) continue;
+        if (count[digit(b.keys[0], pass)] == n) continue;
         uint32_t start = 0;
         for (size_t bucket = 0; bucket < kBuckets; ++bucket) start += std::exchange(count[bucket], start);
         for (size_t i = 0; i < n; ++i) {
-            const uint32_t to = count[(b.keys[i] >> (pass * kBits)) & (kBuckets - 1)]++;
+            const uint32_t to = count[digit(b.keys[i], pass)]++;
             b.swap[to] = b.keys[i];
             if (with_order) b.order_swap[to] = b.order[i];
         }
@@ -67,72 +50,94 @@ void radix_sort(EdgeBuffers& b, bool with_order) {
     }
 }
 
-void gather_distinct(const Sample& sample, EdgeBuffers& b) {
-    b.distinct.clear();
-    b.mass.clear();
-    for (size_t i = 0; i < b.keys.size(); ++i) {
-        const int64_t weight = sample.weights ? sample.weights[b.order[i]] : sample.unit;
-        if (i > 0 && b.keys[i] == b.keys[i - 1]) {
-            b.mass.back() += weight;
-        } else {
-            b.distinct.push_back(value_of(b.keys[i]));
-            b.mass.push_back(weight);
+// Insertion sort of keys that are nearly in order; gives up (false) when they turn out not to be.
+bool finish(EdgeBuffers& b, bool with_order) {
+    int64_t budget = 4 * static_cast<int64_t>(b.keys.size());
+    for (size_t i = 1; i < b.keys.size(); ++i) {
+        const uint64_t key = b.keys[i];
+        if (b.keys[i - 1] <= key) continue;
+        const uint32_t row = with_order ? b.order[i] : 0;
+        size_t to = i;
+        for (; to > 0 && b.keys[to - 1] > key; --to) {
+            b.keys[to] = b.keys[to - 1];
+            if (with_order) b.order[to] = b.order[to - 1];
+            --budget;
         }
+        b.keys[to] = key;
+        if (with_order) b.order[to] = row;
+        if (budget < 0) return false;
     }
+    return true;
+}
+
+void sort_keys(EdgeBuffers& b, bool with_order) {
+    if (b.keys.size() < 4096) return radix_sort<8, 0>(b, with_order);
+    // Sign, exponent and 21 bits of the mantissa nearly sort a sample; only crowded values need the other bits.
+    radix_sort<11, 31>(b, with_order);
+    if (!finish(b, with_order)) radix_sort<11, 0>(b, with_order);
+}
+
+void gather_distinct(const Sample& sample, EdgeBuffers& b) {
+    const size_t n = b.keys.size();
+    b.distinct.resize(n);
+    b.mass.assign(n, 0);
+    size_t last = 0;
+    for (size_t i = 0; i < n; ++i) {
+        last += i > 0 && b.keys[i] != b.keys[i - 1];
+        b.distinct[last] = value_of(b.keys[i]);
+        b.mass[last] += sample.weights ? sample.weights[b.order[i]] : sample.unit;
+    }
+    b.distinct.resize(last + 1);
+    b.mass.resize(last + 1);
 }
 
 }  // namespace
 
 std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins) {
-    using Wide = __int128;
-    Wide total = 0;
+    // All in 64 bits: the weights sum to less than 2^61, and m * k > r is m > floor(r / k) for integers.
+    int64_t total = 0;
     for (const int64_t m : mass) total += m;
     // The cap is a bin's share of what is left when the values above the cap have taken a bin each.
-    Wide rest = total;
-    int64_t shares = max_bins;
+    int64_t rest = total, shares = max_bins;
     for (bool settled = false; !settled;) {
-        Wide light = total;
-        int64_t free = max_bins;
-        for (const int64_t m : mass)
-            if (Wide{m} * shares > rest) {
-                light -= m;
-                --free;
-            }
+        const int64_t share = rest / shares;
+        int64_t light = total, free = max_bins;
+        for (const int64_t m : mass) {
+            light -= m > share ? m : 0;
+            free -= m > share;
+        }
         settled = light == rest && free == shares;
         rest = light;
         shares = free;
     }
-    const Wide cap = (rest + shares - 1) / shares;
-    auto capped = [cap](int64_t m) { return Wide{m} < cap ? Wide{m} : cap; };
-    Wide left = 0;
-    for (const int64_t m : mass) left += capped(m);
+    const int64_t cap = (rest + shares - 1) / shares;
+    int64_t left = 0;
+    for (const int64_t m : mass) left += std::min(m, cap);
     std::vector<size_t> ends;
-    Wide inside = 0;
-    int64_t bins = max_bins;
+    int64_t inside = 0, bins = max_bins, twice_share = 2 * left / bins;
     for (size_t i = 0; i < mass.size() && bins > 1; ++i) {
-        const Wide m = capped(mass[i]);
+        const int64_t m = std::min(mass[i], cap);
         // A boundary before value i when that is nearer to the share than one after it.
-        if (inside > 0 && (2 * inside + m) * bins > 2 * left) {
+        if (inside > 0 && 2 * inside + m > twice_share) {
             ends.push_back(i - 1);
             left -= inside;
             inside = 0;
             --bins;
+            twice_share = 2 * left / bins;
         }
         inside += m;
     }
     return ends;
 }
 
-Edges find_edges(const ColumnView& column, const Sample& sample, int max_bins, EdgeBuffers& b) {
+namespace {
+
+Edges edges_of_keys(const Sample& sample, bool has_missing, int max_bins, EdgeBuffers& b) {
     Edges edges;
-    edges.has_missing =
-        column.type == Type::float32 ? load_keys<float>(column, sample, b) : load_keys<double>(column, sample, b);
+    edges.has_missing = has_missing;
     edges.exact = true;
     if (b.keys.empty()) return edges;
-    if (b.keys.size() < 4096)
-        radix_sort<8>(b, sample.weights != nullptr);
-    else
-        radix_sort<11>(b, sample.weights != nullptr);
+    sort_keys(b, sample.weights != nullptr);
     gather_distinct(sample, b);
     const size_t n = b.distinct.size();
     edges.exact = n <= static_cast<size_t>(max_bins);
@@ -146,6 +151,61 @@ Edges find_edges(const ColumnView& column, const Sample& sample, int max_bins, E
     edges.thresholds.reserve(ends.size());
     for (const size_t i : ends) edges.thresholds.push_back(separate(b.distinct[i], b.distinct[i + 1]));
     return edges;
+}
+
+// The sampled values of a group of columns next to each other, row by row, so that a row-major matrix is read once.
+void gather(const ColumnView* columns, size_t n_columns, const Sample& sample, std::vector<double>& values) {
+    constexpr size_t kRows = 512;
+    values.resize(n_columns * sample.count);
+    for (size_t first = 0; first < sample.count; first += kRows) {
+        const size_t last = std::min(first + kRows, sample.count);
+        for (size_t j = 0; j < n_columns; ++j) {
+            double* to = values.data() + j * sample.count;
+            for (size_t i = first; i < last; ++i) {
+                const size_t row = sample.rows ? static_cast<size_t>(sample.rows[i]) : i;
+                to[i] = columns[j].type == Type::float32 ? static_cast<double>(*columns[j].at<float>(row))
+                                                         : *columns[j].at<double>(row);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void find_edges(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins, EdgeBuffers& b,
+                Edges* edges) {
+    gather(columns, n_columns, sample, b.values);
+    for (size_t j = 0; j < n_columns; ++j) {
+        const double* value = b.values.data() + j * sample.count;
+        b.keys.resize(sample.count);
+        b.order.resize(sample.weights ? sample.count : 0);
+        size_t present = 0;
+        for (size_t i = 0; i < sample.count; ++i) {
+            b.keys[present] = key_of(value[i]);
+            if (sample.weights) b.order[present] = static_cast<uint32_t>(i);
+            present += value[i] == value[i];
+        }
+        b.keys.resize(present);
+        if (sample.weights) b.order.resize(present);
+        edges[j] = edges_of_keys(sample, b.keys.size() < sample.count, max_bins, b);
+    }
+}
+
+uint64_t largest_kept(const uint64_t* hashes, size_t n, size_t limit) {
+    constexpr uint64_t kTop = ~uint64_t{0};
+    if (n <= limit) return kTop;
+    EdgeBuffers b;
+    for (double share = 1.1 * static_cast<double>(limit) / static_cast<double>(n);; share *= 4) {
+        const uint64_t bound = share >= 1 ? kTop : static_cast<uint64_t>(std::ldexp(share, 64));
+        b.keys.clear();
+        for (size_t i = 0; i < n; ++i)
+            if (hashes[i] <= bound) b.keys.push_back(hashes[i]);
+        if (!b.keys.empty()) sort_keys(b, false);
+        size_t different = 0;
+        for (size_t i = 0; i < b.keys.size(); ++i)
+            if ((i == 0 || b.keys[i] != b.keys[i - 1]) && ++different == limit) return b.keys[i];
+        if (bound == kTop) return kTop;
+    }
 }
 
 }  // namespace permissible::binning

@@ -1,9 +1,15 @@
-// A branchless search, the same steps for every row, over a few hundred rows at a time: the rows' searches overlap.
+// Codes without a branch, a few hundred rows of a column at a time, so that the rows' searches overlap: a linear map
+// names a cell, the cell names the first threshold that may matter, and few steps of a binary search remain (all eight
+// in a column so skewed that cells are crowded).
 #include "binning/encode.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "common/parallel.hpp"
 
@@ -13,63 +19,123 @@ namespace {
 
 constexpr size_t kChunk = 256;  // rows at a time: a chunk of a C-order matrix of 28 columns stays in the L2 cache
 
-// Thresholds of one column, padded with +inf to 2^steps - 1 entries.
+constexpr int kCells = 2048;
+constexpr int kCellSteps = 3;  // more steps than this within a cell: search without cells
+
+// Thresholds of one column, padded with +inf so that a search of 2^steps - 1 of them never ends outside.
 template <typename T>
 struct Ladder {
-    int steps;
-    alignas(64) T rung[256];
+    int steps = 0;
+    bool cells = false;
+    T low = 0, scale = 0;
+    uint8_t first[kCells];
+    alignas(64) T rung[512];
+
+    // Monotone in x, so thresholds of a lower cell lie below x and those of a higher cell above it. NaN goes to cell 0.
+    int cell_of(T x) const {
+        T cell = (x - low) * scale;
+        cell = cell > T{0} ? cell : T{0};
+        cell = cell < T{kCells - 1} ? cell : T{kCells - 1};
+        return static_cast<int>(cell);
+    }
 };
 
 // For float32 x: t < x iff (largest float32 <= t) < x, so the search may run in float32 and stay exact.
 template <typename T>
 T rounded_down(double threshold) {
+    const double limit = static_cast<double>(std::numeric_limits<T>::max());
+    if (threshold >= limit) return std::numeric_limits<T>::max();
+    if (threshold < -limit) return -std::numeric_limits<T>::infinity();
     const T nearest = static_cast<T>(threshold);
     if (static_cast<double>(nearest) > threshold) return std::nextafter(nearest, -std::numeric_limits<T>::infinity());
     return nearest;
 }
 
-template <typename T>
-Ladder<T> ladder_of(const Coder& coder) {
-    Ladder<T> ladder;
-    ladder.steps = 0;
-    while ((size_t{1} << ladder.steps) <= coder.n_thresholds) ++ladder.steps;
-    for (size_t k = 0; k < 256; ++k)
-        ladder.rung[k] =
-            k < coder.n_thresholds ? rounded_down<T>(coder.thresholds[k]) : std::numeric_limits<T>::infinity();
-    return ladder;
+int steps_for(size_t thresholds) {
+    int steps = 0;
+    while ((size_t{1} << steps) <= thresholds) ++steps;
+    return steps;
 }
 
 template <typename T>
-using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-
-template <typename T>
-inline void search_body(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
-    Index<T> position[kChunk];
-    for (size_t i = 0; i < n; ++i) position[i] = 0;
-    for (int step = ladder.steps - 1; step >= 0; --step) {
-        const Index<T> half = Index<T>{1} << step;
-        const T* rung = ladder.rung + half - 1;
-        for (size_t i = 0; i < n; ++i) position[i] += rung[position[i]] < value[i] ? half : Index<T>{0};
+void spread_cells(Ladder<T>& ladder, size_t n) {
+    const T width = ladder.rung[n - 1] - ladder.rung[0];
+    ladder.low = ladder.rung[0];
+    ladder.scale = T{kCells} / width;
+    if (!std::isnormal(width) || !std::isnormal(ladder.scale)) return;
+    int count[kCells + 1] = {};
+    for (size_t k = 0; k < n; ++k) ++count[ladder.cell_of(ladder.rung[k])];
+    int below = 0, most = 0;
+    for (int cell = 0; cell < kCells; ++cell) {
+        ladder.first[cell] = static_cast<uint8_t>(below);
+        below += count[cell];
+        most = std::max(most, count[cell]);
     }
-    for (size_t i = 0; i < n; ++i) code[i] = value[i] != value[i] ? kMissing : static_cast<uint8_t>(position[i]);
-}
-
-PERMISSIBLE_CLONES void search64(const double* value, const Ladder<double>& ladder, size_t n, uint8_t* code) {
-    search_body<double>(value, ladder, n, code);
-}
-
-PERMISSIBLE_CLONES void search32(const float* value, const Ladder<float>& ladder, size_t n, uint8_t* code) {
-    search_body<float>(value, ladder, n, code);
+    if (steps_for(static_cast<size_t>(most)) > kCellSteps) return;
+    ladder.cells = true;
+    ladder.steps = steps_for(static_cast<size_t>(most));
 }
 
 template <typename T>
-void load(const ColumnView& column, size_t first, size_t n, T* value) {
-    const T* source = column.at<T>(first);
-    if (column.stride == 1) {
-        std::memcpy(value, source, n * sizeof(T));
-        return;
+void build(Ladder<T>& ladder, const Coder& coder) {
+    const size_t n = coder.n_thresholds;
+    for (size_t k = 0; k < 512; ++k)
+        ladder.rung[k] = k < n ? rounded_down<T>(coder.thresholds[k]) : std::numeric_limits<T>::infinity();
+    ladder.steps = steps_for(n);
+    if (ladder.steps > kCellSteps + 1) spread_cells(ladder, n);
+}
+
+template <int kSteps, typename T>
+inline unsigned climb(const T* rung, T x, unsigned position) {
+    for (int step = kSteps - 1; step >= 0; --step) {
+        const unsigned half = 1u << step;
+        position += rung[position + half - 1] < x ? half : 0u;
     }
-    for (size_t i = 0; i < n; ++i) value[i] = source[static_cast<int64_t>(i) * column.stride];
+    return position;
+}
+
+template <int kSteps, bool kUseCells, typename T>
+void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
+    for (size_t i = 0; i < n; ++i) {
+        const T x = value[i];
+        const unsigned start = kUseCells ? ladder.first[ladder.cell_of(x)] : 0u;
+        const unsigned position = climb<kSteps>(ladder.rung, x, start);
+        code[i] = x != x ? kMissing : static_cast<uint8_t>(position);
+    }
+}
+
+template <typename T>
+void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
+    if (ladder.cells) {
+        switch (ladder.steps) {
+            case 1:
+                return search<1, true>(value, ladder, n, code);
+            case 2:
+                return search<2, true>(value, ladder, n, code);
+            default:
+                return search<3, true>(value, ladder, n, code);
+        }
+    }
+    switch (ladder.steps) {
+        case 0:
+            return search<0, false>(value, ladder, n, code);
+        case 1:
+            return search<1, false>(value, ladder, n, code);
+        case 2:
+            return search<2, false>(value, ladder, n, code);
+        case 3:
+            return search<3, false>(value, ladder, n, code);
+        case 4:
+            return search<4, false>(value, ladder, n, code);
+        case 5:
+            return search<5, false>(value, ladder, n, code);
+        case 6:
+            return search<6, false>(value, ladder, n, code);
+        case 7:
+            return search<7, false>(value, ladder, n, code);
+        default:
+            return search<8, false>(value, ladder, n, code);
+    }
 }
 
 void encode_category(const ColumnView& column, const Coder& coder, size_t first, size_t n, uint8_t* code) {
@@ -92,18 +158,48 @@ struct Plan {
 
 Plan plan_of(const std::vector<ColumnView>& columns, const std::vector<Coder>& coders) {
     Plan plan;
+    size_t n_wide = 0, n_narrow = 0;
+    for (const ColumnView& column : columns) {
+        plan.at.push_back(column.type == Type::float64 ? n_wide : n_narrow);
+        n_wide += column.type == Type::float64;
+        n_narrow += column.type == Type::float32;
+    }
+    plan.wide.resize(n_wide);
+    plan.narrow.resize(n_narrow);
     for (size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].type == Type::float64) {
-            plan.at.push_back(plan.wide.size());
-            plan.wide.push_back(ladder_of<double>(coders[j]));
-        } else if (columns[j].type == Type::float32) {
-            plan.at.push_back(plan.narrow.size());
-            plan.narrow.push_back(ladder_of<float>(coders[j]));
-        } else {
-            plan.at.push_back(0);
-        }
+        if (columns[j].type == Type::float64) build(plan.wide[plan.at[j]], coders[j]);
+        if (columns[j].type == Type::float32) build(plan.narrow[plan.at[j]], coders[j]);
     }
     return plan;
+}
+
+using Lanes = uint8_t[8][kChunk];
+
+// Eight columns of codes to rows of eight: byte (i, lane) of `out` is lanes[lane][i].
+void interleave(const Lanes& lanes, size_t n, uint8_t* out) {
+    size_t i = 0;
+#ifdef __SSE2__
+    for (; i + 16 <= n; i += 16) {
+        __m128i a[8], b[8];
+        for (int k = 0; k < 8; ++k) a[k] = _mm_load_si128(reinterpret_cast<const __m128i*>(lanes[k] + i));
+        for (int k = 0; k < 4; ++k) {  // pairs of lanes, rows 0-7 and 8-15
+            b[k] = _mm_unpacklo_epi8(a[2 * k], a[2 * k + 1]);
+            b[k + 4] = _mm_unpackhi_epi8(a[2 * k], a[2 * k + 1]);
+        }
+        auto* to = reinterpret_cast<__m128i*>(out + i * 8);
+        for (int half = 0; half < 2; ++half) {
+            const __m128i* p = b + 4 * half;
+            const __m128i low01 = _mm_unpacklo_epi16(p[0], p[1]), low23 = _mm_unpacklo_epi16(p[2], p[3]);
+            const __m128i high01 = _mm_unpackhi_epi16(p[0], p[1]), high23 = _mm_unpackhi_epi16(p[2], p[3]);
+            _mm_storeu_si128(to + 4 * half + 0, _mm_unpacklo_epi32(low01, low23));
+            _mm_storeu_si128(to + 4 * half + 1, _mm_unpackhi_epi32(low01, low23));
+            _mm_storeu_si128(to + 4 * half + 2, _mm_unpacklo_epi32(high01, high23));
+            _mm_storeu_si128(to + 4 * half + 3, _mm_unpackhi_epi32(high01, high23));
+        }
+    }
+#endif
+    for (; i < n; ++i)
+        for (int lane = 0; lane < 8; ++lane) out[i * 8 + lane] = lanes[lane][i];
 }
 
 // One chunk of rows of one block of 8 columns.
@@ -111,25 +207,28 @@ void encode_chunk(const std::vector<ColumnView>& columns, const std::vector<Code
                   size_t block, size_t first, size_t n, uint8_t* out) {
     alignas(64) double wide[kChunk];
     alignas(64) float narrow[kChunk];
-    alignas(64) uint8_t code[kChunk];
-    std::memset(out, 0, n * 8);
-    for (size_t lane = 0; lane < 8 && block * 8 + lane < columns.size(); ++lane) {
+    alignas(64) Lanes lanes;
+    for (size_t lane = 0; lane < 8; ++lane) {
         const size_t j = block * 8 + lane;
+        if (j >= columns.size()) {
+            std::memset(lanes[lane], 0, n);
+            continue;
+        }
         switch (columns[j].type) {
             case Type::float64:
                 load(columns[j], first, n, wide);
-                search64(wide, plan.wide[plan.at[j]], n, code);
+                search(wide, plan.wide[plan.at[j]], n, lanes[lane]);
                 break;
             case Type::float32:
                 load(columns[j], first, n, narrow);
-                search32(narrow, plan.narrow[plan.at[j]], n, code);
+                search(narrow, plan.narrow[plan.at[j]], n, lanes[lane]);
                 break;
             case Type::category:
-                encode_category(columns[j], coders[j], first, n, code);
+                encode_category(columns[j], coders[j], first, n, lanes[lane]);
                 break;
         }
-        for (size_t i = 0; i < n; ++i) out[i * 8 + lane] = code[i];
     }
+    interleave(lanes, n, out);
 }
 
 }  // namespace

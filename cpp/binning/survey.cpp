@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kChunk = 512;
 
-// x - x is 0 for a finite x and NaN for the rest, so one sum of x - x over a chunk says whether to look closer.
 template <typename T>
 inline Findings look(const T* value, int64_t stride, size_t n) {
     unsigned missing = 0;
@@ -41,7 +40,7 @@ Findings look_codes(const ColumnView& column, size_t first, size_t n) {
     return found;
 }
 
-uint64_t scramble(uint64_t bits) {
+inline uint64_t scramble(uint64_t bits) {
     bits *= 0x9E3779B97F4A7C15u;
     return bits ^ (bits >> 32);
 }
@@ -55,13 +54,26 @@ uint64_t finalise(uint64_t h) {
 
 constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
 
-template <typename T>
-void add_hashes(const ColumnView& column, size_t first, size_t n, uint64_t* sum) {
-    const T* value = column.at<T>(first);
+// Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; told by integers, which vectorises best.
+PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t* sum) {
     for (size_t i = 0; i < n; ++i) {
-        const double x = static_cast<double>(value[static_cast<int64_t>(i) * column.stride]) + 0.0;  // -0.0 is 0.0
-        sum[i] += scramble(x != x ? kMissingBits : std::bit_cast<uint64_t>(x));
+        const auto size = static_cast<int64_t>(value[i] & 0x7FFFFFFFFFFFFFFFu);
+        uint64_t bits = size > 0x7FF0000000000000 ? kMissingBits : value[i];
+        bits = size == 0 ? 0 : bits;
+        sum[i] += scramble(bits);
     }
+}
+
+void add_column_hashes(const ColumnView& column, size_t first, size_t n, uint64_t* sum) {
+    uint64_t value[kChunk];
+    if (column.type == Type::float64) {
+        load(column, first, n, value);
+    } else {
+        float narrow[kChunk];
+        load(column, first, n, narrow);
+        for (size_t i = 0; i < n; ++i) value[i] = std::bit_cast<uint64_t>(static_cast<double>(narrow[i]));
+    }
+    add_hashes(value, n, sum);
 }
 
 void add_category_hashes(const ColumnView& column, const uint64_t* hash, size_t first, size_t n, uint64_t* sum) {
@@ -138,12 +150,10 @@ void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const u
         uint64_t* sum = hashes + first;
         std::fill(sum, sum + n, uint64_t{0});
         for (size_t j = 0; j < columns.size(); ++j) {
-            if (columns[j].type == Type::float64)
-                add_hashes<double>(columns[j], first, n, sum);
-            else if (columns[j].type == Type::float32)
-                add_hashes<float>(columns[j], first, n, sum);
-            else
+            if (columns[j].type == Type::category)
                 add_category_hashes(columns[j], category_hash[j], first, n, sum);
+            else
+                add_column_hashes(columns[j], first, n, sum);
         }
         for (size_t i = 0; i < n; ++i) sum[i] = finalise(sum[i] ^ salt);
     }

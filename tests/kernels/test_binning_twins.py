@@ -114,6 +114,22 @@ def test_row_hashes_equal_the_twin(column, seed):
 
 
 @settings(max_examples=60, deadline=None)
+@given(arrays(np.uint64, st.integers(0, 50)), st.integers(1, 60))
+def test_the_largest_hash_kept_equals_the_twin(hashes, limit):
+    repeated = np.concatenate([hashes, hashes[::2]])
+    assert kernels.largest_kept(repeated, limit) == reference.largest_kept(repeated, limit)
+
+
+def test_samples_too_crowded_for_a_quick_sort_are_sorted_all_the_same():
+    rng = np.random.default_rng(5)
+    column = 1 + 1e-13 * rng.integers(0, 1000, 20_000)
+    weights = rng.integers(1, 9, 20_000)
+    for given_weights in (None, weights):
+        found = kernels.find_edges([column], None, given_weights, 1, 100, 1)[0]
+        np.testing.assert_array_equal(found[0], reference.find_edges(column, None, given_weights, 1, 100)[0])
+
+
+@settings(max_examples=60, deadline=None)
 @given(arrays(np.float64, st.integers(1, 40), elements=st.floats()))
 def test_survey_equals_the_twin(column):
     with np.errstate(over="ignore", under="ignore"):

@@ -78,7 +78,9 @@ def _numeric_bins(
     columns = [table.columns[j] for j in numeric]
     n_rows = table.n_rows if rows is None else len(rows)
     unit = unit_weight(n_rows)
-    if n_rows <= SAMPLE_ROWS or not columns:
+    if not columns:
+        return []
+    if n_rows <= SAMPLE_ROWS:
         edges = kernels.find_edges(columns, rows, weight, unit, max_bins, n_threads)
         return [_numeric_column(thresholds, missing) for thresholds, missing, _ in edges]
     hashes = row_hashes(table, seed, n_threads)

@@ -33,25 +33,9 @@ def category_hash(category: Category) -> int:
     return int.from_bytes(digest, "little")
 
 
-def largest_kept(hashes: Hashes, limit: int = SAMPLE_ROWS) -> int:
-    """The hash up to which rows are kept: at most `limit` different hashes lie at or below it."""
-    top = 2**64 - 1
-    if len(hashes) <= limit:
-        return top
-    share = 1.25 * limit / len(hashes)
-    while True:
-        bound = top if share >= 1 else int(share * top)
-        different = np.unique(hashes[hashes <= np.uint64(bound)])
-        if len(different) > limit:
-            return int(different[limit - 1])
-        if bound == top:
-            return top
-        share *= 4
-
-
 def sample_rows(hashes: Hashes, limit: int = SAMPLE_ROWS) -> IntArray:
     """The rows whose hash is among the `limit` smallest different ones, in order."""
-    return np.flatnonzero(hashes <= np.uint64(largest_kept(hashes, limit))).astype(np.int64, copy=False)
+    return np.flatnonzero(hashes <= np.uint64(kernels.largest_kept(hashes, limit))).astype(np.int64, copy=False)
 
 
 def integer_weights(weight: FloatArray, total: float) -> IntArray:

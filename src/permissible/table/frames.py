@@ -13,10 +13,13 @@ from permissible.validation import Words, refusal, refusal_type
 
 def frame_of(X: Any) -> Any | None:
     """The narwhals frame over `X`, or None when `X` is no data frame."""
-    if isinstance(X, Mapping) or not (hasattr(X, "columns") or hasattr(X, "column_names")):
+    kind = type(X)
+    if isinstance(X, Mapping) or not (hasattr(kind, "columns") or hasattr(kind, "column_names")):
         return None
-    names = getattr(X, "column_names", None)
-    names = [*(X.columns if names is None else names)]
+    if hasattr(kind, "collect_schema"):  # polars, whose names always differ; asking a lazy frame for them costs
+        names = []
+    else:
+        names = [*(X.column_names if hasattr(kind, "column_names") else X.columns)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise refusal("X", "a table whose column names differ", Words(f"{twice!r} twice"), "rename one of them")

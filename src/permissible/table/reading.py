@@ -13,7 +13,7 @@ from permissible.table.match import fit_column, positions, warn_of_unseen
 from permissible.table.observe import Observed, categorise, native_floats, observe
 from permissible.table.schema import Category, Column, Schema
 from permissible.table.table import Table
-from permissible.types import AnyArray
+from permissible.types import AnyArray, BoolArray
 from permissible.validation import Words, refusal, refusal_type
 
 Categorical: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | AnyArray | None
@@ -81,7 +81,7 @@ def checked(table: Table, finite: bool = True, n_threads: int = 1) -> Table:
         return Table(table.schema, table.columns, table.n_rows, table.matrix, np.zeros(len(table.columns), dtype=bool))
     if not finite:
         return table
-    missing, infinite = kernels.survey([*table.columns], n_threads)
+    missing, infinite = survey(table, n_threads)
     if infinite.any():
         j = int(np.argmax(infinite))
         row = int(np.argmax(np.isinf(table.columns[j])))
@@ -91,6 +91,18 @@ def checked(table: Table, finite: bool = True, n_threads: int = 1) -> Table:
             "replace infinity by a large number or NaN",
         )  # fmt: skip
     return Table(table.schema, table.columns, table.n_rows, table.matrix, missing)
+
+
+def survey(table: Table, n_threads: int = 1) -> tuple[BoolArray, BoolArray]:
+    """For each column, whether a value is missing and whether one is infinite."""
+    matrix = table.matrix
+    if matrix is not None and (matrix.flags.c_contiguous or matrix.flags.f_contiguous):
+        # One look at the whole of it tells most often that there is nothing to tell apart.
+        whole = kernels.survey([matrix.reshape(-1, order="A")], n_threads)
+        if not (whole[0][0] or whole[1][0]):
+            nothing = np.zeros(len(table.columns), dtype=bool)
+            return nothing, nothing
+    return kernels.survey([*table.columns], n_threads)
 
 
 def _from_matrix(X: AnyArray, schema: Schema | None) -> Table:
@@ -130,7 +142,9 @@ def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed]
 def as_array(values: Any) -> AnyArray:
     """A 1-D or 2-D array; text beside numbers in a list keeps them apart (NumPy would make all of it text)."""
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64) if values.dtype.kind in "biuf" else values.astype(object), None)
+        numbers = values.dtype.kind in "biuf"
+        given: Any = values.astype(np.float64 if numbers else object)
+        values = given.filled(np.nan if numbers else None)
     array = np.asarray(values)
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)

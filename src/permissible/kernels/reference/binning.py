@@ -82,6 +82,12 @@ def find_edges(
     return thresholds, not present.all(), exact
 
 
+def largest_kept(hashes: npt.NDArray[np.uint64], limit: int) -> int:
+    """The hash at or below which there are `limit` different ones (the largest number when there are no more than that)."""
+    different = np.unique(hashes)
+    return int(different[limit - 1]) if len(hashes) > limit and len(different) >= limit else WORD
+
+
 def encode_column(column: AnyArray, thresholds: FloatArray, code_of_category: Codes) -> Codes:
     """The codes of one column."""
     if column.dtype == np.int32:
