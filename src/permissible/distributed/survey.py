@@ -1,0 +1,230 @@
+"""Pass 1 over a table that comes in parts: what `find_bins` would learn from the whole of it, in bounded memory.
+
+The law: surveys of parts merge in any order to the same result, and `binning` gives the very bins that `find_bins` finds on
+the whole table. A survey keeps, per column, its kind, categories, missing flag and up to 256 different values, and the rows
+with the smallest content hashes (bins/sampling.py), each different row once with its count.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from permissible.bins.binning import Binning, ColumnBins
+from permissible.bins.find import NO_CODES, bins_of_masses
+from permissible.bins.sampling import SAMPLE_ROWS, Hashes, integer_weights, largest_kept, row_hashes, unit_weight
+from permissible.kernels._core import binning as kernels
+from permissible.table.observe import category_order
+from permissible.table.schema import Category, Column, Kind, Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import Words, refusal
+
+Rows: TypeAlias = tuple[Hashes, FloatArray, IntArray, list[FloatArray]]
+"""Rows of a sample: their hashes, weights, counts, and the values of each column."""
+
+
+@dataclass(slots=True)
+class ColumnSurvey:
+    """What is known of one column so far."""
+
+    name: str
+    kind: Kind
+    has_missing: bool = False
+    counts: Counter[Category] = field(default_factory=Counter)
+    distinct: FloatArray = field(default_factory=lambda: np.zeros(0))
+    complete: bool = True
+
+    def add(self, column: Column, values: AnyArray, max_bins: int) -> None:
+        """Take in the values of one part."""
+        if column.kind == "categorical":
+            self.has_missing |= bool((values == -1).any())
+            counts = np.bincount(values[values >= 0], minlength=len(column.categories))
+            self.merge_kind(column.kind, bool(counts.any()))
+            self.counts.update({c: int(n) for c, n in zip(column.categories, counts, strict=True) if n})
+            return
+        self.has_missing |= bool(np.isnan(values).any())
+        found, complete = kernels.distinct_values(values, None, max_bins)
+        self.merge_kind(column.kind, bool(found))
+        self.merge_distinct(np.array(found, dtype=np.float64), complete, max_bins)
+
+    def merge_kind(self, kind: Kind, holds_values: bool) -> None:
+        """A part without a value in this column says nothing of its kind; otherwise the parts must agree."""
+        if kind == self.kind or not holds_values:
+            return
+        if not (self.counts or len(self.distinct)):
+            self.kind = kind
+        elif "categorical" in (kind, self.kind):
+            raise refusal(
+                f"X[{self.name!r}]", "of one kind throughout", Words(f"{self.kind} in one part and {kind} in another"),
+                "convert the column to one type",
+            )  # fmt: skip
+        else:
+            self.kind = "numeric"
+
+    def merge_distinct(self, values: FloatArray, complete: bool, max_bins: int) -> None:
+        """Remember different values, up to one more than there can be bins."""
+        merged = np.union1d(self.distinct, values)
+        self.complete = self.complete and complete and len(merged) <= max_bins
+        self.distinct = merged[: max_bins + 1]
+
+
+@dataclass(slots=True)
+class Sample:
+    """The rows with the smallest content hashes: different (hash, weight) pairs, their counts and values.
+
+    Rows wait in `pending` until there are enough of them to be worth a merge.
+    """
+
+    hashes: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    counts: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    columns: list[FloatArray] = field(default_factory=list)
+    bound: int = 2**64 - 1
+    pending: list[Rows] = field(default_factory=list)
+
+    def add(self, rows: Rows) -> None:
+        """Take rows in; those above the bound can no longer come into the sample."""
+        inside = rows[0] <= np.uint64(self.bound)
+        if inside.any():
+            hashes, weights, counts, columns = rows
+            self.pending.append((hashes[inside], weights[inside], counts[inside], [c[inside] for c in columns]))
+        if sum(len(waiting[0]) for waiting in self.pending) >= SAMPLE_ROWS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Merge what waits, equal rows together, and keep those of the SAMPLE_ROWS smallest different hashes."""
+        if not self.pending:
+            return
+        parts = [*self.pending]
+        if len(self.hashes):
+            parts.insert(0, (self.hashes, self.weights, self.counts, self.columns))
+        self.pending = []
+        hashes, weights, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 2))
+        order = np.lexsort((weights, hashes))
+        hashes, weights, counts = hashes[order], weights[order], counts[order]
+        new = np.ones(len(hashes), dtype=bool)
+        new[1:] = (hashes[1:] != hashes[:-1]) | (weights[1:] != weights[:-1])
+        starts = np.flatnonzero(new)
+        keep = hashes[starts] <= np.uint64(largest_kept(np.unique(hashes), SAMPLE_ROWS))
+        self.hashes, self.weights = hashes[starts][keep], weights[starts][keep]
+        self.counts = np.add.reduceat(counts, starts)[keep]
+        first = order[starts[keep]]
+        self.columns = [np.concatenate(pieces)[first] for pieces in zip(*(part[3] for part in parts), strict=True)]
+        if len(self.hashes) >= SAMPLE_ROWS and len(np.unique(self.hashes)) >= SAMPLE_ROWS:
+            self.bound = int(self.hashes[-1])
+
+
+class Survey:
+    """What pass 1 has seen so far; `add` a part, `merge` another survey, then ask for the `schema` and the `binning`."""
+
+    def __init__(self, max_bins: int = 255, seed: int = 0) -> None:
+        self.max_bins = max_bins
+        self.seed = seed
+        self.n_rows = 0
+        self.columns: list[ColumnSurvey] = []
+        self.sample = Sample()
+        self.total_weight = 0.0
+        self.weights: set[float] = set()  # up to two different ones: are the rows weighted at all?
+
+    def add(self, table: Table, weight: FloatArray | None = None) -> None:
+        """Take in one part, its rows of weight 0 left out."""
+        if not self.columns:
+            self.columns = [ColumnSurvey(column.name, column.kind) for column in table.schema.columns]
+        self._check_names(table.schema.names)
+        if weight is not None and not weight.all():
+            table, weight = table.take(weight > 0), weight[weight > 0]
+        if table.n_rows == 0:
+            return
+        for known, column, values in zip(self.columns, table.schema.columns, table.columns, strict=True):
+            known.add(column, values, self.max_bins)
+        weights = np.ones(table.n_rows) if weight is None else weight
+        self.n_rows += table.n_rows
+        self.total_weight += float(weights.sum())
+        self.weights = set([*self.weights, *np.unique(weights)[:2].tolist()][:2])
+        hashes = row_hashes(table, self.seed)
+        inside = hashes <= np.uint64(min(self.sample.bound, largest_kept(hashes, SAMPLE_ROWS)))
+        columns = [_as_floats(values[inside]) for values in table.columns]
+        self.sample.add((hashes[inside], weights[inside], np.ones(int(inside.sum()), dtype=np.int64), columns))
+
+    def merge(self, other: "Survey") -> None:
+        """Take in what another survey has seen."""
+        if not other.columns:
+            return
+        if not self.columns:
+            self.columns = [ColumnSurvey(column.name, column.kind) for column in other.columns]
+        self._check_names(tuple(column.name for column in other.columns))
+        for mine, theirs in zip(self.columns, other.columns, strict=True):
+            mine.merge_kind(theirs.kind, bool(theirs.counts or len(theirs.distinct)))
+            mine.has_missing |= theirs.has_missing
+            mine.counts.update(theirs.counts)
+            mine.merge_distinct(theirs.distinct, theirs.complete, self.max_bins)
+        self.n_rows += other.n_rows
+        self.total_weight += other.total_weight
+        self.weights = set([*self.weights, *other.weights][:2])
+        other.sample.settle()
+        if len(other.sample.hashes):
+            drawn = other.sample
+            self.sample.add((drawn.hashes, drawn.weights, drawn.counts, drawn.columns))
+
+    def schema(self, named: bool = True) -> Schema:
+        """The columns of the whole table."""
+        return Schema(
+            tuple(Column(c.name, c.kind, tuple(sorted(c.counts, key=category_order))) for c in self.columns), named
+        )
+
+    def binning(self, named: bool = True) -> Binning:
+        """The bins of the whole table, as `find_bins` finds them."""
+        schema = self.schema(named)
+        self.sample.settle()
+        numeric = [j for j, column in enumerate(schema.columns) if column.kind != "categorical"]
+        weights = self._integer_weights()
+        edges = kernels.find_edges(
+            [np.ascontiguousarray(self.sample.columns[j]) for j in numeric], None, weights, 1, self.max_bins, 1
+        ) if numeric else []  # fmt: skip
+        found: dict[int, ColumnBins] = {}
+        for j, (thresholds, _, exact) in zip(numeric, edges, strict=True):
+            known = self.columns[j]
+            if exact and known.complete:
+                thresholds = kernels.separators(known.distinct)
+            found[j] = ColumnBins(len(thresholds) + 1, known.has_missing, thresholds, NO_CODES)
+        return Binning(
+            schema, tuple(found.get(j) or self._category_bins(j, column) for j, column in enumerate(schema.columns))
+        )
+
+    def _category_bins(self, j: int, column: Column) -> ColumnBins:
+        counts = self.columns[j].counts
+        mass = np.array([counts[category] for category in column.categories], dtype=np.int64)
+        if len(self.weights) > 1 and len(mass) >= self.max_bins:
+            raise refusal(
+                "weight", f"equal for all rows when a column has more than {self.max_bins - 1} categories",
+                Words(f"weights that differ, and {len(mass)} categories in column {column.name!r}"),
+                "merge rare categories or leave the column out",
+            )  # fmt: skip
+        return bins_of_masses(mass, self.columns[j].has_missing, self.max_bins)
+
+    def _integer_weights(self) -> IntArray:
+        """What each sampled row weighs, on the grid that `find_bins` would use on the whole table."""
+        if len(self.weights) <= 1:
+            return self.sample.counts * unit_weight(self.n_rows)
+        return self.sample.counts * integer_weights(self.sample.weights, self.total_weight)
+
+    def _check_names(self, names: tuple[str, ...]) -> None:
+        known = tuple(column.name for column in self.columns)
+        if names != known:
+            raise refusal("batches", f"of the same columns throughout, {known[:5]}", names[:5])
+
+
+def _as_floats(values: AnyArray) -> FloatArray:
+    """Categorical columns take no part in the edges: their sample is a placeholder of equal length."""
+    return np.zeros(len(values)) if values.dtype == np.int32 else values.astype(np.float64)
+
+
+def survey_of(parts: Iterable[tuple[Table, FloatArray | None]], max_bins: int = 255, seed: int = 0) -> Survey:
+    """Survey a table that comes in parts."""
+    survey = Survey(max_bins, seed)
+    for table, weight in parts:
+        survey.add(table, weight)
+    return survey
