@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from permissible.cli.errors import UseError
-from permissible.cli.files.arff import Arff
-from permissible.cli.files.arrow import Arrow
-from permissible.cli.files.cells import MISSING
-from permissible.cli.files.delimited import Delimited
-from permissible.cli.files.source import Source
+from permissible.table.files.arff import Arff
+from permissible.table.files.arrow import Arrow
+from permissible.table.files.cells import MISSING
+from permissible.table.files.delimited import Delimited
+from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.source import Source
 
 _ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")
@@ -18,9 +18,9 @@ def open_table(
 ) -> Source:
     """Open a CSV, ARFF, Parquet or Arrow file."""
     if not path.exists():
-        raise UseError(f"the file {path} does not exist.")
+        raise UnreadableFile(f"the file {path} does not exist.")
     if path.is_dir():
-        raise UseError(f"{path} is a folder; name a file in it.")
+        raise UnreadableFile(f"{path} is a folder; name a file in it.")
     suffix = Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
     try:
         if suffix in _ARROW:
@@ -29,8 +29,8 @@ def open_table(
             return Arff(path)
         return Delimited(path, delimiter, header, missing)
     except UnicodeDecodeError as error:
-        raise UseError(
+        raise UnreadableFile(
             f"{path} must be UTF-8 text, got another encoding or a binary file (byte {error.start})."
         ) from None
     except PermissionError:
-        raise UseError(f"{path} may not be read by this user.") from None
+        raise UnreadableFile(f"{path} may not be read by this user.") from None

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from permissible.cli.errors import UseError
-from permissible.cli.files.cells import CellKind, array_of
-from permissible.cli.files.delimited import open_text
-from permissible.cli.files.source import ROWS, Chunk
+from permissible.table.files.cells import CellKind, array_of
+from permissible.table.files.delimited import open_text
+from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.source import ROWS, Chunk
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{]+)\s*(.*)", re.IGNORECASE)
 _NUMBERS = ("numeric", "real", "integer")
@@ -31,7 +31,7 @@ class Arff:
                 if declared:
                     self._declare(_unquoted(declared.group(1)), declared.group(2).strip())
             else:
-                raise UseError(f"{path} must have a line @data, as every ARFF file has.")
+                raise UnreadableFile(f"{path} must have a line @data, as every ARFF file has.")
         self.names = tuple(self._kinds)
 
     def kinds(self) -> Mapping[str, CellKind]:
@@ -56,20 +56,22 @@ class Arff:
 
     def _declare(self, name: str, kind: str) -> None:
         if name in self._kinds:
-            raise UseError(f"{self.path} must declare each column once, got {name!r} twice.")
+            raise UnreadableFile(f"{self.path} must declare each column once, got {name!r} twice.")
         if kind.startswith("{") or kind.lower().startswith("string"):
             self._kinds[name] = "text"
         elif kind.lower().startswith(_NUMBERS):
             self._kinds[name] = "number"
         else:
-            raise UseError(f"{self.path} must declare numeric, nominal or string columns, got {kind!r} for {name!r}.")
+            raise UnreadableFile(
+                f"{self.path} must declare numeric, nominal or string columns, got {kind!r} for {name!r}."
+            )
 
     def _check(self, batch: list[list[str]], start: int) -> None:
         for row, cells in enumerate(batch):
             if cells and cells[0].lstrip().startswith("{"):
-                raise UseError(f"{self.path} must have dense rows, got a sparse one in row {start + row + 1}.")
+                raise UnreadableFile(f"{self.path} must have dense rows, got a sparse one in row {start + row + 1}.")
             if len(cells) != len(self.names):
-                raise UseError(
+                raise UnreadableFile(
                     f"{self.path} must have {len(self.names)} values in each row, got {len(cells)} in row {start + row + 1}."
                 )
 

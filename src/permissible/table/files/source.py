@@ -5,7 +5,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from permissible.cli.files.cells import CellKind
+from permissible.table.files.cells import CellKind
 from permissible.types import AnyArray
 
 Chunk: TypeAlias = dict[str, AnyArray]

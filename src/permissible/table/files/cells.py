@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from permissible.cli.errors import UseError
+from permissible.table.files.errors import UnreadableFile
 from permissible.types import AnyArray
 
 CellKind: TypeAlias = Literal["empty", "integer", "number", "boolean", "text"]
@@ -73,7 +73,9 @@ def array_of(
         if cell in missing:
             continue
         if cell not in _TRUTH and cell not in ("0", "1"):
-            raise UseError(f"column {where!r} must hold true and false, got {cell!r} in row {first_row + row + 1}.")
+            raise UnreadableFile(
+                f"column {where!r} must hold true and false, got {cell!r} in row {first_row + row + 1}."
+            )
         result[row] = _TRUTH.get(cell, cell == "1")
     return result
 
@@ -88,5 +90,7 @@ def _floats(cells: Sequence[str], missing: frozenset[str], where: str, first_row
         try:
             result[row] = np.nan if cell in missing else float(cell)
         except ValueError:
-            raise UseError(f"column {where!r} must hold numbers, got {cell!r} in row {first_row + row + 1}.") from None
+            raise UnreadableFile(
+                f"column {where!r} must hold numbers, got {cell!r} in row {first_row + row + 1}."
+            ) from None
     return result
