@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, ColumnBins
-from permissible.bins.literal import OTHER, Literal
+from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import trees
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
@@ -194,7 +194,10 @@ def _literals(binned: BinnedTable, grown: dict[str, AnyArray]) -> tuple[Literal 
             known = np.unique(binned.binning.columns[column].code_of_category)
             others_left = bool(goes_left[OTHER])
             named = tuple(int(code) for code in known if goes_left[code] != others_left)
-            literals[node] = Literal(column, "not in" if others_left else "in", codes=named, missing=missing)
+            test: Test = "not in" if others_left else "in"
+            if not named:  # the one side has missing values only
+                test = "present" if others_left else "missing"
+            literals[node] = Literal(column, test, codes=named, missing=missing)
     return tuple(literals)
 
 
