@@ -17,6 +17,7 @@ __getattr__, __dir__, __all__ = attach(
     names={
         "Boundaries": "permissible.decisions",
         "BoundaryClassifier": "permissible.estimators.boundary",
+        "UDTClassifier": "permissible.estimators.udt",
         "CostMatrix": "permissible.decisions",
         "Hard": "permissible.decisions",
         "Reject": "permissible.decisions",

@@ -34,13 +34,13 @@ class TreeLimits:
     """When growth stops. None: no limit.
 
     `min_samples_leaf` counts rows, or examples when every weight is an integer (so that weight 2 is the row twice);
-    `min_weight_leaf` is a total weight; `min_gain` a decrease of the mean surrogate.
+    `min_weight_fraction_leaf` is a share of the total weight; `min_gain` a decrease of the mean surrogate.
     """
 
     max_leaves: int | None = 31
     max_depth: int | None = None
     min_samples_leaf: int = 1
-    min_weight_leaf: float = 0.0
+    min_weight_fraction_leaf: float = 0.0
     min_gain: float = 0.0
 
 
@@ -116,7 +116,7 @@ def grow_tree(
         -1 if limits.max_leaves is None else limits.max_leaves,
         -1 if limits.max_depth is None else limits.max_depth,
         float(limits.min_samples_leaf),
-        limits.min_weight_leaf,
+        limits.min_weight_fraction_leaf * total,
         limits.min_gain * total,
         name_leaves,
         n_threads,
@@ -175,6 +175,7 @@ def _model(binned: BinnedTable, loss: Any, grown: dict[str, AnyArray], n_classes
         samples=grown["samples"],
         code_of_category=codes,
         smoothing=smoothing,
+        seen_missing=tuple(j for j, bins in enumerate(binned.binning.columns) if bins.has_missing),
     )
 
 

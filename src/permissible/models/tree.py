@@ -46,6 +46,8 @@ class TreeModel:
         The bin of each category, for the categorical columns where it is not simply the category's position.
     smoothing : float
         Added to each class's weight in a leaf before its share is taken (1 is Laplace's rule).
+    seen_missing : tuple of int, optional
+        The columns that had missing values in training: words about missing values are spent on these only. None: all.
     """
 
     schema: Schema
@@ -57,6 +59,7 @@ class TreeModel:
     samples: IntArray
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
     smoothing: float = 0.0
+    seen_missing: tuple[int, ...] | None = None
 
     @property
     def n_nodes(self) -> int:
