@@ -1,5 +1,7 @@
 """Pass 1 in parts finds the very bins that `find_bins` finds on the whole table."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,7 @@ def make(n_rows: int, seed: int = 0) -> dict[str, np.ndarray]:
 
 def parts_of(columns, cuts):
     edges = [0, *sorted(cuts), len(columns["real"])]
-    return [{k: v[a:b] for k, v in columns.items()} for a, b in zip(edges, edges[1:], strict=False)]
+    return [{k: v[a:b] for k, v in columns.items()} for a, b in pairwise(edges)]
 
 
 def same(one, other):

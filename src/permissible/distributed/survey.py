@@ -14,7 +14,7 @@ import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
 from permissible.bins.find import NO_CODES, bins_of_masses
-from permissible.bins.sampling import SAMPLE_ROWS, Hashes, integer_weights, largest_kept, row_hashes, unit_weight
+from permissible.bins.sampling import SAMPLE_ROWS, Hashes, integer_weights, row_hashes, unit_weight
 from permissible.kernels._core import binning as kernels
 from permissible.table.observe import category_order
 from permissible.table.schema import Category, Column, Kind, Schema
@@ -108,7 +108,7 @@ class Sample:
         new = np.ones(len(hashes), dtype=bool)
         new[1:] = (hashes[1:] != hashes[:-1]) | (weights[1:] != weights[:-1])
         starts = np.flatnonzero(new)
-        keep = hashes[starts] <= np.uint64(largest_kept(np.unique(hashes), SAMPLE_ROWS))
+        keep = hashes[starts] <= np.uint64(kernels.largest_kept(np.unique(hashes), SAMPLE_ROWS))
         self.hashes, self.weights = hashes[starts][keep], weights[starts][keep]
         self.counts = np.add.reduceat(counts, starts)[keep]
         first = order[starts[keep]]
@@ -145,7 +145,7 @@ class Survey:
         self.total_weight += float(weights.sum())
         self.weights = set([*self.weights, *np.unique(weights)[:2].tolist()][:2])
         hashes = row_hashes(table, self.seed)
-        inside = hashes <= np.uint64(min(self.sample.bound, largest_kept(hashes, SAMPLE_ROWS)))
+        inside = hashes <= np.uint64(min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
         columns = [_as_floats(values[inside]) for values in table.columns]
         self.sample.add((hashes[inside], weights[inside], np.ones(int(inside.sum()), dtype=np.int64), columns))
 

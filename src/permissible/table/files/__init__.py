@@ -2,6 +2,5 @@
 
 from permissible.table.files.opening import open_table
 from permissible.table.files.source import Chunk, Source
-from permissible.table.files.writing import open_output
 
-__all__ = ["Chunk", "Source", "open_output", "open_table"]
+__all__ = ["Chunk", "Source", "open_table"]

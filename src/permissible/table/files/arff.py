@@ -8,7 +8,7 @@ from pathlib import Path
 
 from permissible.table.files.cells import CellKind, array_of
 from permissible.table.files.delimited import open_text
-from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.errors import FileError
 from permissible.table.files.source import ROWS, Chunk
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{]+)\s*(.*)", re.IGNORECASE)
@@ -31,7 +31,7 @@ class Arff:
                 if declared:
                     self._declare(_unquoted(declared.group(1)), declared.group(2).strip())
             else:
-                raise UnreadableFile(f"{path} must have a line @data, as every ARFF file has.")
+                raise FileError(f"{path} must have a line @data, as every ARFF file has.")
         self.names = tuple(self._kinds)
 
     def kinds(self) -> Mapping[str, CellKind]:
@@ -56,22 +56,20 @@ class Arff:
 
     def _declare(self, name: str, kind: str) -> None:
         if name in self._kinds:
-            raise UnreadableFile(f"{self.path} must declare each column once, got {name!r} twice.")
+            raise FileError(f"{self.path} must declare each column once, got {name!r} twice.")
         if kind.startswith("{") or kind.lower().startswith("string"):
             self._kinds[name] = "text"
         elif kind.lower().startswith(_NUMBERS):
             self._kinds[name] = "number"
         else:
-            raise UnreadableFile(
-                f"{self.path} must declare numeric, nominal or string columns, got {kind!r} for {name!r}."
-            )
+            raise FileError(f"{self.path} must declare numeric, nominal or string columns, got {kind!r} for {name!r}.")
 
     def _check(self, batch: list[list[str]], start: int) -> None:
         for row, cells in enumerate(batch):
             if cells and cells[0].lstrip().startswith("{"):
-                raise UnreadableFile(f"{self.path} must have dense rows, got a sparse one in row {start + row + 1}.")
+                raise FileError(f"{self.path} must have dense rows, got a sparse one in row {start + row + 1}.")
             if len(cells) != len(self.names):
-                raise UnreadableFile(
+                raise FileError(
                     f"{self.path} must have {len(self.names)} values in each row, got {len(cells)} in row {start + row + 1}."
                 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.table.files.cells import CellKind
-from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.errors import FileError
 from permissible.table.files.source import ROWS, Chunk
 from permissible.types import AnyArray
 
@@ -19,12 +19,12 @@ class Arrow:
         try:
             import pyarrow as pa
         except ImportError:
-            raise UnreadableFile(f"reading {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
+            raise FileError(f"reading {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
         self._arrow, self.path = pa, path
         try:
             self._schema = next(self._open())
         except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
-            raise UnreadableFile(f"{path} could not be read: {str(error).splitlines()[0]}.") from None
+            raise FileError(f"{path} could not be read: {str(error).splitlines()[0]}.") from None
         self.names = tuple(self._schema.names)
 
     def kinds(self) -> Mapping[str, CellKind]:
@@ -74,7 +74,7 @@ class Arrow:
             return "text"
         if types.is_null(kind):
             return "empty"
-        raise UnreadableFile(
+        raise FileError(
             f"column {field.name!r} of {self.path} must hold numbers, truth values or text, got {kind}; leave it out with --drop."
         )
 
@@ -86,7 +86,7 @@ class Arrow:
         types, found = self._arrow.types, column.type
         tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         if not any(test(found) for test in tests):
-            raise UnreadableFile(f"column {name!r} must hold numbers, got {found}.")
+            raise FileError(f"column {name!r} must hold numbers, got {found}.")
         return np.asarray(column.cast(self._arrow.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 

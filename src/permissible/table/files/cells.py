@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.errors import FileError
 from permissible.types import AnyArray
 
 CellKind: TypeAlias = Literal["empty", "integer", "number", "boolean", "text"]
@@ -73,9 +73,7 @@ def array_of(
         if cell in missing:
             continue
         if cell not in _TRUTH and cell not in ("0", "1"):
-            raise UnreadableFile(
-                f"column {where!r} must hold true and false, got {cell!r} in row {first_row + row + 1}."
-            )
+            raise FileError(f"column {where!r} must hold true and false, got {cell!r} in row {first_row + row + 1}.")
         result[row] = _TRUTH.get(cell, cell == "1")
     return result
 
@@ -90,7 +88,5 @@ def _floats(cells: Sequence[str], missing: frozenset[str], where: str, first_row
         try:
             result[row] = np.nan if cell in missing else float(cell)
         except ValueError:
-            raise UnreadableFile(
-                f"column {where!r} must hold numbers, got {cell!r} in row {first_row + row + 1}."
-            ) from None
+            raise FileError(f"column {where!r} must hold numbers, got {cell!r} in row {first_row + row + 1}.") from None
     return result

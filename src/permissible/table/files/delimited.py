@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from permissible.table.files.cells import MISSING, CellKind, array_of, joined, kind_of
-from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.errors import FileError
 from permissible.table.files.source import ROWS, Chunk
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -34,7 +34,7 @@ class Delimited:
         with open_text(path) as file:
             lines = list(islice(file, 50))
         if not any(line.strip() for line in lines):
-            raise UnreadableFile(f"{path} is empty: a CSV file needs a first line that names its columns.")
+            raise FileError(f"{path} is empty: a CSV file needs a first line that names its columns.")
         self.delimiter = delimiter or sniffed(lines)
         first = [cell.strip() for cell in next(csv.reader(lines, delimiter=self.delimiter))]
         self.names = tuple(first) if header else tuple(f"x{j}" for j in range(len(first)))
@@ -67,25 +67,23 @@ class Delimited:
                 while batch := list(islice(rows, ROWS)):
                     for row, cells in enumerate(batch):
                         if len(cells) != width:
-                            raise UnreadableFile(
+                            raise FileError(
                                 f"{self.path} must have {width} values in each row, got {len(cells)} in row {start + row + 1} "
                                 f"(delimiter {self.delimiter!r}; another one can be given with --delimiter)."
                             )
                     yield start, batch
                     start += len(batch)
             except csv.Error as error:
-                raise UnreadableFile(
-                    f"{self.path} could not be read as CSV: {error} (line {reader.line_num})."
-                ) from None
+                raise FileError(f"{self.path} could not be read as CSV: {error} (line {reader.line_num}).") from None
 
     def _check_header(self, first: list[str]) -> None:
         if self.header and kind_of(first) in ("integer", "number"):
-            raise UnreadableFile(
+            raise FileError(
                 f"{self.path} must name its columns in the first line, got {first[0]!r}; pass --no-header if it does not."
             )
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            raise UnreadableFile(f"{self.path} must name each column once, got {twice[0]!r} twice.")
+            raise FileError(f"{self.path} must name each column once, got {twice[0]!r} twice.")
 
 
 def sniffed(lines: list[str]) -> str:

@@ -6,7 +6,7 @@ from permissible.table.files.arff import Arff
 from permissible.table.files.arrow import Arrow
 from permissible.table.files.cells import MISSING
 from permissible.table.files.delimited import Delimited
-from permissible.table.files.errors import UnreadableFile
+from permissible.table.files.errors import FileError
 from permissible.table.files.source import Source
 
 _ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
@@ -18,9 +18,9 @@ def open_table(
 ) -> Source:
     """Open a CSV, ARFF, Parquet or Arrow file."""
     if not path.exists():
-        raise UnreadableFile(f"the file {path} does not exist.")
+        raise FileError(f"the file {path} does not exist.")
     if path.is_dir():
-        raise UnreadableFile(f"{path} is a folder; name a file in it.")
+        raise FileError(f"{path} is a folder; name a file in it.")
     suffix = Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
     try:
         if suffix in _ARROW:
@@ -29,8 +29,8 @@ def open_table(
             return Arff(path)
         return Delimited(path, delimiter, header, missing)
     except UnicodeDecodeError as error:
-        raise UnreadableFile(
+        raise FileError(
             f"{path} must be UTF-8 text, got another encoding or a binary file (byte {error.start})."
         ) from None
     except PermissionError:
-        raise UnreadableFile(f"{path} may not be read by this user.") from None
+        raise FileError(f"{path} may not be read by this user.") from None

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from permissible.cli.errors import CommandError
 from permissible.models.atomic import replacing
-from permissible.table.files.errors import UnreadableFile
 from permissible.types import AnyArray
 
 Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]
@@ -52,7 +52,7 @@ def _arrow_writer(path: Path) -> Iterator[Write]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise UnreadableFile(f"writing {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
+        raise CommandError(f"writing {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
     open_writer = pq.ParquetWriter if path.suffix.lower() in (".parquet", ".pq") else pa.ipc.new_file
     with replacing(path, "wb") as file:
         writer: Any = None
