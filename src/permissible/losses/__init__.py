@@ -7,6 +7,8 @@ from permissible.losses.large_margin import LargeMarginLoss, dwd, hinge, lum, sq
 from permissible.losses.line_conditions import LinesVerdict
 from permissible.losses.margin_loss import MarginLoss
 from permissible.losses.multiclass import GEL, GLL, LS, LT, MC, MulticlassLoss, StructuredHinge, get_multiclass
+from permissible.losses.own_phi import from_phi
+from permissible.losses.own_psi import from_psi
 from permissible.losses.permissible_loss import PermissibleLoss
 from permissible.losses.piecewise import PiecewiseLinear, Segments
 from permissible.losses.registry import Loss, get, names, register, unregister
@@ -32,6 +34,8 @@ __all__ = [
     "StructuredHinge",
     "check_consistency",
     "dwd",
+    "from_phi",
+    "from_psi",
     "get",
     "get_multiclass",
     "hinge",

@@ -15,7 +15,7 @@ import numpy as np
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Entropy, Formula
 from permissible.losses.inversion import invert_link
-from permissible.losses.tilt import integral
+from permissible.losses.tilt import integral, steep_integral
 from permissible.types import ArrayLike, FloatArray
 
 Rebuild = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -181,20 +181,31 @@ class PermissibleLoss:
         return self.entropy.curvature or self._curvature_by_difference
 
     def _conjugate_at_root(self, x: FloatArray) -> FloatArray:
-        """Value of x p + phi(p) - a at p = ginv(x): the error on p enters only in second order."""
+        """Value of x p + phi(p) - a at p = ginv(x): the error on p enters only in second order.
+
+        For small p, where a phi such as -(1-p) log(1-p) may have lost its digits, the same as the integral of
+        g(p) - g(t) over t in [0, p], which needs the link alone.
+        """
         p = self._inverse(x)
-        return np.maximum(np.where(p > 0, x * p + self.entropy.excess(p), 0.0), 0.0)
+        result = np.maximum(x * p + self.entropy.excess(p), 0.0)
+        small = (p < 1e-4) & (p > 1e-290)
+        if small.any():
+            start = p[small]
+            top = self.entropy.link(start)
+            result[small] = start * steep_integral(lambda s: top - self.entropy.link(np.maximum(start * s, 1e-300)))
+        return np.where(p > 1e-290, result, 0.0)
 
     def _curvature_by_difference(self, x: FloatArray) -> FloatArray:
-        """1 / G''(p) from a central difference of the link in ln p."""
+        """1 / G''(p) from a five-point difference of the link in ln p."""
         p = np.maximum(self._inverse(x), 1e-290)
-        step = 1e-4
-        low, high = p * np.exp(-step), p * np.exp(step)
-        rise = np.where(
-            high <= 0.5, self.entropy.link(np.minimum(high, 0.5)), -self.entropy.link(np.minimum(1 - high, 0.5))
-        )
-        slope: FloatArray = (high - low) / (rise - self.entropy.link(low))
-        return slope
+
+        def link(factor: float) -> FloatArray:
+            q = p * np.exp(factor * 2e-3)
+            right = np.minimum(1 - q, 0.5)
+            return np.where(q <= 0.5, self.entropy.link(np.minimum(q, 0.5)), -self.entropy.link(right))
+
+        rise = (8 * (link(1) - link(-1)) - (link(2) - link(-2))) / (12 * 2e-3)  # p G''(p)
+        return np.where(rise > 0, p / np.where(rise > 0, rise, 1.0), 0.0)
 
     def _bregman_by_parts(self, p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
         """D_G by its definition where p and q are far apart; as an integral of g over [q, p] where they are near."""

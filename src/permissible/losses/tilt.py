@@ -13,12 +13,25 @@ from permissible.types import FloatArray
 _nodes, _weights = np.polynomial.legendre.leggauss(16)
 NODES = tuple(((_nodes + 1) / 2).tolist())
 WEIGHTS = tuple((_weights / 2).tolist())
+# s = e^v / (e^v + e^-v) with v = (pi/2) sinh(t): the nodes crowd towards both ends doubly exponentially.
+_t = np.arange(-5.75, 3.5, 0.0625)
+_v = np.pi / 2 * np.sinh(_t)
+STEEP_NODES = tuple((1 / (1 + np.exp(-2 * _v))).tolist())
+STEEP_WEIGHTS = tuple((0.0625 * np.pi / 4 * np.cosh(_t) / np.cosh(_v) ** 2).tolist())
 
 
 def integral(integrand: Callable[[float], FloatArray]) -> FloatArray:
     """Integrate over [0, 1], node by node: a sum in a fixed order, so that no row depends on its neighbours."""
     total: FloatArray = WEIGHTS[0] * integrand(NODES[0])
     for node, weight in zip(NODES[1:], WEIGHTS[1:], strict=True):
+        total += weight * integrand(node)
+    return total
+
+
+def steep_integral(integrand: Callable[[float], FloatArray]) -> FloatArray:
+    """Integrate over [0, 1] a function that may grow without bound at 0 (tanh-sinh quadrature)."""
+    total: FloatArray = STEEP_WEIGHTS[0] * integrand(STEEP_NODES[0])
+    for node, weight in zip(STEEP_NODES[1:], STEEP_WEIGHTS[1:], strict=True):
         total += weight * integrand(node)
     return total
 
