@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     submodules=["losses", "decisions"],
     names={
+        "BinnedDataset": "permissible.distributed.dataset",
         "Boundaries": "permissible.decisions",
         "BoundaryClassifier": "permissible.estimators.boundary",
         "UDTClassifier": "permissible.estimators.udt",

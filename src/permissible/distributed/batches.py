@@ -1,0 +1,131 @@
+"""Where rows come from, in parts that can be read twice: Parquet, Arrow and CSV files, or whatever the user can iterate.
+
+A part is the table of the features with the labels and weights of its rows. Nothing here keeps more than one part.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from permissible.table.files import open_table
+from permissible.table.frames import frame_names, frame_of
+from permissible.table.reading import read
+from permissible.table.schema import Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray
+from permissible.validation import Words, refusal, refusal_type, shown
+
+Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Columns: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows: features, labels and weights (None: 1 each)."""
+
+    table: Table
+    labels: AnyArray
+    weight: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """A source of rows that can be read again: `columns` starts a new pass over mappings from name to column."""
+
+    columns: Callable[[], Iterator[Columns]]
+    target: str
+    weight: str | None = None
+    drop: frozenset[str] = frozenset()
+    categorical: tuple[str, ...] = field(default=())
+
+    def parts(self, schema: Schema | None = None) -> Iterator[Part]:
+        """Read through the source, in the terms of `schema` when it is known."""
+        for columns in self.columns():
+            for name in (self.target, self.weight):
+                if name is not None and name not in columns:
+                    raise refusal(
+                        "target" if name == self.target else "weight",
+                        f"a column of the data ({shown([*columns])})",
+                        name,
+                    )
+            labels = np.asarray(columns[self.target])
+            weight = None if self.weight is None else _weights(columns[self.weight])
+            kept = {k: v for k, v in columns.items() if k not in self.drop and k not in (self.target, self.weight)}
+            yield Part(read(kept, schema, None if schema else self.categorical or None), labels, weight)
+
+
+def _weights(values: Any) -> FloatArray:
+    weight = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise refusal("weight", "a column of finite weights that are not negative", Words("another value"))
+    return weight
+
+
+def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
+    """One pass over one file, or over several with the same columns; labels that are whole numbers stay integers."""
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else [*paths]
+    sources = [open_table(Path(path)) for path in listed]
+    if not sources:
+        raise refusal("path", "at least one file", Words("none"))
+
+    def columns() -> Iterator[Columns]:
+        kinds = _joint_kinds(sources)
+        for source in sources:
+            for chunk in source.chunks(kinds):
+                if kinds.get(target) == "integer" and not np.isnan(chunk[target]).any():
+                    chunk[target] = chunk[target].astype(np.int64)
+                yield chunk
+
+    return columns
+
+
+def _joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
+    """The kind of each column over all files: what a file without a value in it says does not count."""
+    from permissible.table.files.cells import joined
+
+    kinds = dict(sources[0].kinds())
+    for source in sources[1:]:
+        found = source.kinds()
+        if [*found] != [*kinds]:
+            raise refusal("path", f"files with the same columns ({shown([*kinds])})", Words(shown([*found])))
+        kinds = {name: joined(kind, found[name]) for name, kind in kinds.items()}
+    return kinds
+
+
+def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Columns]]:
+    """One pass over frames or mappings; the iterable must start anew each time it is asked (a list, or a function)."""
+    if iter_once(batches):
+        raise refusal_type(
+            "batches", "a list of tables, or a function that returns a new iterator over them",
+            Words(f"a {type(batches).__name__}, which can be read only once"), "hand in a function instead",
+        )  # fmt: skip
+
+    def columns() -> Iterator[Columns]:
+        for batch in batches() if callable(batches) else batches:
+            yield _mapping(batch)
+
+    return columns
+
+
+def iter_once(batches: Any) -> bool:
+    """Whether this is an iterator, spent after one pass."""
+    return not callable(batches) and iter(batches) is batches
+
+
+def _mapping(batch: Any) -> Columns:
+    if isinstance(batch, dict):
+        return batch
+    if type(batch).__name__ == "RecordBatch":
+        return {
+            name: column.to_numpy(zero_copy_only=False)
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        }
+    frame = frame_of(batch)
+    names = None if frame is None else frame_names(frame)
+    if frame is None or names is None:
+        raise refusal_type("batches", "data frames or mappings from column name to values", batch)
+    return {name: series.to_numpy() for name, series in zip(names, frame.iter_columns(), strict=True)}

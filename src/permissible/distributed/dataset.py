@@ -1,0 +1,165 @@
+"""Data larger than memory: two passes over the source, then blocks of uint8 codes in a folder that can be reopened.
+
+Pass 1 surveys the rows (survey.py), pass 2 encodes them (store.py). The bins are those that `find_bins` finds in memory, so the
+models are the same to the last bit, whatever the size of the chunks.
+"""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.encoding import encode
+from permissible.bins.sampling import row_hashes
+from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
+from permissible.distributed.store import Store, StoreWriter, open_store
+from permissible.distributed.survey import Survey
+from permissible.table.schema import Schema
+from permissible.types import AnyArray, IntArray
+from permissible.validation import Words, refusal
+
+
+class BinnedDataset:
+    """A table larger than memory, binned, with its target and weights.
+
+    Make one with :meth:`from_parquet`, :meth:`from_csv`, :meth:`from_arrow` or :meth:`from_batches`, reopen its folder with
+    :meth:`open`, and hand it to an estimator: ``ULSClassifier().fit(dataset)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from permissible.distributed.dataset import BinnedDataset
+    >>> parts = [{"x": np.arange(4.0) + 4 * k, "y": [0, 0, 1, 1]} for k in range(2)]
+    >>> dataset = BinnedDataset.from_batches(parts, target="y")
+    >>> dataset.n_rows, dataset.classes.tolist(), dataset.schema.names
+    (8, [0, 1], ('x',))
+    """
+
+    def __init__(self, store: Store, temporary: bool = False) -> None:
+        self.store = store
+        if temporary:  # a folder of our own vanishes with the data set
+            weakref.finalize(self, shutil.rmtree, store.folder, ignore_errors=True)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return self.store.n_rows
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that models may use."""
+        return self.store.binning.schema
+
+    @property
+    def classes(self) -> AnyArray:
+        """The labels, sorted; the target holds positions in this array."""
+        return self.store.classes
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike[str]) -> "BinnedDataset":
+        """Reopen a folder that was made earlier."""
+        return cls(open_store(Path(directory)))
+
+    @classmethod
+    def from_parquet(cls, path: Paths, *, target: str, **options: Any) -> "BinnedDataset":
+        """Read one Parquet file or several with the same columns; options as in `from_batches`."""
+        return cls._build(file_columns(path, target), target, **options)
+
+    @classmethod
+    def from_csv(cls, path: Paths, *, target: str, **options: Any) -> "BinnedDataset":
+        """Read one CSV file or several with the same columns; options as in `from_batches`."""
+        return cls._build(file_columns(path, target), target, **options)
+
+    @classmethod
+    def from_arrow(cls, path: Paths, *, target: str, **options: Any) -> "BinnedDataset":
+        """Read one Arrow (Feather, IPC) file or several with the same columns; options as in `from_batches`."""
+        return cls._build(file_columns(path, target), target, **options)
+
+    @classmethod
+    def from_batches(
+        cls, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, target: str, **options: Any
+    ) -> "BinnedDataset":
+        """Read tables one after the other, twice.
+
+        Parameters
+        ----------
+        batches : list of tables, or a function that returns a new iterator over them
+            Data frames of any library, record batches, or mappings from column name to values.
+        target : str
+            The column of labels.
+        weight : str, optional
+            The column of weights; rows of weight 0 are left out.
+        drop : sequence of str
+            Columns to leave out.
+        categorical : sequence of str
+            Columns of numbers to be taken as categories.
+        directory : path, optional
+            Where to keep the blocks, to be reopened later; a temporary folder otherwise.
+        max_bins, seed : int
+            As `max_bins` and `random_state` of the estimators.
+        """
+        return cls._build(batch_columns(batches), target, **options)
+
+    @classmethod
+    def _build(
+        cls,
+        columns: Callable[[], Iterator[Columns]],
+        target: str,
+        *,
+        weight: str | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        directory: str | os.PathLike[str] | None = None,
+        max_bins: int = 255,
+        seed: int = 0,
+    ) -> "BinnedDataset":
+        source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
+        survey, classes = _first_pass(source, max_bins, seed)
+        folder = Path(tempfile.mkdtemp(prefix="permissible-") if directory is None else directory)
+        return cls(_second_pass(source, survey, classes, folder, seed), temporary=directory is None)
+
+
+def _first_pass(source: Batches, max_bins: int, seed: int) -> tuple[Survey, AnyArray]:
+    """What the rows look like, and which labels there are."""
+    survey = Survey(max_bins, seed)
+    labels: AnyArray | None = None
+    for part in source.parts():
+        survey.add(part.table, part.weight)
+        counted = part.labels if part.weight is None else part.labels[part.weight > 0]
+        labels = _labels(counted) if labels is None else _labels(np.concatenate([labels, _labels(counted)]))
+    if labels is None or survey.n_rows == 0:
+        raise refusal("batches", "at least one row of positive weight", Words("none"))
+    if len(labels) < 2:
+        raise refusal("y", "labels of at least two classes", Words(f"one class only, {labels.tolist()[0]!r}"))
+    if len(labels) > 65_535:
+        raise refusal("target", "a column of at most 65,535 classes", Words(f"{len(labels)} of them"))
+    return survey, labels
+
+
+def _labels(values: AnyArray) -> AnyArray:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise refusal("y", "a class label in every row", Words("NaN: Input y contains NaN"), "drop those rows")
+    if values.dtype.kind == "O" and any(value is None or value != value for value in values):
+        raise refusal("y", "a class label in every row", Words("a missing one"), "drop those rows")
+    return np.unique(values)
+
+
+def _second_pass(source: Batches, survey: Survey, classes: AnyArray, folder: Path, seed: int) -> Store:
+    """Encode the rows and write them."""
+    binning = survey.binning()
+    writer = StoreWriter(folder, binning, classes, len(survey.weights) > 1, seed)
+    for part in source.parts(binning.schema):
+        table, labels, weight = part.table, part.labels, part.weight
+        if weight is not None and not weight.all():
+            counts = weight > 0
+            columns = tuple(column[counts] for column in table.columns)
+            table = type(table)(table.schema, columns, int(counts.sum()))
+            labels, weight = labels[counts], weight[counts]
+        target: IntArray = np.searchsorted(classes, labels)
+        writer.add(encode(binning, table).blocks, target, weight, row_hashes(table, seed))
+    return writer.close()
