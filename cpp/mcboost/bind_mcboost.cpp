@@ -1,6 +1,231 @@
-// Bindings of the mcboost area: exact dtypes, sizes checked, the GIL released, no copies.
+// Bindings of the mcboost area: exact dtypes, sizes checked, the GIL released, no copies of the large arrays.
 #include <nanobind/nanobind.h>
 
-namespace nb = nanobind;
+#include <cmath>
+#include <stdexcept>
 
-void bind_mcboost([[maybe_unused]] nb::module_& area) {}
+#include "common/arrays.hpp"
+#include "mcboost/linear.hpp"
+#include "mcboost/state.hpp"
+#include "mcboost/vexp.hpp"
+
+namespace nb = nanobind;
+using namespace permissible;
+using namespace permissible::mcboost;
+
+namespace {
+
+void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+void poll_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+nb::ndarray<nb::numpy, double> copy_out(const std::vector<double>& values, std::initializer_list<size_t> shape) {
+    auto data = std::make_unique<double[]>(values.size());
+    std::copy(values.begin(), values.end(), data.get());
+    return to_numpy(std::move(data), shape);
+}
+
+State* make_state(In1<int32_t> target, In2<double> costs, In1<double> weight, bool shared, int loss, int threads) {
+    const std::size_t n = target.shape(0);
+    const int m = static_cast<int>(costs.shape(1));
+    require(weight.shape(0) == n, "weight must have one value per row");
+    require(m >= 2 && costs.shape(0) == (shared ? costs.shape(1) : n), "costs must be (M, M) when shared, else (n, M)");
+    require(loss >= 0 && loss <= 4, "loss must be 0..4");
+    auto state = std::make_unique<State>(n, m, static_cast<Loss>(loss), threads);
+    state->shared_costs = shared;
+    state->costs.resize(costs.size());
+    for (std::size_t i = 0; i < costs.shape(0); ++i)
+        for (int j = 0; j < m; ++j) state->costs[shared ? i * m + j : j * n + i] = costs.data()[i * m + j];
+    for (std::size_t i = 0; i < n; ++i) {
+        require(target.data()[i] >= 0 && target.data()[i] < m, "target must be a class index");
+        state->target[i] = target.data()[i];
+        state->weight[i] = weight.data()[i];
+    }
+    return state.release();
+}
+
+void set_scores(State& state, In2<double> scores) {
+    const std::size_t n = state.rows(), m = state.classes();
+    require(scores.shape(0) == n && scores.shape(1) == m, "scores must be (n, M)");
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < m; ++j) state.scores[j * n + i] = scores.data()[i * m + j];
+}
+
+nb::ndarray<nb::numpy, double> get_scores(const State& state) {
+    const std::size_t n = state.rows(), m = state.classes();
+    auto out = std::make_unique<double[]>(n * m);
+    for (std::size_t j = 0; j < m; ++j)
+        for (std::size_t i = 0; i < n; ++i) out[i * m + j] = state.scores[j * n + i];
+    return to_numpy(std::move(out), {n, m});
+}
+
+nb::tuple begin_round(State& state) {
+    RoundStart start{};
+    {
+        nb::gil_scoped_release release;
+        start = state.begin_round();
+    }
+    return nb::make_tuple(start.surrogate, start.cost, start.error);
+}
+
+// Writes one row of the round's table: column, slope, intercept, leverage, capped, explained.
+void coordinate_linear(State& state, const Attributes& x, int r, double rate, double* out) {
+    state.derive(r);
+    const Affine fit = fit_affine(state, x, 1);
+    const auto n = static_cast<std::ptrdiff_t>(state.rows());
+    const double a = fit.slope[0], b = fit.intercept[0];
+    for (std::ptrdiff_t i = 0; i < n; ++i)
+        state.step[i] = fit.column < 0 ? b : a * x.values[i * x.count + fit.column] + b;
+    const LineSearch line = state.search(r);
+    state.advance(r, rate * line.leverage);
+    const double row[] = {static_cast<double>(fit.column), a, b, line.leverage, line.capped ? 1.0 : 0.0, fit.explained};
+    std::copy(row, row + 6, out);
+}
+
+Attributes attributes_of(const State& state, const In2<double>& values, const In1<uint8_t>& allowed,
+                         const nb::object& share) {
+    require(values.shape(0) == state.rows(), "values must have one row per training row");
+    require(allowed.shape(0) == values.shape(1), "allowed must have one value per column");
+    const double* rows = nullptr;
+    if (!share.is_none()) {
+        auto array = nb::cast<In1<double>>(share);
+        require(array.shape(0) == state.rows(), "share must have one value per row");
+        rows = array.data();
+    }
+    return {values.data(), static_cast<int>(values.shape(1)), allowed.data(), rows};
+}
+
+nb::ndarray<nb::numpy, double> round_linear(State& state, In2<double> values, In1<uint8_t> allowed, nb::object share,
+                                            double rate) {
+    const Attributes x = attributes_of(state, values, allowed, share);
+    const int outputs = state.classes() - 1;
+    std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
+    {
+        nb::gil_scoped_release release;
+        for (int r = 0; r < outputs; ++r) {
+            coordinate_linear(state, x, r, rate, &table[static_cast<std::size_t>(r) * 6]);
+            poll_signals();
+        }
+        state.finish_round();
+    }
+    return copy_out(table, {static_cast<size_t>(outputs), 6});
+}
+
+void directions_from_step(State& state, const std::vector<double>& f) {  // f (M-1, n) -> score directions Y f / 2
+    const std::size_t n = state.rows();
+    const int m = state.classes();
+    state.directions.assign(n * m, 0.0);
+    for (int r = 0; r < m - 1; ++r) {
+        const double c = state.coordinate_scale(r);
+        for (int j = 0; j <= r + 1; ++j) {
+            const double factor = j <= r ? c : -(r + 1) * c;
+            for (std::size_t i = 0; i < n; ++i) state.directions[j * n + i] += factor * f[r * n + i];
+        }
+    }
+}
+
+nb::ndarray<nb::numpy, double> round_linear_gradient(State& state, In2<double> values, In1<uint8_t> allowed,
+                                                     nb::object share, double rate) {
+    const Attributes x = attributes_of(state, values, allowed, share);
+    const int outputs = state.classes() - 1;
+    std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
+    {
+        nb::gil_scoped_release release;
+        state.derive_all();
+        const Affine fit = fit_affine(state, x, outputs);
+        const std::size_t n = state.rows();
+        std::vector<double> f(n * outputs);
+        for (int r = 0; r < outputs; ++r)
+            for (std::size_t i = 0; i < n; ++i)
+                f[r * n + i] =
+                    fit.intercept[r] + (fit.column < 0 ? 0.0 : fit.slope[r] * x.values[i * x.count + fit.column]);
+        directions_from_step(state, f);
+        const LineSearch line = state.search_all();
+        state.advance_all(rate * line.leverage);
+        for (int r = 0; r < outputs; ++r) {
+            const double row[] = {static_cast<double>(fit.column), fit.slope[r], fit.intercept[r], line.leverage,
+                                  line.capped ? 1.0 : 0.0,         fit.explained};
+            std::copy(row, row + 6, &table[static_cast<std::size_t>(r) * 6]);
+        }
+    }
+    return copy_out(table, {static_cast<size_t>(outputs), 6});
+}
+
+// The pieces of a coordinate step, for learners that live in Python.
+nb::tuple derive(State& state, int coordinate) {
+    require(coordinate >= 0 && coordinate < state.classes() - 1, "coordinate must be 0..M-2");
+    {
+        nb::gil_scoped_release release;
+        state.derive(coordinate);
+    }
+    return nb::make_tuple(copy_out(state.gradient, {state.rows()}), copy_out(state.curvature, {state.rows()}));
+}
+
+nb::tuple take(State& state, int coordinate, In1<double> step, double rate) {
+    require(coordinate >= 0 && coordinate < state.classes() - 1, "coordinate must be 0..M-2");
+    require(step.shape(0) == state.rows(), "step must have one value per row");
+    LineSearch line{};
+    {
+        nb::gil_scoped_release release;
+        std::copy(step.data(), step.data() + state.rows(), state.step.begin());
+        line = state.search(coordinate);
+        state.advance(coordinate, rate * line.leverage);
+    }
+    return nb::make_tuple(line.leverage, line.capped, line.evaluations);
+}
+
+nb::ndarray<nb::numpy, double> derive_all(State& state) {
+    {
+        nb::gil_scoped_release release;
+        state.derive_all();
+    }
+    return copy_out(state.gradient, {static_cast<size_t>(state.classes() - 1), state.rows()});
+}
+
+nb::tuple take_all(State& state, In2<double> step, double rate) {  // step (M-1, n)
+    require(step.shape(0) + 1 == static_cast<size_t>(state.classes()) && step.shape(1) == state.rows(),
+            "step must be (M-1, n)");
+    LineSearch line{};
+    {
+        nb::gil_scoped_release release;
+        directions_from_step(state, std::vector<double>(step.data(), step.data() + step.size()));
+        line = state.search_all();
+        state.advance_all(rate * line.leverage);
+    }
+    return nb::make_tuple(line.leverage, line.capped, line.evaluations);
+}
+
+nb::ndarray<nb::numpy, double> exponential(In1<double> x) {
+    auto out = std::make_unique<double[]>(x.shape(0));
+    for (std::size_t i = 0; i < x.shape(0); ++i) out[i] = vexp(x.data()[i]);
+    return to_numpy(std::move(out), {x.shape(0)});
+}
+
+}  // namespace
+
+void bind_mcboost(nb::module_& area) {
+    nb::class_<State>(area, "State", "Scores of the training rows and the passes of a round.")
+        .def_prop_ro("rows", &State::rows)
+        .def_prop_ro("classes", &State::classes)
+        .def("set_scores", &set_scores, nb::arg("scores").noconvert())
+        .def("scores", &get_scores)
+        .def("begin_round", &begin_round)
+        .def("round_linear", &round_linear, nb::arg("values").noconvert(), nb::arg("allowed").noconvert(),
+             nb::arg("share").none(), nb::arg("rate"))
+        .def("round_linear_gradient", &round_linear_gradient, nb::arg("values").noconvert(),
+             nb::arg("allowed").noconvert(), nb::arg("share").none(), nb::arg("rate"))
+        .def("derive", &derive, nb::arg("coordinate"))
+        .def("take", &take, nb::arg("coordinate"), nb::arg("step").noconvert(), nb::arg("rate"))
+        .def("finish_round", &State::finish_round)
+        .def("derive_all", &derive_all)
+        .def("take_all", &take_all, nb::arg("step").noconvert(), nb::arg("rate"));
+    area.def("state", &make_state, nb::arg("target").noconvert(), nb::arg("costs").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("shared"), nb::arg("loss"), nb::arg("threads"),
+             nb::rv_policy::take_ownership);
+    area.def("exponential", &exponential, nb::arg("x").noconvert());
+}

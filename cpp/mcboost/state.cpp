@@ -1,0 +1,377 @@
+// Passes of a round: see state.hpp for what is kept and losses.hpp for the mathematics.
+#include "mcboost/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/parallel.hpp"
+#include "mcboost/vexp.hpp"
+
+namespace permissible::mcboost {
+
+State::State(std::size_t rows, int classes, Loss loss, int threads)
+    : rows_(rows),
+      classes_(classes),
+      loss_(loss),
+      threads_(resolve_threads(threads, rows * static_cast<std::size_t>(classes))) {
+    const std::size_t cells = rows * static_cast<std::size_t>(classes);
+    scores.assign(cells, 0.0);
+    target.assign(rows, 0);
+    weight.assign(rows, 1.0);
+    step.assign(rows, 0.0);
+    gradient.assign(rows, 0.0);
+    curvature.assign(rows, 0.0);
+    terms_.assign(cells, 0.0);
+    tails_.assign(cells, 0.0);
+    low_.assign(rows, 0.0);
+    scale_.assign(rows, 1.0);
+    if (loss == Loss::lt) {
+        inverse_terms_.assign(cells, 0.0);
+        inverse_tails_.assign(cells, 0.0);
+        low_inverse_.assign(rows, 0.0);
+    }
+}
+
+State::Block State::block(std::size_t index) const {
+    return {index * kChunk, std::min(rows_, (index + 1) * kChunk)};
+}
+
+// Half of the Helmert entry of the classes below the pivot: S = Y f / 2, Y = sqrt(M/(M-1)) U (section 10 of the notes
+// on [B]).
+double State::coordinate_scale(int coordinate) const {
+    const double m = classes_, k = coordinate + 1;
+    return 0.5 * std::sqrt(m / (m - 1.0)) / std::sqrt(k * (k + 1.0));
+}
+
+template <Loss L>
+RoundStart State::begin_block(Block rows) {
+    const std::size_t count = rows.end - rows.begin;
+    double top[kChunk], total[kChunk], inverse_total[kChunk];
+    int32_t best[kChunk];
+    for (std::size_t i = 0; i < count; ++i)
+        top[i] = scores[rows.begin + i], best[i] = 0, total[i] = inverse_total[i] = 0;
+    for (int j = 1; j < classes_; ++j) {
+        const double* s = &scores[j * rows_ + rows.begin];
+        for (std::size_t i = 0; i < count; ++i) {
+            best[i] = s[i] > top[i] ? j : best[i];
+            top[i] = s[i] > top[i] ? s[i] : top[i];
+        }
+    }
+    for (int j = classes_ - 1; j >= 0; --j) {
+        const std::size_t at = j * rows_ + rows.begin;
+        for (std::size_t i = 0; i < count; ++i) {
+            // L_s is not a function of differences, so its exponents are not shifted; clipped so that nothing
+            // overflows.
+            const double exponent = scores[at + i] - (L == Loss::ls ? 0.0 : top[i]);
+            const double e = vexp(std::clamp(exponent, -kExponentLimit, kExponentLimit));
+            const int z = target[rows.begin + i];
+            double cost = j == z ? (L == Loss::gll ? 1.0 : 0.0) : (L == Loss::mc ? 1.0 : cost_of(rows.begin + i, j));
+            tails_[at + i] = total[i];
+            terms_[at + i] = cost * e;
+            total[i] += cost * e;
+            if constexpr (L == Loss::lt) {
+                inverse_tails_[at + i] = inverse_total[i];
+                inverse_terms_[at + i] = 1.0 / e;
+                inverse_total[i] += 1.0 / e;
+            }
+        }
+    }
+    RoundStart sums{0, 0, 0};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = rows.begin + i;
+        const int z = target[row];
+        const double below = std::max(scores[z * rows_ + row] - top[i], -kExponentLimit);
+        low_[row] = terms_[row];
+        double value = 0;
+        if constexpr (L == Loss::gll) {
+            value = std::log(total[i]) - below;
+        } else if constexpr (L == Loss::ls) {
+            value = total[i];
+        } else if constexpr (L == Loss::lt) {
+            low_inverse_[row] = inverse_terms_[row];
+            value = total[i] * inverse_total[i];
+        } else {
+            scale_[row] = vexp(-below);
+            value = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
+        }
+        sums.surrogate += weight[row] * value;
+        if (best[i] != z) {
+            sums.cost += weight[row] * cost_of(row, best[i]);
+            sums.error += weight[row];
+        }
+    }
+    return sums;
+}
+
+RoundStart State::begin_round() {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    std::vector<RoundStart> partial(count);
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+        for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = begin_block<L>(block(b));
+    });
+    RoundStart sums{0, 0, 0};
+    for (const auto& part : partial) {
+        sums.surrogate += part.surrogate;
+        sums.cost += part.cost;
+        sums.error += part.error;
+    }
+    return sums;
+}
+
+namespace {
+
+double rate_of(int z, int pivot, double c, double kc) {
+    return z < pivot ? c : (z == pivot ? -kc : 0.0);
+}
+
+}  // namespace
+
+template <Loss L>
+void State::derive_block(Block rows, int coordinate) {
+    const int pivot = coordinate + 1;
+    const double c = coordinate_scale(coordinate), kc = pivot * c;
+    const std::size_t at = static_cast<std::size_t>(pivot) * rows_;
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        Parts row{low_[i], terms_[at + i], tails_[at + i], 0, 0, 0, scale_[i], rate_of(target[i], pivot, c, kc)};
+        if constexpr (L == Loss::lt) {
+            row.low_inverse = low_inverse_[i];
+            row.pivot_inverse = inverse_terms_[at + i];
+            row.high_inverse = inverse_tails_[at + i];
+        }
+        const Slopes s = slopes<L>(row, {c, kc, 1.0, 1.0});
+        gradient[i] = weight[i] * s.first;
+        curvature[i] = weight[i] * s.second;
+    }
+}
+
+void State::derive(int coordinate) {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+        for (std::ptrdiff_t b = 0; b < count; ++b) derive_block<L>(block(b), coordinate);
+    });
+}
+
+template <Loss L>
+Slopes State::slopes_block(Block rows, int coordinate, double alpha) const {
+    const int pivot = coordinate + 1;
+    const double c = coordinate_scale(coordinate), kc = pivot * c;
+    const std::size_t at = static_cast<std::size_t>(pivot) * rows_, count = rows.end - rows.begin;
+    double up[kChunk], down[kChunk];
+    for (std::size_t i = 0; i < count; ++i) up[i] = vexp(c * alpha * step[rows.begin + i]);
+    for (std::size_t i = 0; i < count; ++i) down[i] = vexp(-kc * alpha * step[rows.begin + i]);
+    Slopes sums{0, 0};
+    for (std::size_t b = 0; b < count; ++b) {
+        const std::size_t i = rows.begin + b;
+        Parts row{low_[i], terms_[at + i], tails_[at + i], 0, 0, 0, scale_[i], rate_of(target[i], pivot, c, kc)};
+        if constexpr (L == Loss::lt) {
+            row.low_inverse = low_inverse_[i];
+            row.pivot_inverse = inverse_terms_[at + i];
+            row.high_inverse = inverse_tails_[at + i];
+        }
+        const Slopes s = slopes<L>(row, {c, kc, up[b], down[b]});
+        sums.first += weight[i] * step[i] * s.first;
+        sums.second += weight[i] * step[i] * step[i] * s.second;
+    }
+    return sums;
+}
+
+// Newton inside a bracket that bisects when Newton leaves it. The derivative is increasing in alpha (the loss is
+// convex).
+template <typename Evaluate>
+LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
+    int evaluations = 1;
+    Slopes at = slopes_at(0.0);
+    if (!(largest_move > 0) || at.first == 0) return {0.0, false, evaluations};
+    const double sign = at.first < 0 ? 1.0 : -1.0, limit = kLargestMove / largest_move;
+    const double flat = 1e-13 * std::abs(at.first);
+    double inner = 0.0, outer = limit, alpha = 0.0;  // on the half-line of descent, alpha = sign * u
+    bool bracketed = false;
+    double u = at.second > 0 ? std::min(std::abs(at.first) / at.second, limit) : 1.0;
+    if (!(u > 0)) u = limit;
+    for (; evaluations < 100; ++evaluations) {
+        at = slopes_at(sign * u);
+        const double slope = sign * at.first;
+        alpha = u;
+        if (std::abs(slope) <= flat) break;
+        (slope < 0 ? inner : outer) = u;
+        bracketed = bracketed || slope > 0;
+        if (slope < 0 && u >= limit) return {sign * limit, true, evaluations};
+        double next = at.second > 0 ? u - slope / at.second : std::numeric_limits<double>::infinity();
+        if (!bracketed) {
+            next = std::min(std::max(next, 2.0 * u), limit);
+            if (at.second > 0 && u - slope / at.second < 2.0 * u) next = u - slope / at.second;
+        } else if (!(next > inner && next < outer)) {
+            next = 0.5 * (inner + outer);
+        }
+        if (std::abs(next - u) <= 1e-12 * std::max(u, 1e-3)) {
+            alpha = next;
+            break;
+        }
+        u = next;
+    }
+    return {sign * alpha, false, evaluations};
+}
+
+LineSearch State::search(int coordinate) {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    std::vector<Slopes> partial(count);
+    double largest = 0;
+    for (const double value : step) largest = std::max(largest, std::abs(value));
+    const double c = coordinate_scale(coordinate);
+    return with_loss(loss_, [&]<Loss L>() {
+        return minimise(
+            [&](double alpha) {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+                for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = slopes_block<L>(block(b), coordinate, alpha);
+                Slopes sums{0, 0};
+                for (const auto& part : partial) sums.first += part.first, sums.second += part.second;
+                return sums;
+            },
+            largest * c * (coordinate + 1));
+    });
+}
+
+template <Loss L>
+void State::advance_block(Block rows, int coordinate, double factor) {
+    const int pivot = coordinate + 1;
+    const double c = coordinate_scale(coordinate), kc = pivot * c;
+    const std::size_t at = static_cast<std::size_t>(pivot) * rows_;
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const double t = factor * step[i];
+        const double up = vexp(c * t), down = vexp(-kc * t);
+        low_[i] = up * low_[i] + down * terms_[at + i];
+        terms_[at + i] = t;  // the term is not needed again in this round; finish_round needs the move
+        if constexpr (L == Loss::gel || L == Loss::mc) {
+            const double rate = rate_of(target[i], pivot, c, kc);
+            scale_[i] *= rate > 0 ? 1.0 / up : (rate < 0 ? 1.0 / down : 1.0);
+        }
+        if constexpr (L == Loss::lt) low_inverse_[i] = low_inverse_[i] / up + inverse_terms_[at + i] / down;
+    }
+}
+
+void State::advance(int coordinate, double factor) {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+        for (std::ptrdiff_t b = 0; b < count; ++b) advance_block<L>(block(b), coordinate, factor);
+    });
+}
+
+void State::finish_round() {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::ptrdiff_t b = 0; b < count; ++b) {
+        const Block rows = block(b);
+        double moved[kChunk];
+        std::fill(moved, moved + (rows.end - rows.begin), 0.0);
+        for (int j = classes_ - 1; j >= 0; --j) {
+            const double own =
+                j > 0 ? -j * coordinate_scale(j - 1) : 0.0;  // class j is the pivot of coordinate j-1 ...
+            const double below =
+                j < classes_ - 1 ? coordinate_scale(j) : 0.0;  // ... and below the pivot of j and later
+            for (std::size_t i = rows.begin; i < rows.end; ++i) {
+                if (j < classes_ - 1) moved[i - rows.begin] += below * terms_[(j + 1) * rows_ + i];
+                scores[j * rows_ + i] += moved[i - rows.begin] + (j > 0 ? own * terms_[j * rows_ + i] : 0.0);
+            }
+        }
+    }
+}
+
+// ---- gradient descent: all coordinates at once -------------------------------------------------------------------
+
+template <Loss L>
+void State::derive_all_block(Block rows) {
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const double sum = tails_[i] + terms_[i];
+        const int z = target[i];
+        double norm = 0, prefix = 0;
+        double inverse_sum = 0;
+        if constexpr (L == Loss::lt) inverse_sum = inverse_tails_[i] + inverse_terms_[i];
+        for (int j = 0; j < classes_; ++j) {  // dL/dS_j, then its product with the codewords, by prefix sums
+            double slope = terms_[j * rows_ + i];
+            if constexpr (L == Loss::gll) slope = slope / sum - (j == z ? 1.0 : 0.0);
+            if constexpr (L == Loss::gel || L == Loss::mc) slope = scale_[i] * (slope - (j == z ? sum : 0.0));
+            if constexpr (L == Loss::lt) slope = slope * inverse_sum - sum * inverse_terms_[j * rows_ + i];
+            if (j > 0) {
+                const double w = weight[i] * coordinate_scale(j - 1) * (prefix - j * slope);
+                gradient[(j - 1) * rows_ + i] = w;
+                norm += w * w;
+            }
+            prefix += slope;
+        }
+        curvature[i] = std::sqrt(norm);
+    }
+}
+
+void State::derive_all() {
+    gradient.resize(static_cast<std::size_t>(classes_ - 1) * rows_);
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+        for (std::ptrdiff_t b = 0; b < count; ++b) derive_all_block<L>(block(b));
+    });
+}
+
+template <Loss L>
+Slopes State::slopes_all_block(Block rows, double alpha) const {
+    Slopes sums{0, 0};
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        double n0 = 0, n1 = 0, n2 = 0, d0 = 0, d1 = 0, d2 = 0;
+        for (int j = 0; j < classes_; ++j) {
+            const double move = directions[j * rows_ + i], e = vexp(alpha * move), term = terms_[j * rows_ + i] * e;
+            n0 += term;
+            n1 += term * move;
+            n2 += term * move * move;
+            if constexpr (L == Loss::lt) {
+                const double inverse = inverse_terms_[j * rows_ + i] / e;
+                d0 += inverse;
+                d1 -= inverse * move;
+                d2 += inverse * move * move;
+            }
+        }
+        const double true_move = directions[target[i] * rows_ + i];
+        double first = n1, second = n2;
+        if constexpr (L == Loss::gll) {
+            first = n1 / n0 - true_move;
+            second = n2 / n0 - (n1 / n0) * (n1 / n0);
+        } else if constexpr (L == Loss::gel || L == Loss::mc) {
+            const double s = scale_[i] * vexp(-alpha * true_move);
+            first = s * (n1 - true_move * n0);
+            second = s * (n2 - 2.0 * true_move * n1 + true_move * true_move * n0);
+        } else if constexpr (L == Loss::lt) {
+            first = n1 * d0 + n0 * d1;
+            second = n2 * d0 + 2.0 * n1 * d1 + n0 * d2;
+        }
+        sums.first += weight[i] * first;
+        sums.second += weight[i] * second;
+    }
+    return sums;
+}
+
+LineSearch State::search_all() {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    std::vector<Slopes> partial(count);
+    double largest = 0;
+    for (const double value : directions) largest = std::max(largest, std::abs(value));
+    return with_loss(loss_, [&]<Loss L>() {
+        return minimise(
+            [&](double alpha) {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+                for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = slopes_all_block<L>(block(b), alpha);
+                Slopes sums{0, 0};
+                for (const auto& part : partial) sums.first += part.first, sums.second += part.second;
+                return sums;
+            },
+            largest);
+    });
+}
+
+void State::advance_all(double factor) {
+    const auto count = static_cast<std::ptrdiff_t>(scores.size());
+    for (std::ptrdiff_t i = 0; i < count; ++i) scores[i] += factor * directions[i];
+}
+
+}  // namespace permissible::mcboost

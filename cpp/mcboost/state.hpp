@@ -1,0 +1,104 @@
+// The scores of the training rows, and what a round of Algorithm 1 [B] needs of them, class by class (class-major
+// arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see losses.hpp for
+// why.
+//
+// Sums over rows are taken in blocks of fixed size and added in the order of the blocks: the number of threads never
+// shows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mcboost/losses.hpp"
+
+namespace permissible::mcboost {
+
+inline constexpr std::size_t kChunk = 1024;  // rows per block of every sum
+inline constexpr double kLargestMove =
+    100.0;  // one step moves no score by more (separable data have no finite minimiser)
+inline constexpr double kExponentLimit = 300.0;
+
+struct LineSearch {
+    double leverage;
+    bool capped;
+    int evaluations;
+};
+
+struct RoundStart {
+    double surrogate, cost, error;
+};
+
+class State {
+  public:
+    State(std::size_t rows, int classes, Loss loss, int threads);
+
+    std::size_t rows() const { return rows_; }
+    int classes() const { return classes_; }
+    int threads() const { return threads_; }
+
+    // Filled by the caller before the first round.
+    std::vector<double> scores;     // (M, n)
+    std::vector<double> costs;      // (M, n), or (M, M) indexed [z][j] when shared
+    bool shared_costs = true;       // whether all rows of a class have the same costs
+    std::vector<int32_t> target;    // class of each row
+    std::vector<double> weight;     // of each row
+    std::vector<double> gradient;   // (n) or (M-1, n): weighted derivative along the coordinate(s), after a call below
+    std::vector<double> curvature;  // (n)
+    std::vector<double> step;       // (n): g of each row, written by the learner before `search`
+
+    /// Prepares the sums of all coordinates; returns the sums of the surrogate, of the cost of argmax and of its
+    /// errors.
+    RoundStart begin_round();
+    /// gradient and curvature along coordinate r.
+    void derive(int coordinate);
+    /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
+    LineSearch search(int coordinate);
+    /// f_r += factor * step.
+    void advance(int coordinate, double factor);
+    /// The scores after the steps of all coordinates.
+    void finish_round();
+
+    /// gradient (M-1, n) with respect to every coordinate of f, and its norm in `curvature`.
+    void derive_all();
+    /// Moves along `directions` (M, n): score directions of every class.
+    std::vector<double> directions;
+    LineSearch search_all();
+    void advance_all(double factor);
+
+    double cost_of(std::size_t row, int cls) const {
+        return shared_costs ? costs[static_cast<std::size_t>(target[row]) * classes_ + cls] : costs[cls * rows_ + row];
+    }
+    double coordinate_scale(int coordinate) const;
+
+  private:
+    struct Block {
+        std::size_t begin, end;
+    };
+    Block block(std::size_t index) const;
+    std::size_t blocks() const { return (rows_ + kChunk - 1) / kChunk; }
+    template <Loss L>
+    RoundStart begin_block(Block rows);
+    template <Loss L>
+    void derive_block(Block rows, int coordinate);
+    template <Loss L>
+    Slopes slopes_block(Block rows, int coordinate, double alpha) const;
+    template <Loss L>
+    void advance_block(Block rows, int coordinate, double factor);
+    template <Loss L>
+    void derive_all_block(Block rows);
+    template <Loss L>
+    Slopes slopes_all_block(Block rows, double alpha) const;
+    template <typename Evaluate>
+    LineSearch minimise(Evaluate&& slopes_at, double largest_move) const;
+
+    std::size_t rows_;
+    int classes_;
+    Loss loss_;
+    int threads_;
+    std::vector<double> terms_, tails_;                  // (M, n): C_zj e^{S_j}, and the sum over the classes above
+    std::vector<double> inverse_terms_, inverse_tails_;  // (M, n): the same of e^{-S_j}, for L_t
+    std::vector<double> low_, low_inverse_, scale_;      // (n): carried from coordinate to coordinate
+};
+
+}  // namespace permissible::mcboost
