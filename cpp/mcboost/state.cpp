@@ -186,7 +186,7 @@ LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
     Slopes at = slopes_at(0.0);
     if (!(largest_move > 0) || at.first == 0) return {0.0, false, evaluations};
     const double sign = at.first < 0 ? 1.0 : -1.0, limit = kLargestMove / largest_move;
-    const double flat = 1e-13 * std::abs(at.first);
+    const double flat = 1e-13 * std::abs(at.first), bend = 1e-8 * at.second;
     double inner = 0.0, outer = limit, alpha = 0.0;  // on the half-line of descent, alpha = sign * u
     bool bracketed = false;
     double u = at.second > 0 ? std::min(std::abs(at.first) / at.second, limit) : 1.0;
@@ -195,7 +195,8 @@ LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
         at = slopes_at(sign * u);
         const double slope = sign * at.first;
         alpha = u;
-        if (std::abs(slope) <= flat) break;
+        // Flat and no longer bending, with the minimum still ahead: the rows are separable along this direction.
+        if (std::abs(slope) <= flat) return {sign * u, !bracketed && at.second <= bend, evaluations};
         (slope < 0 ? inner : outer) = u;
         bracketed = bracketed || slope > 0;
         if (slope < 0 && u >= limit) return {sign * limit, true, evaluations};

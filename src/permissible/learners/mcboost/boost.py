@@ -1,0 +1,97 @@
+"""Algorithm 1 of [B], the loop: weights, weak learner, exact line search, coordinate by coordinate, round by round.
+
+The learner's `step` holds the inner loop over the coordinates. Stopping, held-out rows and reporting are looked at between rounds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.learners.mcboost.problem import Problem
+from permissible.learners.mcboost.rounds import Learner, Round
+from permissible.learners.mcboost.stopping import HeldOut
+from permissible.types import AnyArray, FloatArray
+
+
+@dataclass(slots=True)
+class Trace:
+    """What happened, a value per round: the surrogate, cost and error of the training rows after it, and the edge it found."""
+
+    surrogate: list[float] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    error: list[float] = field(default_factory=list)
+    edge: list[float] = field(default_factory=list)
+    capped: list[bool] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    start: float = float("nan")
+    reason: str = "n_rounds"
+
+    def history(self, loss: str) -> dict[str, AnyArray]:
+        """The mapping that estimators publish as ``history_``."""
+        found: dict[str, AnyArray] = {
+            "surrogate": np.array(self.surrogate),
+            "train_cost": np.array(self.cost),
+            "train_error": np.array(self.error),
+            "edge": np.array(self.edge),
+            "loss": np.array([loss] * len(self.surrogate)),
+        }
+        if self.validation:
+            found["validation"] = np.array(self.validation)
+        return found
+
+
+def boost(
+    problem: Problem,
+    learner: Learner,
+    n_rounds: int,
+    *,
+    scores: FloatArray | None = None,
+    held_out: HeldOut | None = None,
+    tol: float = 1e-10,
+    first_round: int = 0,
+    n_threads: int = 1,
+    report: Callable[[int, Trace], None] | None = None,
+) -> tuple[list[Round], Trace, FloatArray]:
+    """Run the rounds; return them, the trace, and the scores of the training rows.
+
+    Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`, relative; only where every
+    round sees every row), or when the held-out rows say so; then the rounds after the best one are dropped.
+    """
+    state = problem.state(scores, n_threads)
+    total = float(problem.weight.sum())
+    rounds: list[Round] = []
+    trace = Trace()
+    before = state.begin_round()[0] / total
+    trace.start = before
+    for number in range(n_rounds):
+        made = learner.step(state, first_round + number)
+        rounds.append(made)
+        surrogate, cost, error = (value / total for value in state.begin_round())
+        _record(trace, made, surrogate, cost, error)
+        if held_out is not None:
+            trace.validation.append(held_out.after(learner, made))
+        if report is not None:
+            report(first_round + number, trace)
+        if held_out is not None and held_out.exhausted:
+            trace.reason = "validation"
+            break
+        if not made.moved or (tol > 0 and before - surrogate <= tol * max(1.0, abs(surrogate)) and _sees_all(learner)):
+            trace.reason = "converged"
+            break
+        before = surrogate
+    return rounds, trace, state.scores()
+
+
+def _record(trace: Trace, made: Round, surrogate: float, cost: float, error: float) -> None:
+    trace.surrogate.append(surrogate)
+    trace.cost.append(cost)
+    trace.error.append(error)
+    trace.edge.append(made.edge)
+    trace.capped.append(made.capped)
+
+
+def _sees_all(learner: Any) -> bool:
+    """Whether a round's learner sees every row and column, so that no progress now means none later."""
+    return bool(learner.sampling.row_share >= 1.0 and learner.sampling.column_share >= 1.0)

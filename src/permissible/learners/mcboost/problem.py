@@ -1,0 +1,61 @@
+"""What is to be learned: classes, what each mistake costs, how much each row counts, and the loss that stands for it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.kernels._core import mcboost as kernel
+from permissible.types import BoolArray, FloatArray, IntArray
+
+LOSSES = ("gll", "gel", "ls", "lt", "mc")
+"""In the order of the compiled core (cpp/mcboost/losses.hpp)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Rows of a cost-sensitive multiclass problem, without their features.
+
+    Parameters
+    ----------
+    target : array of int
+        Class index of each row.
+    costs : array (M, M) or (n, M)
+        Cost of predicting each class, by true class or by row; zero for the true one.
+    weight : array of float
+        How much each row counts.
+    loss : {"gll", "gel", "ls", "lt", "mc"}
+    """
+
+    target: IntArray
+    costs: FloatArray
+    weight: FloatArray
+    loss: str
+    by_row: bool = False
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes M."""
+        return self.costs.shape[1]
+
+    def take(self, rows: BoolArray) -> "Problem":
+        """The problem of some of the rows."""
+        costs = self.costs[rows] if self.by_row else self.costs
+        return Problem(self.target[rows], costs, self.weight[rows], self.loss, self.by_row)
+
+    def cost_rows(self) -> FloatArray:
+        """Costs (n, M) of predicting each class for each row."""
+        return self.costs if self.by_row else self.costs[self.target]
+
+    def state(self, scores: FloatArray | None, n_threads: int) -> kernel.State:
+        """The compiled state of these rows, at the given scores or at zero."""
+        state = kernel.state(
+            self.target.astype(np.int32),
+            np.ascontiguousarray(self.costs, dtype=np.float64),
+            np.ascontiguousarray(self.weight, dtype=np.float64),
+            not self.by_row,
+            LOSSES.index(self.loss),
+            n_threads,
+        )
+        if scores is not None:
+            state.set_scores(np.ascontiguousarray(scores, dtype=np.float64))
+        return state

@@ -1,0 +1,82 @@
+"""Held-out rows: which they are, what the rounds do to their cost or surrogate, and when that has stopped improving.
+
+Rows are chosen by a hash of their content and the seed, so identical rows stay together, the order of rows does not matter, and
+weight 2 stays the row twice.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.learners.mcboost.problem import Problem
+from permissible.learners.mcboost.rounds import Learner, Round
+from permissible.table.table import Table
+from permissible.types import BoolArray, FloatArray, IntArray
+
+
+def content_hash(table: Table, target: IntArray, seed: int) -> FloatArray:
+    """A number in [0, 1) per row that depends on the row's values, its class and the seed only."""
+    mixed = np.full(table.n_rows, np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1), dtype=np.uint64)
+    for values in (*table.columns, target):
+        numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+        numbers = np.where(np.isnan(numbers), np.nan, numbers)
+        mixed = _mix(mixed ^ np.ascontiguousarray(numbers).view(np.uint64))
+    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
+
+
+def _mix(bits: np.ndarray) -> np.ndarray:
+    """The finaliser of splitmix64."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+
+def held_out_rows(table: Table, target: IntArray, fraction: float, seed: int) -> BoolArray:
+    """The rows to hold out: about `fraction` of each class, by the hash of their content; a class keeps at least one row."""
+    number = content_hash(table, target, seed)
+    chosen = np.zeros(table.n_rows, dtype=bool)
+    for cls in np.unique(target):
+        members = np.flatnonzero(target == cls)
+        chosen[members] = number[members] < fraction
+        if chosen[members].all():
+            chosen[members] = number[members] < number[members].max()
+    return chosen
+
+
+@dataclass(slots=True, eq=False)
+class HeldOut:
+    """The held-out rows while the rounds go by: their scores, the measure after each round, the best round so far."""
+
+    problem: Problem
+    watched: Any
+    scores: FloatArray
+    measure: str = "surrogate"
+    patience: int | None = 10
+    best: float = float("inf")
+    best_round: int = 0
+    rounds: int = 0
+    best_scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def after(self, learner: Learner, made: Round) -> float:
+        """Take a round in; return the measure after it."""
+        self.scores = self.scores + learner.scores(made, self.watched)
+        value = self._value()
+        self.rounds += 1
+        if value < self.best - 1e-9 * abs(self.best) or not self.best_scores.size:
+            self.best, self.best_round, self.best_scores = value, self.rounds, self.scores
+        return value
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the measure has not improved for `patience` rounds."""
+        return self.patience is not None and self.rounds - self.best_round >= self.patience
+
+    def _value(self) -> float:
+        weight = self.problem.weight
+        total = float(weight.sum())
+        if self.measure == "cost":
+            chosen = self.scores.argmax(axis=1)
+            return float((weight * self.problem.cost_rows()[np.arange(len(chosen)), chosen]).sum() / total)
+        return self.problem.state(self.scores, 1).begin_round()[0] / total

@@ -1,0 +1,43 @@
+"""The exponent that turns scores into probabilities: given by theory where the loss has one, else found on held-out rows.
+
+MC, and GEL with symmetric costs, have S* = ln(eta)/2 + const: exponent 2 ((33) of [B]). GLL without costs has S* = ln(eta) + const:
+exponent 1. The others estimate something else (L_s and L_t the expected costs; GLL with costs a posterior shifted by them), so one
+number, the temperature, is fitted to held-out rows by maximum likelihood. It makes their confidence honest on average; it cannot undo
+a shift between classes, so decide by argmax there, or train with "mc" or cost-free "gll" when Bayes decisions for many cost matrices
+are wanted.
+"""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+from permissible.learners.mcboost.problem import Problem
+from permissible.types import FloatArray, IntArray
+
+
+def exponent_of(problem: Problem) -> float | None:
+    """The exponent that theory gives for the loss and costs of a problem; None when there is none."""
+    if problem.loss == "mc":
+        return 2.0
+    if problem.by_row:
+        return None
+    off_diagonal = problem.costs[~np.eye(problem.n_classes, dtype=bool)]
+    if problem.loss == "gll" and np.all(off_diagonal == 1.0):
+        return 1.0
+    if problem.loss == "gel" and np.array_equal(problem.costs, problem.costs.T):
+        return 2.0
+    if problem.n_classes == 2 and problem.loss in ("ls", "lt") and np.array_equal(problem.costs, problem.costs.T):
+        return 1.0 if problem.loss == "ls" else 2.0
+    return None
+
+
+def fitted_exponent(scores: FloatArray, target: IntArray, weight: FloatArray) -> float:
+    """The exponent of least log-loss on held-out rows, between 1/100 and 100."""
+    own = scores[np.arange(len(target)), target]
+
+    def log_loss(log_exponent: float) -> float:
+        exponent = np.exp(log_exponent)
+        return float(np.sum(weight * (logsumexp(exponent * scores, axis=1) - exponent * own)))
+
+    found = minimize_scalar(log_loss, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(found.x))

@@ -1,0 +1,131 @@
+"""The compiled passes of multiclass boosting against their readable twins and against scipy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, brentq
+
+from permissible.kernels._core import mcboost as kernel
+from permissible.kernels.reference import mcboost as reference
+from permissible.models.simplex import codewords, functions_of, scores_of
+
+LOSSES = ["gll", "gel", "ls", "lt", "mc"]
+
+
+def problem(seed, n=40, m=4, d=3, by_row=False):
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, m, n)
+    costs = rng.uniform(0.5, 5, (n if by_row else m, m))
+    costs[np.arange(len(costs)), target if by_row else np.arange(m)] = 0.0
+    functions = rng.normal(size=(n, m - 1))
+    weight = rng.uniform(0.1, 2, n)
+    return target, costs, functions, weight, rng.normal(size=(n, d))
+
+
+def state_of(loss, target, costs, weight, scores, by_row=False, threads=1):
+    state = kernel.state(target.astype(np.int32), costs, weight, not by_row, LOSSES.index(loss), threads)
+    state.set_scores(np.ascontiguousarray(scores))
+    return state
+
+
+def test_exponential_is_exact_to_two_ulp():
+    x = np.concatenate([np.linspace(-700, 700, 100_001), np.random.default_rng(0).normal(size=10_000)])
+    assert np.max(np.abs(kernel.exponential(x) / np.exp(x) - 1)) < 5e-16
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(seed=st.integers(0, 10_000), m=st.integers(2, 6), by_row=st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_gradient_is_the_numerical_derivative_of_the_value(loss, seed, m, by_row):
+    target, costs, functions, weight, _ = problem(seed, n=6, m=m, by_row=by_row)
+    rows = costs if by_row else costs[target]
+    state = state_of(loss, target, costs, weight, scores_of(functions), by_row)
+    surrogate = state.begin_round()[0]
+
+    def total(flat):
+        values = reference.loss_values(loss, scores_of(flat.reshape(functions.shape)), target, rows)
+        return float(weight @ values)
+
+    assert surrogate == pytest.approx(total(functions.ravel()), rel=1e-12)
+    numerical = approx_fprime(functions.ravel(), total, 1e-6).reshape(functions.shape)
+    np.testing.assert_allclose(state.derive_all().T, numerical, rtol=2e-4, atol=2e-4 * np.abs(numerical).max())
+    twin = weight[:, None] * reference.weights(loss, scores_of(functions), target, rows, codewords(m))
+    np.testing.assert_allclose(state.derive_all().T, twin, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("by_row", [False, True])
+def test_a_round_of_coordinate_steps_is_algorithm_one_to_the_letter(loss, by_row):
+    target, costs, functions, weight, x = problem(3, n=60, m=5, by_row=by_row)
+    rows, words = costs if by_row else costs[target], codewords(5)
+    state = state_of(loss, target, costs, weight, scores_of(functions), by_row)
+    state.begin_round()
+    fitted = state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    f = functions.copy()
+    for r in range(4):
+        w = weight * reference.weights(loss, scores_of(f), target, rows, words)[:, r]
+        column, slope, level = reference.best_attribute(x, w)
+        assert column == fitted[r, 0]
+        assert (slope, level) == pytest.approx(tuple(fitted[r, 1:3]), rel=1e-8)
+        direction = np.zeros_like(f)
+        direction[:, r] = slope * x[:, column] + level
+        alpha = brentq(
+            lambda a, d=direction: reference.line_slope(loss, scores_of(f), d, target, rows, weight, words, a), -1, 20, xtol=1e-13
+        )
+        assert fitted[r, 3] == pytest.approx(alpha, rel=1e-7)
+        f += alpha * direction
+    np.testing.assert_allclose(state.scores(), scores_of(f), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_gradient_step_lowers_the_surrogate_to_the_minimum_on_its_line(loss):
+    target, costs, functions, weight, x = problem(5, n=80, m=4)
+    words = codewords(4)
+    state = state_of(loss, target, costs, weight, scores_of(functions))
+    before = state.begin_round()[0]
+    fitted = state.round_linear_gradient(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    assert state.begin_round()[0] < before
+    column = int(fitted[0, 0])
+    direction = fitted[:, 1] * x[:, [column]] + fitted[:, 2]
+    moved = functions + fitted[0, 3] * direction
+    np.testing.assert_allclose(state.scores(), scores_of(moved), rtol=1e-9, atol=1e-10)
+    slope = reference.line_slope(loss, scores_of(moved), direction, target, costs[target], weight, words, 0.0)
+    start = reference.line_slope(loss, scores_of(functions), direction, target, costs[target], weight, words, 0.0)
+    assert abs(slope) < 1e-8 * abs(start)
+
+
+def test_separable_rows_stop_at_the_cap_and_say_so():
+    x = np.array([[-1.0], [1.0]])
+    state = state_of("gel", np.array([0, 1]), 1.0 - np.eye(2), np.ones(2), np.zeros((2, 2)))
+    state.begin_round()
+    fitted = state.round_linear(x, np.ones(1, dtype=np.uint8), None, 1.0)
+    assert fitted[0, 4] == 1.0
+    assert np.all(np.isfinite(state.scores()))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_threads_do_not_change_a_bit(loss):
+    target, costs, functions, weight, x = problem(7, n=60_000, m=5)
+    found = []
+    for threads in (1, 2, 3):
+        state = state_of(loss, target, costs, weight, scores_of(functions), threads=threads)
+        for _ in range(2):
+            state.begin_round()
+            state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+        found.append(state.scores())
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_extreme_scores_stay_finite():
+    target, costs, functions, weight, x = problem(9, n=50, m=4)
+    for loss in LOSSES:
+        state = state_of(loss, target, costs, weight, 1e4 * scores_of(functions))
+        state.begin_round()
+        assert np.all(np.isfinite(state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)))
+        assert np.all(np.isfinite(state.scores()))
+
+
+def test_functions_and_scores_are_inverse():
+    functions = np.random.default_rng(0).normal(size=(7, 4))
+    np.testing.assert_allclose(functions_of(scores_of(functions)), functions, atol=1e-12)
