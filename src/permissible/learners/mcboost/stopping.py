@@ -58,12 +58,14 @@ class HeldOut:
     best_round: int = 0
     rounds: int = 0
     best_scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    measures: list[float] = field(default_factory=list)
 
     def after(self, learner: Learner, made: Round) -> float:
         """Take a round in; return the measure after it."""
         self.scores = self.scores + learner.scores(made, self.watched)
         value = self._value()
         self.rounds += 1
+        self.measures.append(value)
         if value < self.best - 1e-9 * abs(self.best) or not self.best_scores.size:
             self.best, self.best_round, self.best_scores = value, self.rounds, self.scores
         return value

@@ -1,0 +1,239 @@
+"""The scikit-learn face of multiclass boosting with a cost matrix: it checks, calls the layers below, and stores."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from permissible.decisions import CostMatrix, Decision
+from permissible.estimators import intake
+from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
+from permissible.learners.mcboost.boost import Trace
+from permissible.learners.mcboost.fit import fit
+from permissible.models.additive import AdditiveModel, posterior
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import refusal
+
+
+class MCBoostClassifier(ClassifierMixin, BaseEstimator):
+    """Multiclass boosting that knows what each mistake costs (MCBoost with guess-averse losses).
+
+    Parameters
+    ----------
+    loss : {"gll", "gel", "ls", "lt", "mc"} or loss object, default="gll"
+        The surrogate: generalised logistic (21), generalised exponential (20), L_s (12), L_t (14), or the cost-blind MC (22).
+        "mc" with ``decision="bayes"`` is P-MCBoost.
+    cost_matrix : CostMatrix or array (M, M), optional
+        ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake costs 1.
+    n_rounds : int, default=100
+        Rounds; with early stopping the most there may be.
+    learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
+        "linear" is a x + b on the best single attribute, the variant that reproduces the published table; "linear-full" uses
+        all attributes at once. Missing values count as the attribute's mean there, categories as indicators.
+    descent : {"coordinate", "gradient"}, default="coordinate"
+        A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
+    decision : {"argmax", "bayes"}, default="argmax"
+        Largest score, or least expected cost under the posterior.
+    learning_rate : float, default=1.0
+        Share of each exact line-search step that is taken.
+    subsample, colsample : float, default=1.0
+        Shares of the rows and of the columns that a round's search may use.
+    early_stopping : {None, "cost", "surrogate"}, default=None
+        What the held-out rows are watched for; the model is then refitted on every row with the best number of rounds.
+    patience : int, default=10
+        Rounds without improvement before early stopping ends.
+    validation_fraction : float, default=0.2
+        Share of the rows held out, by a hash of their content.
+    calibration : {"auto", None}, default="auto"
+        "auto": where theory gives the loss no posterior, one temperature is found on held-out rows. None: exponent 1.
+    categorical : sequence of names or positions, or mask, optional
+        Columns of numbers to be taken as categories.
+    class_weight : mapping or "balanced", optional
+    tol : float, default=1e-10
+        Stop when the surrogate falls by less (relative) in a round.
+    warm_start : bool, default=False
+        Go on from the rounds of the last fit until there are `n_rounds`.
+    n_jobs, random_state, verbose
+        As in scikit-learn; `verbose` = k prints a line every k rounds.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_
+    model_ : AdditiveModel
+    cost_matrix_ : CostMatrix
+        The costs in the order of ``classes_`` (mean costs by class when `fit` had costs by row).
+    n_rounds_ : int
+    history_ : mapping of arrays, one value per round
+    certificate_ : mapping
+        Remaining edge, steps that hit the cap, separability, why it stopped.
+
+    References
+    ----------
+    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting, ICML 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import permissible as pm
+    >>> X, y = load_iris(return_X_y=True)
+    >>> costs = pm.CostMatrix([[0, 1, 1], [1, 0, 1], [4, 4, 0]])
+    >>> model = pm.MCBoostClassifier(cost_matrix=costs, n_rounds=20).fit(X, y)
+    >>> model.predict(X[:3])
+    array([0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        loss: Any = "gll",
+        cost_matrix: Any = None,
+        n_rounds: int = 100,
+        learner: str = "linear",
+        descent: str = "coordinate",
+        decision: str = "argmax",
+        *,
+        learning_rate: float = 1.0,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        early_stopping: str | None = None,
+        patience: int = 10,
+        validation_fraction: float = 0.2,
+        calibration: str | None = "auto",
+        categorical: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-10,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.cost_matrix = cost_matrix
+        self.n_rounds = n_rounds
+        self.learner = learner
+        self.descent = descent
+        self.decision = decision
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.colsample = colsample
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.calibration = calibration
+        self.categorical = categorical
+        self.class_weight = class_weight
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None) -> "MCBoostClassifier":
+        """Fit the rounds.
+
+        Parameters
+        ----------
+        X : table of n rows
+        y : array of n labels
+        sample_weight : array of n weights, optional
+        cost : array (n, M), optional
+            What predicting each class would cost for each row (0 for its own class), in place of `cost_matrix`.
+        """
+        n_threads = intake.threads(self.n_jobs)
+        settings = checked_settings(self, intake.seed(self.random_state), n_threads)
+        name = loss_name(self.loss)
+        rows = intake.training_rows(
+            self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
+        )
+        problem, costs = problem_of(self, rows, name, y, sample_weight, cost)
+        start = self._start(rows)
+        if start is not None:
+            settings = settings.for_rounds(self.n_rounds - start.n_rounds)
+        fitted = fit(rows.table, problem, settings, start, self._reporter())
+        history = fitted.trace.history(name)
+        if start is not None:
+            history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
+        intake.remember(self, rows)
+        self.model_: AdditiveModel = fitted.model
+        self.cost_matrix_: CostMatrix = costs
+        self.n_rounds_ = fitted.model.n_rounds
+        self.history_ = history
+        self.certificate_ = fitted.certificate
+        return self
+
+    def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
+        """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""
+        if not self.warm_start or not hasattr(self, "model_"):
+            return None
+        if self.model_.n_rounds > self.n_rounds:
+            raise refusal("n_rounds", f"at least the {self.model_.n_rounds} rounds already fitted", self.n_rounds)
+        if rows.schema != self.schema_ or not np.array_equal(rows.classes, self.classes_):
+            raise refusal("X", "of the columns and classes of the first fit", rows.schema.names, "set warm_start=False")
+        return self.model_
+
+    def _reporter(self) -> Any:
+        if not self.verbose:
+            return None
+
+        def report(number: int, trace: Trace) -> None:
+            if (number + 1) % int(self.verbose) == 0:
+                print(f"round {number + 1:5d}  surrogate {trace.surrogate[-1]:.6f}  cost {trace.cost[-1]:.6f}", flush=True)
+
+        return report
+
+    # -- predictions ----------------------------------------------------------------------------------------------------
+
+    def _scores(self, X: Any, n_rounds: int | None = None) -> FloatArray:
+        table = intake.rows(self, X, n_threads=intake.threads(self.n_jobs))
+        return self.model_.scores(table, n_rounds)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The posterior of each class: softmax(exponent * S), with the exponent that is right for the loss."""
+        return posterior(self._scores(X), self.model_.exponent)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of each row, by the estimator's `decision`."""
+        return np.asarray(self.classes_[self._choose(self._scores(X))])
+
+    def decide(self, X: Any, decision: Any = None) -> IntArray:
+        """Decide anew for other costs, without refitting: a Decision or a cost matrix; class indices, -1 for a rejection."""
+        if decision is None:
+            decision = self.cost_matrix_
+        if not isinstance(decision, Decision):
+            decision = CostMatrix(decision)
+        if isinstance(decision, CostMatrix):
+            decision = decision.aligned(self.classes_)
+        proba = self.predict_proba(X)
+        return np.asarray(decision.decide(proba))
+
+    def _choose(self, scores: FloatArray) -> IntArray:
+        if self.decision == "bayes":
+            return np.asarray(CostMatrix(self.cost_matrix_.matrix).decide(posterior(scores, self.model_.exponent)))
+        return np.asarray(scores.argmax(axis=1))
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """The scores after each round, (n, M)."""
+        table = intake.rows(self, X, n_threads=intake.threads(self.n_jobs))
+        for number in range(1, self.model_.n_rounds + 1):
+            yield self.model_.scores(table, number)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """The posterior after each round."""
+        for scores in self.staged_decision_function(X):
+            yield posterior(scores, self.model_.exponent)
+
+    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+        """The classes after each round."""
+        for scores in self.staged_decision_function(X):
+            yield np.asarray(self.classes_[self._choose(scores)])

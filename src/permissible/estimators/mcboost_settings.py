@@ -1,0 +1,122 @@
+"""Arguments of `MCBoostClassifier`, checked: one clear sentence for each that is wrong, before anything is computed."""
+
+from typing import Any
+
+import numpy as np
+
+from permissible.decisions import CostMatrix
+from permissible.estimators.intake import TrainingRows
+from permissible.learners.mcboost.fit import LEARNERS, Settings
+from permissible.learners.mcboost.problem import LOSSES, Problem
+from permissible.types import FloatArray
+from permissible.validation import Words, refusal, refusal_type
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
+        raise refusal(name, "one of " + ", ".join(repr(option) for option in allowed), value)
+    return value
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise refusal_type(name, "a whole number", value)
+    if value < least:
+        raise refusal(name, f"at least {least}", value)
+    return int(value)
+
+
+def _number(name: str, value: Any, low: float, high: float, expected: str, *, open_low: bool = True) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise refusal_type(name, "a number", value)
+    if not ((value > low if open_low else value >= low) and value <= high):
+        raise refusal(name, expected, value)
+    return float(value)
+
+
+def loss_name(loss: Any) -> str:
+    """The name of a loss given by name or as an object of `permissible.losses`."""
+    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
+    if not isinstance(name, str) or name.lower() not in LOSSES:
+        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES), loss)
+    return name.lower()
+
+
+def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
+    """The settings of a fit; refuses what makes no sense."""
+    _one_of("decision", estimator.decision, ("argmax", "bayes"))
+    _one_of("calibration", estimator.calibration, ("auto", None))
+    share = "a share in (0, 1]"
+    return Settings(
+        learner=_one_of("learner", estimator.learner, LEARNERS),
+        descent=_one_of("descent", estimator.descent, ("coordinate", "gradient")),
+        n_rounds=_count("n_rounds", estimator.n_rounds, 1),
+        learning_rate=_number("learning_rate", estimator.learning_rate, 0.0, 1.0, share),
+        row_share=_number("subsample", estimator.subsample, 0.0, 1.0, share),
+        column_share=_number("colsample", estimator.colsample, 0.0, 1.0, share),
+        early_stopping=_one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
+        patience=_count("patience", estimator.patience, 1),
+        validation_fraction=_number("validation_fraction", estimator.validation_fraction, 0.0, 0.9, "in (0, 0.9]"),
+        calibrate=estimator.calibration is not None,
+        tol=_number("tol", estimator.tol, 0.0, np.inf, "zero or positive", open_low=False),
+        seed=seed,
+        n_threads=n_threads,
+    )
+
+
+def problem_of(
+    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
+) -> tuple[Problem, CostMatrix]:
+    """The problem of the training rows, and its cost matrix in the order of the classes."""
+    n_classes = len(rows.classes)
+    if cost is None:
+        costs = costs_of(estimator.cost_matrix, rows.classes)
+        return Problem(rows.target, costs.matrix, rows.weight, loss), costs
+    if estimator.cost_matrix is not None:
+        raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
+    by_row = _kept(checked_cost_rows(cost, np.asarray(y), n_classes), rows, y, sample_weight, estimator.class_weight)
+    own = by_row[np.arange(len(by_row)), rows.target]
+    if own.any():
+        row = int(np.flatnonzero(own)[0])
+        raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
+    mean = np.stack([np.average(by_row[rows.target == j], axis=0) for j in range(n_classes)])
+    empty = ~mean.any(axis=1)
+    mean[empty] = 1.0 - np.eye(n_classes)[empty]
+    return Problem(rows.target, by_row, rows.weight, loss, by_row=True), CostMatrix(mean)
+
+
+def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
+    """The costs in the order of the classes; every mistake costs 1 when there are none."""
+    n_classes = len(classes)
+    if cost_matrix is None:
+        return CostMatrix(1.0 - np.eye(n_classes))
+    if not isinstance(cost_matrix, CostMatrix):
+        cost_matrix = CostMatrix(cost_matrix)
+    return cost_matrix.aligned(classes)
+
+
+def checked_cost_rows(cost: Any, y: Any, n_classes: int) -> FloatArray:
+    """Costs by row as a float64 array (n, M): finite, not negative."""
+    try:
+        array = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal_type("cost", "an array of costs, one row per sample and one column per class", cost) from None
+    expected = (len(y), n_classes)
+    if array.shape != expected:
+        raise refusal("cost", f"of shape {expected}, a cost for each row and class", Words(f"shape {array.shape}"))
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row, column = (int(i[0]) for i in np.nonzero(bad))
+        raise refusal("cost", "finite and not negative", Words(f"{array[row, column]:g} at row {row}, column {column}"))
+    return array
+
+
+def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: Any) -> FloatArray:
+    """The cost rows that go with the training rows: rows of weight 0 were dropped by the intake."""
+    if len(costs) == rows.table.n_rows:
+        return costs
+    counts = np.ones(len(costs), dtype=bool) if sample_weight is None else np.asarray(sample_weight) > 0
+    if hasattr(class_weight, "items"):
+        zero = [label for label, value in class_weight.items() if value == 0]
+        counts &= ~np.isin(np.asarray(y), zero)
+    return costs[counts]

@@ -1,0 +1,145 @@
+"""From rows to a model: the held-out run that sets the number of rounds and the temperature, then the run on every row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from permissible.learners.mcboost.boost import Trace, boost
+from permissible.learners.mcboost.linear import LinearLearner
+from permissible.learners.mcboost.problem import Problem
+from permissible.learners.mcboost.rounds import Learner, Sampling
+from permissible.learners.mcboost.stopping import HeldOut, held_out_rows
+from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
+from permissible.models.additive import AdditiveModel
+from permissible.table.table import Table
+from permissible.types import FloatArray
+
+LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything but the data: see `permissible.MCBoostClassifier` for the meaning of each."""
+
+    learner: str = "linear"
+    descent: str = "coordinate"
+    n_rounds: int = 100
+    learning_rate: float = 1.0
+    row_share: float = 1.0
+    column_share: float = 1.0
+    early_stopping: str | None = None
+    patience: int = 10
+    validation_fraction: float = 0.2
+    calibrate: bool = True
+    tol: float = 1e-10
+    seed: int = 0
+    n_threads: int = 1
+
+    def for_rounds(self, n_rounds: int) -> "Settings":
+        """The same settings with another number of rounds."""
+        return replace(self, n_rounds=n_rounds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A model, what happened on the way, and how far the fit is from its optimum."""
+
+    model: AdditiveModel
+    trace: Trace
+    certificate: dict[str, Any]
+
+
+Report = Callable[[int, Trace], None]
+
+
+def make_learner(table: Table, problem: Problem, settings: Settings) -> Learner:
+    """The base learner of a training table."""
+    sampling = Sampling(settings.row_share, settings.column_share, settings.seed)
+    return LinearLearner.of(
+        table, problem.weight, problem.n_classes, descent=settings.descent, full=settings.learner == "linear-full",
+        rate=settings.learning_rate, sampling=sampling,
+    )  # fmt: skip
+
+
+def fit(
+    table: Table,
+    problem: Problem,
+    settings: Settings,
+    start: AdditiveModel | None = None,
+    report: Report | None = None,
+) -> Fitted:
+    """Fit an additive model; with `start`, go on from that model (its rounds are kept)."""
+    exponent = exponent_of(problem)
+    calibrated = exponent is None and settings.calibrate
+    n_rounds, held_out = settings.n_rounds, None
+    if settings.early_stopping is not None or calibrated:
+        n_rounds, held_out = _rehearse(table, problem, settings, start)
+        if calibrated and held_out is not None:
+            exponent = fitted_exponent(held_out.best_scores, held_out.problem.target, held_out.problem.weight)
+    learner = make_learner(table, problem, settings)
+    first = 0 if start is None else start.n_rounds
+    scores = None if start is None else start.scores(table)
+    rounds, trace, final = boost(
+        problem, learner, n_rounds, scores=scores, tol=settings.tol, first_round=first, n_threads=settings.n_threads,
+        report=report,
+    )  # fmt: skip
+    if held_out is not None and settings.early_stopping is not None:
+        trace.validation = held_out.measures
+    part = learner.part(rounds)
+    prior = np.zeros(problem.n_classes) if start is None else start.prior
+    parts = (part,) if start is None else (start.parts[0].joined(part), *start.parts[1:])  # type: ignore[attr-defined]
+    model = AdditiveModel(table.schema, problem.loss, prior, parts, exponent or 1.0, calibrated)
+    return Fitted(model, trace, certificate_of(problem, trace, final))
+
+
+def _rehearse(
+    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None
+) -> tuple[int, HeldOut | None]:
+    """Run on part of the rows and watch the others: the best number of rounds, and the held-out rows at that point."""
+    outside = held_out_rows(table, problem.target, settings.validation_fraction, settings.seed)
+    if not outside.any() or outside.all():
+        return settings.n_rounds, None
+    inner_table, inner = table.take(~outside), problem.take(~outside)
+    outer_table, outer = table.take(outside), problem.take(outside)
+    learner = make_learner(inner_table, inner, settings)
+    zero = np.zeros((outer_table.n_rows, problem.n_classes))
+    stopping = settings.early_stopping is not None
+    held_out = HeldOut(
+        outer,
+        learner.watch(outer_table),
+        zero if start is None else start.scores(outer_table),
+        measure=settings.early_stopping or "surrogate",
+        patience=settings.patience if stopping else None,
+    )
+    boost(
+        inner, learner, settings.n_rounds, scores=None if start is None else start.scores(inner_table),
+        held_out=held_out, tol=settings.tol, first_round=0 if start is None else start.n_rounds,
+        n_threads=settings.n_threads,
+    )  # fmt: skip
+    if not stopping:
+        held_out.best_scores = held_out.scores
+    return (held_out.best_round if stopping else settings.n_rounds), held_out
+
+
+def certificate_of(problem: Problem, trace: Trace, scores: FloatArray) -> dict[str, Any]:
+    """How far the fit is from the optimum: what a next step could still explain, and whether an optimum exists at all."""
+    own = scores[np.arange(len(scores)), problem.target]
+    others = scores.copy()
+    others[np.arange(len(scores)), problem.target] = -np.inf
+    margin = own - others.max(axis=1)
+    return {
+        "largest_edge": trace.edge[-1] if trace.edge else 0.0,
+        "capped_steps": int(np.sum(trace.capped)),
+        "separable": bool((margin > 0).all()) or bool(np.any(trace.capped)),
+        "smallest_margin": float(margin.min()),
+        "decrease_of_last_round": _last_decrease(trace),
+        "stopped_by": trace.reason,
+    }
+
+
+def _last_decrease(trace: Trace) -> float:
+    values = [trace.start, *trace.surrogate]
+    return values[-2] - values[-1] if len(values) > 1 else 0.0
+
