@@ -71,13 +71,13 @@ Affine fit_affine(const State& state, const Attributes& attributes, int outputs)
     for (int c = 0; c < d; ++c) {
         if (attributes.allowed && !attributes.allowed[c]) continue;
         const double spread = second[c] - first[c] * first[c] / mass;
-        if (!(spread > 1e-12 * (second[c] + 1e-300))) continue;  // constant where the weight lies
+        if (!(spread > 1e-10 * (second[c] + 1e-300))) continue;  // constant where the weight lies
         double gain = 0;
         for (int r = 0; r < outputs; ++r) {
             const double covariance = cross[r * d + c] - first[c] * totals[1 + r] / mass;
             gain += covariance * covariance / spread;
         }
-        if (gain > largest) {
+        if (gain > largest * (1 + 1e-10)) {  // the first of those that are equal but for rounding
             largest = gain;
             best.column = c;
         }

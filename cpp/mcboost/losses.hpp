@@ -32,13 +32,14 @@ inline double factor_of_true_class(const Parts& row, const Move& move) {  // e^{
 template <Loss L>
 inline Slopes slopes(const Parts& row, const Move& move) {
     const double a = move.up * row.low, b = move.down * row.pivot;
+    // Rates from that of the true class: the loss of a row that is right by far keeps its digits.
+    const double ra = move.c - row.rate_z, rb = -move.kc - row.rate_z, rh = -row.rate_z;
     if constexpr (L == Loss::gll) {  // log(1 + N/E_z) with C_zz = 1 inside the sum: log N - S_z
         const double inverse = 1.0 / (a + b + row.high);
-        const double mean = (move.c * a - move.kc * b) * inverse;
-        return {mean - row.rate_z, (move.c * move.c * a + move.kc * move.kc * b) * inverse - mean * mean};
+        const double mean = (ra * a + rb * b + rh * row.high) * inverse;
+        return {mean, (ra * ra * a + rb * rb * b + rh * rh * row.high) * inverse - mean * mean};
     } else if constexpr (L == Loss::gel || L == Loss::mc) {
         const double s = row.scale * factor_of_true_class(row, move);
-        const double ra = move.c - row.rate_z, rb = -move.kc - row.rate_z, rh = -row.rate_z;
         return {s * (ra * a + rb * b + rh * row.high), s * (ra * ra * a + rb * rb * b + rh * rh * row.high)};
     } else if constexpr (L == Loss::ls) {
         return {move.c * a - move.kc * b, move.c * move.c * a + move.kc * move.kc * b};

@@ -47,10 +47,10 @@ double State::coordinate_scale(int coordinate) const {
 template <Loss L>
 RoundStart State::begin_block(Block rows) {
     const std::size_t count = rows.end - rows.begin;
-    double top[kChunk], total[kChunk], inverse_total[kChunk];
+    double top[kChunk], total[kChunk], inverse_total[kChunk], others[kChunk];
     int32_t best[kChunk];
     for (std::size_t i = 0; i < count; ++i)
-        top[i] = scores[rows.begin + i], best[i] = 0, total[i] = inverse_total[i] = 0;
+        top[i] = scores[rows.begin + i], best[i] = 0, total[i] = inverse_total[i] = others[i] = 0;
     for (int j = 1; j < classes_; ++j) {
         const double* s = &scores[j * rows_ + rows.begin];
         for (std::size_t i = 0; i < count; ++i) {
@@ -70,6 +70,7 @@ RoundStart State::begin_block(Block rows) {
             tails_[at + i] = total[i];
             terms_[at + i] = cost * e;
             total[i] += cost * e;
+            if constexpr (L == Loss::gll) others[i] += j == z ? 0.0 : cost * e;
             if constexpr (L == Loss::lt) {
                 inverse_tails_[at + i] = inverse_total[i];
                 inverse_terms_[at + i] = 1.0 / e;
@@ -85,7 +86,7 @@ RoundStart State::begin_block(Block rows) {
         low_[row] = terms_[row];
         double value = 0;
         if constexpr (L == Loss::gll) {
-            value = std::log(total[i]) - below;
+            value = std::log1p(others[i] * vexp(-below));
         } else if constexpr (L == Loss::ls) {
             value = total[i];
         } else if constexpr (L == Loss::lt) {
@@ -186,7 +187,7 @@ LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
     Slopes at = slopes_at(0.0);
     if (!(largest_move > 0) || at.first == 0) return {0.0, false, evaluations};
     const double sign = at.first < 0 ? 1.0 : -1.0, limit = kLargestMove / largest_move;
-    const double flat = 1e-13 * std::abs(at.first), bend = 1e-8 * at.second;
+    const double flat = 1e-13 * std::abs(at.first), nearly_flat = 1e-8 * std::abs(at.first), bend = 1e-6 * at.second;
     double inner = 0.0, outer = limit, alpha = 0.0;  // on the half-line of descent, alpha = sign * u
     bool bracketed = false;
     double u = at.second > 0 ? std::min(std::abs(at.first) / at.second, limit) : 1.0;
@@ -195,8 +196,9 @@ LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
         at = slopes_at(sign * u);
         const double slope = sign * at.first;
         alpha = u;
-        // Flat and no longer bending, with the minimum still ahead: the rows are separable along this direction.
-        if (std::abs(slope) <= flat) return {sign * u, !bracketed && at.second <= bend, evaluations};
+        if (std::abs(slope) <= flat) break;
+        // Nearly flat and no longer bending, with the minimum still ahead: the rows are separable along this direction.
+        if (!bracketed && slope < 0 && -slope <= nearly_flat && at.second <= bend) return {sign * u, true, evaluations};
         (slope < 0 ? inner : outer) = u;
         bracketed = bracketed || slope > 0;
         if (slope < 0 && u >= limit) return {sign * limit, true, evaluations};
@@ -289,11 +291,13 @@ void State::derive_all_block(Block rows) {
         const double sum = tails_[i] + terms_[i];
         const int z = target[i];
         double norm = 0, prefix = 0;
-        double inverse_sum = 0;
+        double inverse_sum = 0, others = 0;
+        if constexpr (L == Loss::gll)
+            for (int j = 0; j < classes_; ++j) others += j == z ? 0.0 : terms_[j * rows_ + i];
         if constexpr (L == Loss::lt) inverse_sum = inverse_tails_[i] + inverse_terms_[i];
         for (int j = 0; j < classes_; ++j) {  // dL/dS_j, then its product with the codewords, by prefix sums
             double slope = terms_[j * rows_ + i];
-            if constexpr (L == Loss::gll) slope = slope / sum - (j == z ? 1.0 : 0.0);
+            if constexpr (L == Loss::gll) slope = (j == z ? -others : slope) / sum;
             if constexpr (L == Loss::gel || L == Loss::mc) slope = scale_[i] * (slope - (j == z ? sum : 0.0));
             if constexpr (L == Loss::lt) slope = slope * inverse_sum - sum * inverse_terms_[j * rows_ + i];
             if (j > 0) {
@@ -320,9 +324,11 @@ template <Loss L>
 Slopes State::slopes_all_block(Block rows, double alpha) const {
     Slopes sums{0, 0};
     for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const double true_move = directions[target[i] * rows_ + i];
         double n0 = 0, n1 = 0, n2 = 0, d0 = 0, d1 = 0, d2 = 0;
         for (int j = 0; j < classes_; ++j) {
-            const double move = directions[j * rows_ + i], e = vexp(alpha * move), term = terms_[j * rows_ + i] * e;
+            const double score_move = directions[j * rows_ + i], e = vexp(alpha * score_move);
+            const double move = L == Loss::gll ? score_move - true_move : score_move, term = terms_[j * rows_ + i] * e;
             n0 += term;
             n1 += term * move;
             n2 += term * move * move;
@@ -333,10 +339,9 @@ Slopes State::slopes_all_block(Block rows, double alpha) const {
                 d2 += inverse * move * move;
             }
         }
-        const double true_move = directions[target[i] * rows_ + i];
         double first = n1, second = n2;
         if constexpr (L == Loss::gll) {
-            first = n1 / n0 - true_move;
+            first = n1 / n0;
             second = n2 / n0 - (n1 / n0) * (n1 / n0);
         } else if constexpr (L == Loss::gel || L == Loss::mc) {
             const double s = scale_[i] * vexp(-alpha * true_move);

@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = attach(
         "UDTClassifier": "permissible.estimators.udt",
         "CostMatrix": "permissible.decisions",
         "Hard": "permissible.decisions",
+        "MCBoostClassifier": "permissible.estimators.mcboost",
         "Reject": "permissible.decisions",
         "Soft": "permissible.decisions",
         "Weighted": "permissible.decisions",

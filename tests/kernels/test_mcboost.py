@@ -70,8 +70,12 @@ def test_a_round_of_coordinate_steps_is_algorithm_one_to_the_letter(loss, by_row
         assert (slope, level) == pytest.approx(tuple(fitted[r, 1:3]), rel=1e-8)
         direction = np.zeros_like(f)
         direction[:, r] = slope * x[:, column] + level
+        before = scores_of(f)
         alpha = brentq(
-            lambda a, d=direction: reference.line_slope(loss, scores_of(f), d, target, rows, weight, words, a), -1, 20, xtol=1e-13
+            lambda a, s=before, d=direction: reference.line_slope(loss, s, d, target, rows, weight, words, a),
+            -1,
+            20,
+            xtol=1e-13,
         )
         assert fitted[r, 3] == pytest.approx(alpha, rel=1e-7)
         f += alpha * direction

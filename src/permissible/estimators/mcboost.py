@@ -28,7 +28,7 @@ class MCBoostClassifier(ClassifierMixin, BaseEstimator):
         ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake costs 1.
     n_rounds : int, default=100
         Rounds; with early stopping the most there may be.
-    learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
+    learner : {"linear", "linear-full"}, default="linear"
         "linear" is a x + b on the best single attribute, the variant that reproduces the published table; "linear-full" uses
         all attributes at once. Missing values count as the attribute's mean there, categories as indicators.
     descent : {"coordinate", "gradient"}, default="coordinate"
@@ -156,14 +156,14 @@ class MCBoostClassifier(ClassifierMixin, BaseEstimator):
         if start is not None:
             settings = settings.for_rounds(self.n_rounds - start.n_rounds)
         fitted = fit(rows.table, problem, settings, start, self._reporter())
-        history = fitted.trace.history(name)
+        history: dict[str, AnyArray] = fitted.trace.history()
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
         intake.remember(self, rows)
         self.model_: AdditiveModel = fitted.model
         self.cost_matrix_: CostMatrix = costs
         self.n_rounds_ = fitted.model.n_rounds
-        self.history_ = history
+        self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
         return self
 
@@ -183,7 +183,9 @@ class MCBoostClassifier(ClassifierMixin, BaseEstimator):
 
         def report(number: int, trace: Trace) -> None:
             if (number + 1) % int(self.verbose) == 0:
-                print(f"round {number + 1:5d}  surrogate {trace.surrogate[-1]:.6f}  cost {trace.cost[-1]:.6f}", flush=True)
+                print(
+                    f"round {number + 1:5d}  surrogate {trace.surrogate[-1]:.6f}  cost {trace.cost[-1]:.6f}", flush=True
+                )
 
         return report
 
@@ -204,17 +206,18 @@ class MCBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row, by the estimator's `decision`."""
-        return np.asarray(self.classes_[self._choose(self._scores(X))])
+        chosen = self._choose(self._scores(X))
+        return np.asarray(self.classes_[chosen])
 
     def decide(self, X: Any, decision: Any = None) -> IntArray:
         """Decide anew for other costs, without refitting: a Decision or a cost matrix; class indices, -1 for a rejection."""
+        proba = self.predict_proba(X)
         if decision is None:
             decision = self.cost_matrix_
-        if not isinstance(decision, Decision):
+        elif not isinstance(decision, Decision):
             decision = CostMatrix(decision)
         if isinstance(decision, CostMatrix):
             decision = decision.aligned(self.classes_)
-        proba = self.predict_proba(X)
         return np.asarray(decision.decide(proba))
 
     def _choose(self, scores: FloatArray) -> IntArray:

@@ -90,9 +90,8 @@ def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
     n_classes = len(classes)
     if cost_matrix is None:
         return CostMatrix(1.0 - np.eye(n_classes))
-    if not isinstance(cost_matrix, CostMatrix):
-        cost_matrix = CostMatrix(cost_matrix)
-    return cost_matrix.aligned(classes)
+    costs = cost_matrix if isinstance(cost_matrix, CostMatrix) else CostMatrix(cost_matrix)
+    return costs.aligned(classes)
 
 
 def checked_cost_rows(cost: Any, y: Any, n_classes: int) -> FloatArray:

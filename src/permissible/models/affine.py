@@ -1,7 +1,7 @@
-"""The affine part of an additive model: terms a (x - mean) + b, each on one attribute and one coordinate of the simplex ([B] section 5).
+"""The affine part of an additive model: terms a (x - mean) + b, each on one attribute and one coordinate ([B] section 5).
 
-The sum of affine terms is affine: scoring uses one coefficient per attribute and class, while the terms themselves stay, in the
-order in which they were learned, for staged predictions and for reading.
+The sum of affine terms is affine: scoring uses one coefficient per attribute and class, while the terms themselves stay, in
+the order in which they were learned, for staged predictions and for reading.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from permissible.types import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineTerms:
-    """Terms slope * (x - mean)[attribute] + level, added to coordinate `coordinate` of f in round `round_`; attribute -1 is a constant.
+    """Terms slope * (x - mean) + level, each added to one coordinate of f in one round; attribute -1 is a constant.
 
     The leverage and the shrinkage of each step are already inside slope and level.
     """
@@ -40,7 +40,7 @@ class AffineTerms:
         slopes = np.zeros((len(self.attributes) + 1, self.n_classes - 1))
         np.add.at(slopes, (self.attribute[kept], self.coordinate[kept]), self.slope[kept])  # -1 is the spare last row
         levels = np.bincount(self.coordinate[kept], weights=self.level[kept], minlength=self.n_classes - 1)
-        return scores_of(slopes[:-1]).T, scores_of(levels[None, :])[0]
+        return scores_of(slopes[:-1]).T, scores_of(np.asarray(levels, dtype=np.float64)[None, :])[0]
 
     def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
         """The (n, M) scores S of a table."""

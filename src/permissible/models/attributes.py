@@ -1,7 +1,8 @@
 """Numbers that an affine term can use: a numeric column, or the indicator of one category of a categorical one.
 
-Values are taken from their training mean, which keeps the arithmetic exact for columns far from zero. A missing value counts as the
-mean, so that it neither helps nor harms a class beyond the average row; an unseen category has indicator 0 everywhere.
+Values are taken from their training mean, which keeps the arithmetic exact for columns far from zero. A missing value
+counts as the mean, so that it neither helps nor harms a class beyond the average row; an unseen category has
+indicator 0 everywhere.
 """
 
 from dataclasses import dataclass
@@ -38,13 +39,15 @@ class Attribute:
 
 def attributes_of(table: Table, weight: FloatArray) -> tuple[Attribute, ...]:
     """Every attribute of a table, with its weighted mean over the present values."""
-    found = []
+    found: list[Attribute] = []
     for position, column in enumerate(table.schema.columns):
         values = table.columns[position]
         if column.kind == "categorical":
             present = values != MISSING_CATEGORY
-            for code in range(len(column.categories)):
-                found.append(Attribute(position, code, _mean((values == code)[present], weight[present])))
+            found.extend(
+                Attribute(position, code, _mean((values == code)[present], weight[present]))
+                for code in range(len(column.categories))
+            )
         else:
             numbers = np.asarray(values, dtype=np.float64)
             present = ~np.isnan(numbers)

@@ -1,4 +1,4 @@
 from . import binning as binning
 from . import boundary as boundary
-from . import trees as trees
 from . import mcboost as mcboost
+from . import trees as trees

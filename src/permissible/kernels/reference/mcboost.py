@@ -28,7 +28,7 @@ def weights(loss: str, scores: FloatArray, target: IntArray, costs: FloatArray, 
         cost = np.ones_like(costs) if loss == "mc" else costs
         factor = cost * np.exp(scores - scores[np.arange(len(target)), target][:, None])
         total = np.einsum("ij,ijr->ir", factor, (codewords[None] - own[:, None, :]) / 2)
-        return total / (1 + factor.sum(axis=1, keepdims=True)) if loss == "gll" else total
+        return np.asarray(total / (1 + factor.sum(axis=1, keepdims=True)) if loss == "gll" else total)
     raised = costs * np.exp(scores)
     if loss == "ls":
         return np.asarray(raised @ codewords / 2)
@@ -45,7 +45,7 @@ def best_attribute(values: FloatArray, gradient: FloatArray) -> tuple[int, float
     centred = values - mean
     spread = mass @ centred**2
     covariance = centred.T @ gradient
-    usable = spread > 1e-12 * (mass @ values**2)
+    usable = spread > 1e-10 * (mass @ values**2)
     if not usable.any():
         return -1, 0.0, float(-gradient.sum() / total)
     gain = np.where(usable, covariance**2 / np.where(usable, spread, 1.0), -1.0)

@@ -1,6 +1,7 @@
 """Algorithm 1 of [B], the loop: weights, weak learner, exact line search, coordinate by coordinate, round by round.
 
-The learner's `step` holds the inner loop over the coordinates. Stopping, held-out rows and reporting are looked at between rounds.
+The learner's `step` holds the inner loop over the coordinates. Stopping, held-out rows and reporting are looked at
+between rounds.
 """
 
 from collections.abc import Callable
@@ -25,17 +26,18 @@ class Trace:
     edge: list[float] = field(default_factory=list)
     capped: list[bool] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
+    loss: str = "gll"
     start: float = float("nan")
     reason: str = "n_rounds"
 
-    def history(self, loss: str) -> dict[str, AnyArray]:
+    def history(self) -> dict[str, AnyArray]:
         """The mapping that estimators publish as ``history_``."""
         found: dict[str, AnyArray] = {
             "surrogate": np.array(self.surrogate),
             "train_cost": np.array(self.cost),
             "train_error": np.array(self.error),
             "edge": np.array(self.edge),
-            "loss": np.array([loss] * len(self.surrogate)),
+            "loss": np.array([self.loss] * len(self.surrogate)),
         }
         if self.validation:
             found["validation"] = np.array(self.validation)
@@ -57,12 +59,13 @@ def boost(
     """Run the rounds; return them, the trace, and the scores of the training rows.
 
     Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`, relative; only where every
-    round sees every row), or when the held-out rows say so; then the rounds after the best one are dropped.
+    round sees every row), when every row is right and the surrogate all but gone (separable rows: further rounds would only
+    scale the scores; not with tol=0), or when the held-out rows say so.
     """
     state = problem.state(scores, n_threads)
     total = float(problem.weight.sum())
     rounds: list[Round] = []
-    trace = Trace()
+    trace = Trace(loss=problem.loss)
     before = state.begin_round()[0] / total
     trace.start = before
     for number in range(n_rounds):
@@ -77,11 +80,30 @@ def boost(
         if held_out is not None and held_out.exhausted:
             trace.reason = "validation"
             break
-        if not made.moved or (tol > 0 and before - surrogate <= tol * max(1.0, abs(surrogate)) and _sees_all(learner)):
-            trace.reason = "converged"
+        reason = _finished(made, before - surrogate, surrogate, trace, tol, learner)
+        if reason is not None:
+            trace.reason = reason
             break
         before = surrogate
     return rounds, trace, state.scores()
+
+
+SEPARATED = 1e-5
+"""Share of the first surrogate below which rows without an error count as separated."""
+
+
+def _finished(made: Round, fall: float, surrogate: float, trace: Trace, tol: float, learner: Learner) -> str | None:
+    """Why to stop after this round, or None."""
+    if not made.moved:
+        return "no edge"
+    if tol <= 0:
+        return None
+    if fall <= tol * max(1.0, abs(surrogate)) and _sees_all(learner):
+        return "converged"
+    least = {"mc": 1.0}.get(trace.loss, 0.0)  # L_MC counts the true class: it never falls below 1
+    if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
+        return "separable"
+    return None
 
 
 def _record(trace: Trace, made: Round, surrogate: float, cost: float, error: float) -> None:

@@ -10,13 +10,13 @@ from permissible.learners.mcboost.boost import Trace, boost
 from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Sampling
-from permissible.learners.mcboost.stopping import HeldOut, held_out_rows
+from permissible.learners.mcboost.stopping import HeldOut, held_out_rows, rows_of
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.models.additive import AdditiveModel
 from permissible.table.table import Table
 from permissible.types import FloatArray
 
-LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
+LEARNERS = ("linear", "linear-full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,9 @@ def fit(
     if settings.early_stopping is not None or calibrated:
         n_rounds, held_out = _rehearse(table, problem, settings, start)
         if calibrated and held_out is not None:
-            exponent = fitted_exponent(held_out.best_scores, held_out.problem.target, held_out.problem.weight)
+            exponent = fitted_exponent(
+                problem.loss, held_out.best_scores, held_out.problem.target, held_out.problem.weight
+            )
     learner = make_learner(table, problem, settings)
     first = 0 if start is None else start.n_rounds
     scores = None if start is None else start.scores(table)
@@ -101,8 +103,8 @@ def _rehearse(
     outside = held_out_rows(table, problem.target, settings.validation_fraction, settings.seed)
     if not outside.any() or outside.all():
         return settings.n_rounds, None
-    inner_table, inner = table.take(~outside), problem.take(~outside)
-    outer_table, outer = table.take(outside), problem.take(outside)
+    inner_table, inner = rows_of(table, ~outside), problem.take(~outside)
+    outer_table, outer = rows_of(table, outside), problem.take(outside)
     learner = make_learner(inner_table, inner, settings)
     zero = np.zeros((outer_table.n_rows, problem.n_classes))
     stopping = settings.early_stopping is not None
@@ -142,4 +144,3 @@ def certificate_of(problem: Problem, trace: Trace, scores: FloatArray) -> dict[s
 def _last_decrease(trace: Trace) -> float:
     values = [trace.start, *trace.surrogate]
     return values[-2] - values[-1] if len(values) > 1 else 0.0
-

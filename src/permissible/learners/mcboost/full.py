@@ -11,9 +11,6 @@ from permissible.types import Codes, FloatArray
 if TYPE_CHECKING:
     from permissible.learners.mcboost.linear import LinearLearner
 
-_CHUNK = 4096
-"""Rows per partial sum: partial sums are added in the order of the rows."""
-
 
 def full_round(learner: "LinearLearner", state: kernel.State, allowed: Codes, share: FloatArray | None) -> Round:
     """One round of full-vector steps, along each coordinate in turn or along the gradient."""
@@ -42,20 +39,16 @@ def full_round(learner: "LinearLearner", state: kernel.State, allowed: Codes, sh
 def _least_squares(
     values: FloatArray, gradient: FloatArray, norm: FloatArray, share: FloatArray | None
 ) -> tuple[FloatArray, float]:
-    """The fit -(X'|W|X)^-1 X'w, and the share of sum |w| that it explains."""
+    """The least-squares fit of -w/|w| with row weights |w|, of least norm where it is not unique, and the share it explains."""
     if share is not None:
         gradient, norm = gradient * share[:, None], norm * share
-    width = values.shape[1]
-    gram, cross = np.zeros((width, width)), np.zeros((width, gradient.shape[1]))
-    for start in range(0, len(values), _CHUNK):
-        rows = values[start : start + _CHUNK]
-        gram += (rows * norm[start : start + _CHUNK, None]).T @ rows
-        cross += rows.T @ gradient[start : start + _CHUNK]
     total = float(norm.sum())
     if not total > 0:
-        return np.zeros_like(cross), 0.0
-    fit = -np.linalg.pinv(gram / total, rcond=1e-12, hermitian=True) @ (cross / total)
-    return fit, float(-(fit * cross).sum() / total)
+        return np.zeros((values.shape[1], gradient.shape[1])), 0.0
+    root = np.sqrt(norm)
+    inverse = np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0)
+    fit, *_ = np.linalg.lstsq(values * root[:, None], -gradient * inverse[:, None], rcond=1e-6)
+    return np.asarray(fit, dtype=np.float64), float(-((values @ fit) * gradient).sum() / total)
 
 
 def _round(learner: "LinearLearner", used: np.ndarray, fits: FloatArray, edge: float, capped: bool) -> Round:

@@ -2,11 +2,12 @@
 
     min_g  sum_i |w_i| (g(x_i) + sign w_i)^2 = sum |w| g^2 + 2 dR + const
 
-is the steepest direction in the |w|-weighted norm (for two classes and GEL, Gentle AdaBoost's fit); (30) alone has no minimum over a
-linear class. The single attribute is the variant that reproduces the published table.
+is the steepest direction in the |w|-weighted norm (for two classes and GEL, Gentle AdaBoost's fit); (30) alone has no
+minimum over a linear class. The single attribute is the variant that reproduces the published table.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class LinearLearner:
     def part(self, rounds: list[Round]) -> AffineTerms:
         """The rounds as one part of a model."""
         numbers = [np.full(len(r.terms[0]), t) for t, r in enumerate(rounds)]
-        columns = [
+        columns: list[Any] = [
             np.concatenate([r.terms[k] for r in rounds]) if rounds else np.zeros(0, dtype=np.int64) for k in range(4)
         ]
         round_ = np.concatenate(numbers) if rounds else np.zeros(0, dtype=np.int64)

@@ -35,7 +35,7 @@ class Problem:
     @property
     def n_classes(self) -> int:
         """Number of classes M."""
-        return self.costs.shape[1]
+        return int(self.costs.shape[1])
 
     def take(self, rows: BoolArray) -> "Problem":
         """The problem of some of the rows."""

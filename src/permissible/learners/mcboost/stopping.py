@@ -9,33 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from permissible.bins import row_hashes
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Round
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
 
-def content_hash(table: Table, target: IntArray, seed: int) -> FloatArray:
-    """A number in [0, 1) per row that depends on the row's values, its class and the seed only."""
-    mixed = np.full(table.n_rows, np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1), dtype=np.uint64)
-    for values in (*table.columns, target):
-        numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-        numbers = np.where(np.isnan(numbers), np.nan, numbers)
-        mixed = _mix(mixed ^ np.ascontiguousarray(numbers).view(np.uint64))
-    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
-
-
-def _mix(bits: np.ndarray) -> np.ndarray:
-    """The finaliser of splitmix64."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
-
-
 def held_out_rows(table: Table, target: IntArray, fraction: float, seed: int) -> BoolArray:
     """The rows to hold out: about `fraction` of each class, by the hash of their content; a class keeps at least one row."""
-    number = content_hash(table, target, seed)
+    number = row_hashes(table, seed).astype(np.float64) / 2.0**64
     chosen = np.zeros(table.n_rows, dtype=bool)
     for cls in np.unique(target):
         members = np.flatnonzero(target == cls)
@@ -43,6 +26,14 @@ def held_out_rows(table: Table, target: IntArray, fraction: float, seed: int) ->
         if chosen[members].all():
             chosen[members] = number[members] < number[members].max()
     return chosen
+
+
+def rows_of(table: Table, rows: BoolArray) -> Table:
+    """Some rows of a table under the same schema: codes of categories keep their meaning."""
+    if table.matrix is not None:
+        matrix = table.matrix[rows]
+        return Table(table.schema, tuple(matrix.T), len(matrix), matrix)
+    return Table(table.schema, tuple(column[rows] for column in table.columns), int(rows.sum()))
 
 
 @dataclass(slots=True, eq=False)

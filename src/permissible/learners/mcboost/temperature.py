@@ -1,10 +1,10 @@
 """The exponent that turns scores into probabilities: given by theory where the loss has one, else found on held-out rows.
 
-MC, and GEL with symmetric costs, have S* = ln(eta)/2 + const: exponent 2 ((33) of [B]). GLL without costs has S* = ln(eta) + const:
-exponent 1. The others estimate something else (L_s and L_t the expected costs; GLL with costs a posterior shifted by them), so one
-number, the temperature, is fitted to held-out rows by maximum likelihood. It makes their confidence honest on average; it cannot undo
-a shift between classes, so decide by argmax there, or train with "mc" or cost-free "gll" when Bayes decisions for many cost matrices
-are wanted.
+MC, and GEL with symmetric costs, have S* = ln(eta)/2 + const: exponent 2 ((33) of [B]). GLL without costs has S* =
+ln(eta) + const: exponent 1. The others estimate something else (L_s and L_t the expected costs; GLL with costs a
+posterior shifted by them), so one number, the temperature, is fitted to held-out rows by maximum likelihood. It makes
+their confidence honest on average; it cannot undo a shift between classes, so decide by argmax there, or train with
+"mc" or cost-free "gll" when Bayes decisions for many cost matrices are wanted.
 """
 
 import numpy as np
@@ -31,13 +31,18 @@ def exponent_of(problem: Problem) -> float | None:
     return None
 
 
-def fitted_exponent(scores: FloatArray, target: IntArray, weight: FloatArray) -> float:
-    """The exponent of least log-loss on held-out rows, between 1/100 and 100."""
+def fitted_exponent(loss: str, scores: FloatArray, target: IntArray, weight: FloatArray) -> float:
+    """The exponent of least log-loss on held-out rows, held towards the loss's own one by a prior worth about one row.
+
+    Without the prior a few held-out rows that are all classified right would ask for certainty.
+    """
+    usual = np.log(1.0 if loss in ("gll", "ls") else 2.0)
     own = scores[np.arange(len(target)), target]
 
     def log_loss(log_exponent: float) -> float:
         exponent = np.exp(log_exponent)
-        return float(np.sum(weight * (logsumexp(exponent * scores, axis=1) - exponent * own)))
+        misfit = np.sum(weight * (logsumexp(exponent * scores, axis=1) - exponent * own))
+        return float(misfit + 0.5 * (log_exponent - usual) ** 2)
 
     found = minimize_scalar(log_loss, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x))
