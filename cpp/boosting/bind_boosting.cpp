@@ -1,6 +1,326 @@
-// Bindings of the boosting area: exact dtypes, sizes checked, the GIL released, no copies.
+// Bindings of the boosting area: exact dtypes, sizes checked, the GIL released, no copies of the rows.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
-namespace nb = nanobind;
+#include <chrono>
+#include <optional>
+#include <stdexcept>
 
-void bind_boosting([[maybe_unused]] nb::module_& area) {}
+#include "boosting/loop.hpp"
+#include "common/arrays.hpp"
+
+using namespace permissible;
+using namespace permissible::boosting;
+using nb::literals::operator""_a;
+
+namespace {
+
+using Columns = In1<int32_t>;
+using Members = In2<uint8_t>;
+using Literals = nb::list;
+
+RuleMask rule_of(const Columns& columns, const Members& members, std::size_t n_columns) {
+    if (members.shape(0) != columns.shape(0) || (members.shape(0) > 0 && members.shape(1) != 256)) {
+        throw std::invalid_argument("`members` must have one row of 256 per literal");
+    }
+    RuleMask rule;
+    for (std::size_t i = 0; i < columns.shape(0); ++i) {
+        const int column = columns.data()[i];
+        if (column < 0 || static_cast<std::size_t>(column) >= n_columns) {
+            throw std::invalid_argument("a literal's column is out of range");
+        }
+        rule.push_back(LiteralMask::from_members(column, members.data() + 256 * i));
+    }
+    return rule;
+}
+
+std::vector<ColumnLayout> layouts_of(const In2<int32_t>& layout) {
+    if (layout.shape(1) != 3) throw std::invalid_argument("`layout` must have 3 columns");
+    std::vector<ColumnLayout> found(layout.shape(0));
+    for (std::size_t j = 0; j < found.size(); ++j) {
+        const int32_t* row = layout.data() + 3 * j;
+        found[j] = {row[0] != 0, row[1], row[2] != 0};
+    }
+    return found;
+}
+
+/// Exact sums as pairs (high, low) with value high * 2^32 + low, 0 <= low < 2^32: pairs of parts add elementwise.
+template <std::size_t N>
+nb::ndarray<nb::numpy, int64_t> pairs(const __int128 (&sums)[N]) {
+    auto data = std::make_unique<int64_t[]>(2 * N);
+    for (std::size_t s = 0; s < N; ++s) {
+        data[2 * s] = static_cast<int64_t>(sums[s] >> 32);
+        data[2 * s + 1] = static_cast<int64_t>(sums[s] & 0xffffffffLL);
+    }
+    return to_numpy(std::move(data), {N, std::size_t{2}});
+}
+
+nb::tuple literal_tuple(const Candidate& literal) {
+    nb::object members = nb::none();
+    if (literal.test == Test::in || literal.test == Test::not_in) {
+        members = nb::bytes(reinterpret_cast<const char*>(literal.members.data()), 256);
+    }
+    return nb::make_tuple(literal.column, static_cast<int>(literal.test), literal.code, literal.missing, members);
+}
+
+/// Rows together with the NumPy arrays that they look into.
+class BoundRows {
+  public:
+    BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,
+              std::optional<In1<double>> sample_weight, bool whole, const std::string& loss, double parameter,
+              bool two_sums, int n_threads, uint64_t first_row)
+        : blocks_(blocks),
+          positive_(positive),
+          sample_weight_(sample_weight),
+          rows_(codes(blocks, n_columns, positive, sample_weight), positive.data(),
+                sample_weight ? sample_weight->data() : nullptr, whole, loss, parameter, two_sums, n_threads,
+                first_row) {}
+
+    Rows& rows() { return rows_; }
+
+    nb::tuple restart(std::optional<In1<double>> score, double constant, Grids grids) {
+        if (score && score->shape(0) != rows_.n_rows()) throw std::invalid_argument("`score` has the wrong length");
+        Applied sums;
+        {
+            nb::gil_scoped_release free;
+            sums = rows_.restart(score ? score->data() : nullptr, constant, grids);
+        }
+        return applied(sums);
+    }
+    nb::ndarray<nb::numpy, int64_t> histogram(const Columns& columns, const Members& members, double weight_grid,
+                                              double curvature_grid, double share, uint64_t seed) {
+        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = rows_.codes().n_columns;
+        auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
+        {
+            nb::gil_scoped_release free;
+            rows_.histogram_of(rule, weight_grid, curvature_grid, share, seed, sums.get());
+        }
+        return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
+    }
+    nb::ndarray<nb::numpy, int64_t> measure(const Columns& columns, const Members& members, double value_in,
+                                            double value_out, Grids grids) {
+        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        Measured sums;
+        {
+            nb::gil_scoped_release free;
+            sums = rows_.measure(rule, value_in, value_out, grids);
+        }
+        const __int128 six[6] = {sums.in[0], sums.in[1], sums.in[2], sums.out[0], sums.out[1], sums.out[2]};
+        return pairs(six);
+    }
+    nb::tuple apply(const Columns& columns, const Members& members, double value_in, double value_out, Grids grids) {
+        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        Applied sums;
+        {
+            nb::gil_scoped_release free;
+            sums = rows_.apply(rule, value_in, value_out, grids);
+        }
+        return applied(sums);
+    }
+    std::size_t count(const Columns& columns, const Members& members) {
+        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        nb::gil_scoped_release free;
+        rows_.mask_of(rule);
+        return rows_.covered();
+    }
+    nb::ndarray<nb::numpy, uint8_t> mask(const Columns& columns, const Members& members) {
+        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        auto out = std::make_unique<uint8_t[]>(rows_.n_rows());
+        const uint8_t* bytes = rows_.mask_of(rule);
+        std::copy(bytes, bytes + rows_.n_rows(), out.get());
+        return to_numpy(std::move(out), {rows_.n_rows()});
+    }
+    nb::ndarray<nb::numpy, double> scores() const {
+        auto out = std::make_unique<double[]>(rows_.n_rows());
+        rows_.scores(out.get());
+        return to_numpy(std::move(out), {rows_.n_rows()});
+    }
+
+  private:
+    static CodeBlocks codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
+                            const std::optional<In1<double>>& sample_weight) {
+        const std::size_t n_rows = blocks.shape(1);
+        if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
+            throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
+        }
+        if (positive.shape(0) != n_rows || (sample_weight && sample_weight->shape(0) != n_rows)) {
+            throw std::invalid_argument("`positive` and `sample_weight` must have one entry per row");
+        }
+        return {blocks.data(), n_rows, n_columns};
+    }
+    static nb::tuple applied(const Applied& sums) {
+        const __int128 four[4] = {sums.weight, sums.curvature, sums.value, sums.error};
+        return nb::make_tuple(pairs(four), sums.low_state, sums.high_state);
+    }
+
+    In3<uint8_t> blocks_;
+    In1<uint8_t> positive_;
+    std::optional<In1<double>> sample_weight_;
+    Rows rows_;
+};
+
+nb::dict result_dict(const LoopResult& result) {
+    nb::list rounds;
+    for (const Round& round : result.rounds) {
+        nb::list literals;
+        for (const Candidate& literal : round.literals) literals.append(literal_tuple(literal));
+        rounds.append(nb::make_tuple(literals, round.value_in, round.value_out, round.decrease, round.edge,
+                                     round.weight, round.surrogate, round.error, round.validation,
+                                     round.validation_error, round.passes));
+    }
+    nb::dict out;
+    out["constant"] = result.constant;
+    out["start_surrogate"] = result.start_surrogate;
+    out["start_error"] = result.start_error;
+    out["start_validation"] = result.start_validation;
+    out["rounds"] = rounds;
+    out["stop"] = static_cast<int>(result.stop);
+    return out;
+}
+
+nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layout, int n_rounds, int max_literals,
+               int beam, bool fit_constant, double l2, double learning_rate, double share, double tolerance,
+               uint64_t seed, int first_round, double start_score, bool start_constant, double max_seconds,
+               std::optional<In1<double>> start_scores, nb::object callback) {
+    LoopOptions options;
+    options.grow = {max_literals, beam, fit_constant, l2, share};
+    options.n_rounds = n_rounds;
+    options.fit_constant = fit_constant;
+    options.learning_rate = learning_rate;
+    options.tolerance = tolerance;
+    options.seed = seed;
+    options.first_round = first_round;
+    options.start_score = start_score;
+    options.start_constant = start_constant;
+    options.max_seconds = max_seconds;
+    const auto layouts = layouts_of(layout);
+    if (layouts.size() != rows.rows().codes().n_columns || rows.rows().two_sums() != fit_constant) {
+        throw std::invalid_argument("`layout` and the rows disagree");
+    }
+    const bool called = !callback.is_none();
+    auto last = std::chrono::steady_clock::now();
+    bool signalled = false;
+    const auto watch = [&](int round) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last < std::chrono::milliseconds(50) && !(called && round == 0)) return true;
+        last = now;
+        nb::gil_scoped_acquire hold;
+        if (PyErr_CheckSignals() != 0) {
+            signalled = true;
+            return false;
+        }
+        return !called || nb::cast<bool>(callback(round));
+    };
+    LoopResult result;
+    {
+        nb::gil_scoped_release free;
+        result = run_loop(rows.rows(), validation == nullptr ? nullptr : &validation->rows(), layouts, options,
+                          start_scores ? start_scores->data() : nullptr, watch);
+    }
+    if (signalled) throw nb::python_error();
+    return result_dict(result);
+}
+
+nb::list bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums, bool two_values, double l2,
+                             double weight_unit, double curvature_unit, int64_t total_weight, int64_t total_curvature,
+                             bool oriented, const std::vector<int>& used) {
+    const auto layouts = layouts_of(layout);
+    if (sums.shape(0) != layouts.size() || sums.shape(1) != (two_values ? 2u : 1u) || sums.shape(2) != 256) {
+        throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
+    }
+    const Criterion criterion{two_values, l2, weight_unit, curvature_unit, total_weight, total_curvature};
+    nb::list out;
+    for (const Candidate& found : best_literals(layouts, sums.data(), criterion, oriented, used)) {
+        if (found.decrease < 0.0) continue;
+        out.append(nb::make_tuple(found.decrease, found.weight_in, found.curvature_in, literal_tuple(found)));
+    }
+    return out;
+}
+
+/// A built-in loss by name, for the coordinator of a readable loop and for the tests.
+class LossFunction {
+  public:
+    LossFunction(const std::string& name, double parameter) : passes_(make_passes(name, parameter)) {
+        if (!passes_) throw std::invalid_argument("no compiled loss of this name");
+    }
+    std::tuple<double, double, double> bounds(double low, double high, double reach) const {
+        const Bounds found = passes_->bounds(low, high, reach);
+        return {found.weight, found.curvature, found.value};
+    }
+    nb::ndarray<nb::numpy, double> at(const In1<double>& margin) const {
+        const std::size_t n = margin.shape(0);
+        auto out = std::make_unique<double[]>(4 * n);
+        for (std::size_t i = 0; i < n; ++i) {
+            out[4 * i] = passes_->value_of(margin.data()[i]);
+            passes_->derivatives_of(margin.data()[i], out.get() + 4 * i + 1);
+        }
+        return to_numpy(std::move(out), {n, std::size_t{4}});
+    }
+    const LossPasses& passes() const { return *passes_; }
+
+  private:
+    std::unique_ptr<LossPasses> passes_;
+};
+
+}  // namespace
+
+void bind_boosting(nb::module_& area) {
+    nb::class_<Grids>(area, "Grids")
+        .def(nb::init<double, double, double, double>(), "weight"_a, "curvature"_a, "value"_a = 1.0, "error"_a = 1.0)
+        .def_rw("weight", &Grids::weight)
+        .def_rw("curvature", &Grids::curvature)
+        .def_rw("value", &Grids::value)
+        .def_rw("error", &Grids::error);
+    nb::class_<Root>(area, "Root")
+        .def(nb::init<>())
+        .def("advance", &Root::advance, "f"_a, "first"_a, "second"_a, "smooth"_a, "cap"_a)
+        .def_rw("value", &Root::value)
+        .def_rw("done", &Root::done)
+        .def_ro("capped", &Root::capped)
+        .def_ro("passes", &Root::passes);
+    nb::class_<LossFunction>(area, "LossFunction")
+        .def(nb::init<const std::string&, double>(), "name"_a, "parameter"_a = 0.0)
+        .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
+        .def("at", &LossFunction::at, "margin"_a.noconvert())
+        .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
+        .def("margin_of", [](const LossFunction& self, double state) { return self.passes().margin_of(state); })
+        .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
+        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); });
+    nb::class_<BoundRows>(area, "Rows")
+        .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
+                      double, bool, int, uint64_t>(),
+             "blocks"_a.noconvert(), "n_columns"_a, "positive"_a.noconvert(),
+             "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
+             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0)
+        .def("restart", &BoundRows::restart, "score"_a.noconvert().none(), "constant"_a, "grids"_a)
+        .def("histogram", &BoundRows::histogram, "columns"_a.noconvert(), "members"_a.noconvert(), "weight_grid"_a,
+             "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0)
+        .def("measure", &BoundRows::measure, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a,
+             "value_out"_a, "grids"_a)
+        .def("apply", &BoundRows::apply, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a, "value_out"_a,
+             "grids"_a)
+        .def("count", &BoundRows::count, "columns"_a.noconvert(), "members"_a.noconvert())
+        .def("mask", &BoundRows::mask, "columns"_a.noconvert(), "members"_a.noconvert())
+        .def("scores", &BoundRows::scores);
+    area.def("pass_grid", &pass_grid, "largest"_a);
+    area.def(
+        "histogram_grids",
+        [](double weight_bound, double curvature_bound, double total_units, bool two_sums) {
+            const HistogramGrids grids = histogram_grids(weight_bound, curvature_bound, total_units, two_sums);
+            return std::make_tuple(grids.weight, grids.curvature);
+        },
+        "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
+    area.def("best_literals", &bound_best_literals, "layout"_a.noconvert(), "sums"_a.noconvert(), "two_values"_a,
+             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a,
+             "used"_a);
+    area.def("boost", &boost, "rows"_a, "validation"_a.none(), "layout"_a.noconvert(), nb::kw_only(), "n_rounds"_a,
+             "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a, "share"_a, "tolerance"_a,
+             "seed"_a, "first_round"_a = 0, "start_score"_a = 0.0, "start_constant"_a = true, "max_seconds"_a = 0.0,
+             "start_scores"_a.noconvert() = nb::none(), "callback"_a = nb::none());
+    area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
+    area.attr("CHUNK_UNITS") = kChunkUnits;
+}

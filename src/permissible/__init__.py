@@ -19,6 +19,7 @@ __getattr__, __dir__, __all__ = attach(
         "Boundaries": "permissible.decisions",
         "BoundaryClassifier": "permissible.estimators.boundary",
         "UDTClassifier": "permissible.estimators.udt",
+        "ULSClassifier": "permissible.estimators.uls",
         "CostMatrix": "permissible.decisions",
         "Hard": "permissible.decisions",
         "MCBoostClassifier": "permissible.estimators.mcboost",

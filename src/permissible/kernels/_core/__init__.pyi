@@ -1,4 +1,5 @@
 from . import binning as binning
+from . import boosting as boosting
 from . import boundary as boundary
 from . import mcboost as mcboost
 from . import trees as trees

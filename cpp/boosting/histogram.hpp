@@ -1,0 +1,51 @@
+// Histograms of quantised weights: for each column and code, the sum of the signed weights y*w of the rows that hold
+// it, and where the criterion asks for it the sum of their curvatures. The law: all sums are integers, so they add in
+// any order.
+//
+// How it is fast (PERFORMANCE.md section 3): rows come in blocks of 8 columns, one 64-bit load for 8 codes; both sums
+// of a row travel in one 64-bit integer (weight in the upper half, curvature in the lower), so a code costs one store;
+// chunks of at most kChunkUnits rows keep the two halves apart, and are then unpacked into wide sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "boosting/rule.hpp"
+
+namespace permissible::boosting {
+
+inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
+inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
+inline constexpr int kSingleBits = 24;            // bits of a lone signed weight
+inline constexpr std::size_t kRunRows = 64;       // rows that a sampled search takes or leaves together
+
+/// What the rows weigh in this round; `multiplicity` is null unless sample weights are whole numbers.
+struct RowWeights {
+    const float* signed_weight = nullptr;
+    const float* curvature = nullptr;
+    const float* multiplicity = nullptr;
+    double weight_grid = 1.0;
+    double curvature_grid = 1.0;
+};
+
+/// Which rows are summed: those whose mask byte is `wanted` (all when the mask is null), thinned to a share of runs.
+struct RowChoice {
+    const uint8_t* mask = nullptr;
+    uint8_t wanted = 1;
+    double share = 1.0;
+    uint64_t seed = 0;
+    uint64_t first_row = 0;  // global number of row 0, so that the parts of a table agree on the runs
+};
+
+/// Ends of the chunks: at most kChunkUnits rows, and at most that many units of multiplicity plus one row's.
+std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity);
+
+/// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
+void histogram(const CodeBlocks& codes, const RowWeights& weights, const RowChoice& choice,
+               const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
+
+/// Whether a sampled search takes this run of rows.
+bool run_taken(uint64_t run, uint64_t seed, double share);
+
+}  // namespace permissible::boosting

@@ -1,0 +1,204 @@
+// Algorithm 1 (ULS) with rules found on the way: weights, rule, leverage, update.
+#include "boosting/loop.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace permissible::boosting {
+
+namespace {
+
+Grids grids_for(const Rows& rows, const Standing& now, double reach) {
+    const Bounds bounds = rows.passes().bounds(now.low_state, now.high_state, reach);
+    const double sample = rows.largest_sample();
+    return {pass_grid(bounds.weight * sample), pass_grid(bounds.curvature * sample), pass_grid(bounds.value * sample),
+            rows.mode() == WeightMode::real ? pass_grid(sample) : 1.0};
+}
+
+Standing standing(const Applied& sums, const Grids& grids) {
+    return {static_cast<double>(sums.weight) / grids.weight,
+            static_cast<double>(sums.curvature) / grids.curvature,
+            static_cast<double>(sums.value) / grids.value,
+            static_cast<double>(sums.error) / grids.error,
+            sums.low_state,
+            sums.high_state};
+}
+
+struct Side {
+    double first, second, third;  // sums of y w, curvature, y slope
+};
+
+Side side(const __int128* sums, const Grids& grids) {
+    return {static_cast<double>(sums[0]) / grids.weight, static_cast<double>(sums[1]) / grids.curvature,
+            static_cast<double>(sums[2]) / grids.curvature};
+}
+
+}  // namespace
+
+Standing restart(Rows& rows, const double* score, double constant) {
+    double low = -std::fabs(constant), high = std::fabs(constant);
+    if (score != nullptr) {
+        for (std::size_t i = 0; i < rows.n_rows(); ++i) high = std::max(high, std::fabs(score[i]));
+        low = -high;
+    }
+    const double a = rows.passes().state_of(low), b = rows.passes().state_of(high);
+    Standing start;
+    start.low_state = std::min(a, b);
+    start.high_state = std::max(a, b);
+    const Grids grids = grids_for(rows, start, 0.0);
+    return standing(rows.restart(score, constant, grids), grids);
+}
+
+Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now) {
+    const Grids grids = grids_for(rows, now, std::max(std::fabs(value_in), std::fabs(value_out)));
+    return standing(rows.apply(rule, value_in, value_out, grids), grids);
+}
+
+Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
+                  const Standing& now) {
+    const bool smooth = rows.passes().smooth();
+    const double cap = rows.passes().cap();
+    Root in, out;
+    in.value = std::clamp(start_in, -cap, cap);
+    out.value = std::clamp(start_out, -cap, cap);
+    if (rule.empty()) out.done = true;
+    Leverage step;
+    while (!(in.done && out.done)) {
+        const double v = in.value, u = two_values ? out.value : -in.value;
+        const Grids grids = grids_for(rows, now, std::max(std::fabs(v), std::fabs(u)));
+        const Measured sums = rows.measure(rule, v, u, grids);
+        const Side a = side(sums.in, grids), b = side(sums.out, grids);
+        ++step.passes;
+        if (two_values) {
+            in.advance(a.first - l2 * v, -a.second - l2, -a.third, smooth, cap);
+            out.advance(b.first - l2 * u, -b.second - l2, -b.third, smooth, cap);
+        } else {
+            in.advance(a.first - b.first - 2.0 * l2 * v, -a.second - b.second - 2.0 * l2, b.third - a.third, smooth,
+                       cap);
+            out.done = in.done;
+        }
+    }
+    step.value_in = in.value;
+    step.value_out = two_values ? out.value : -in.value;
+    step.capped = in.capped || out.capped;
+    return step;
+}
+
+namespace {
+
+class Loop {
+  public:
+    Loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
+         const std::function<bool(int)>& watch)
+        : rows_(rows),
+          validation_(validation),
+          layouts_(layouts),
+          options_(options),
+          watch_(watch),
+          begun_(std::chrono::steady_clock::now()) {}
+
+    LoopResult run(const double* start_scores) {
+        begin(start_scores);
+        for (int round = 0; round < options_.n_rounds; ++round) {
+            if (!watch_(round)) return finish(Stop::interrupted);
+            if (out_of_time()) return finish(Stop::time);
+            if (now_.surrogate <= options_.tolerance * loss_at_zero_) return finish(Stop::separable);
+            const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
+            const double sample = rows_.largest_sample();
+            const HistogramGrids grids = histogram_grids(bounds.weight * sample, bounds.curvature * sample,
+                                                         rows_.total_weight(), rows_.two_sums());
+            const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
+            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids, now_.curvature, seed);
+            const double edge = std::fabs(2.0 * grown.weight_in - grown.weight_all) / options_.grow.share;
+            if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
+                return finish(Stop::no_edge);
+            }
+            if (!take(grown, edge)) return finish(Stop::separable);
+        }
+        return finish(Stop::rounds);
+    }
+
+  private:
+    void begin(const double* start_scores) {
+        now_ = restart(rows_, start_scores, options_.start_score);
+        loss_at_zero_ = rows_.passes().value_of(0.0) * rows_.total_weight();
+        if (validation_ != nullptr) held_ = restart(*validation_, nullptr, options_.start_score);
+        if (options_.fit_constant && options_.start_constant) {
+            const Leverage step = leverage(rows_, {}, true, 0.0, 0.0, 0.0, now_);
+            result_.constant = step.value_in;
+            now_ = take_step(rows_, {}, step.value_in, 0.0, now_);
+            if (validation_ != nullptr) held_ = take_step(*validation_, {}, step.value_in, 0.0, held_);
+        }
+        result_.start_surrogate = now_.surrogate;
+        result_.start_error = now_.error;
+        result_.start_validation = held_.surrogate;
+    }
+
+    /// Leverage, shrink, apply, record; false when no finite step exists, and the step taken is the cap.
+    bool take(const GrownRule& grown, double edge) {
+        const RuleMask rule = grown.mask();
+        const double l2 = options_.grow.l2, share = options_.grow.share;
+        Leverage step;
+        if (options_.fit_constant) {
+            const double out = grown.weight_all - grown.weight_in, curved = grown.curvature_all - grown.curvature_in;
+            step = leverage(rows_, rule, true, l2, grown.weight_in / (grown.curvature_in + share * l2 + 1e-300),
+                            out / (curved + share * l2 + 1e-300), now_);
+        }
+        bool separable = false;
+        if (!options_.fit_constant || step.capped) {  // a pure side has no value of its own without l2: one value then
+            const double start =
+                (2.0 * grown.weight_in - grown.weight_all) / (share * (now_.curvature + 2.0 * l2) + 1e-300);
+            step = leverage(rows_, rule, false, l2, start, -start, now_);
+            separable = step.capped;
+        }
+        Round round;
+        round.literals = grown.literals;
+        round.value_in = options_.learning_rate * step.value_in;
+        round.value_out = options_.learning_rate * step.value_out;
+        round.decrease = grown.decrease;
+        round.edge = edge / now_.weight;
+        round.weight = now_.weight;
+        round.passes = step.passes;
+        now_ = take_step(rows_, rule, round.value_in, round.value_out, now_);
+        round.surrogate = now_.surrogate;
+        round.error = now_.error;
+        if (validation_ != nullptr) {
+            held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
+            round.validation = held_.surrogate;
+            round.validation_error = held_.error;
+        }
+        result_.rounds.push_back(std::move(round));
+        return !separable;
+    }
+
+    bool out_of_time() const {
+        if (options_.max_seconds <= 0.0) return false;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
+        return spent.count() > options_.max_seconds;
+    }
+
+    LoopResult finish(Stop stop) {
+        result_.stop = stop;
+        return std::move(result_);
+    }
+
+    Rows& rows_;
+    Rows* validation_;
+    const std::vector<ColumnLayout>& layouts_;
+    const LoopOptions& options_;
+    const std::function<bool(int)>& watch_;
+    std::chrono::steady_clock::time_point begun_;
+    Standing now_, held_;
+    double loss_at_zero_ = 0.0;
+    LoopResult result_;
+};
+
+}  // namespace
+
+LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
+                    const double* start_scores, const std::function<bool(int)>& watch) {
+    return Loop(rows, validation, layouts, options, watch).run(start_scores);
+}
+
+}  // namespace permissible::boosting

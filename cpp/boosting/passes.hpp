@@ -1,0 +1,85 @@
+// The two passes over the rows that know the loss: `measure` sums the derivatives of the surrogate at a trial step,
+// `apply` takes the step and leaves the weights of the next round. The law: every sum is an integer on a power-of-two
+// grid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace permissible::boosting {
+
+inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
+inline constexpr int kPassBits = 46;             // bits of one term, so that kPassRows of them fit 64 bits
+
+/// Whole: sample weights are multiplicities. Real: any positive numbers, multiplied in before rounding.
+enum class WeightMode { none, whole, real };
+
+/// What the examples are: label (1 = positive), sample weight, and the state of the margin (losses.hpp).
+struct Examples {
+    std::size_t n_rows = 0;
+    const uint8_t* positive = nullptr;
+    WeightMode mode = WeightMode::none;
+    const float* multiplicity = nullptr;
+    const double* real_weight = nullptr;
+    double* state = nullptr;
+    float* signed_weight = nullptr;  // y w, times the sample weight when it is real
+    float* curvature = nullptr;      // null when the criterion does not need it
+};
+
+/// Values added to the score: on the rows that the rule covers and on the others. `mask` null covers every row.
+struct Step {
+    const uint8_t* mask = nullptr;
+    double value_in = 0.0;
+    double value_out = 0.0;
+};
+
+struct Grids {
+    double weight = 1.0;
+    double curvature = 1.0;
+    double value = 1.0;
+    double error = 1.0;  // of the sample weights themselves
+};
+
+/// Sums of `measure`, in then out: y w, curvature, y * slope of the curvature.
+struct Measured {
+    __int128 in[3] = {0, 0, 0};
+    __int128 out[3] = {0, 0, 0};
+};
+
+/// Sums of `apply` over all rows (weight, curvature, loss, misclassified weight) and the extreme states.
+struct Applied {
+    __int128 weight = 0, curvature = 0, value = 0, error = 0;
+    double low_state = 0.0, high_state = 0.0;
+};
+
+/// Bounds of weight, curvature and value over the states that a step of at most `reach` can lead to.
+struct Bounds {
+    double weight = 1.0, curvature = 1.0, value = 1.0;
+};
+
+/// A loss bound to its passes; one instance per built-in loss.
+class LossPasses {
+  public:
+    virtual ~LossPasses() = default;
+    virtual void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
+                         std::size_t end, Measured& sums) const = 0;
+    virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
+                       std::size_t end, Applied& sums) const = 0;
+    virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;
+    virtual double state_of(double margin) const = 0;
+    virtual double margin_of(double state) const = 0;
+    virtual double value_of(double margin) const = 0;
+    virtual void derivatives_of(double margin, double* three) const = 0;
+    virtual bool smooth() const = 0;
+    virtual double cap() const = 0;
+};
+
+/// "logistic", "matsushita", "squared", "least_squares", "exponential", "logcosh" or "power"; null for any other name.
+std::unique_ptr<LossPasses> make_passes(const std::string& loss, double parameter);
+
+/// The grid (a power of two) on which terms of at most `largest` take kPassBits bits.
+double pass_grid(double largest);
+
+}  // namespace permissible::boosting

@@ -1,0 +1,158 @@
+// Rows in memory: each operation is cut into work items of a fixed size and merged by integer sums.
+#include "boosting/rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "common/parallel.hpp"
+
+namespace permissible::boosting {
+
+bool same_rule(const RuleMask& a, const RuleMask& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+               return x.column == y.column && x.member == y.member;
+           });
+}
+
+Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const std::string& loss,
+           double parameter, bool two_sums, int n_threads, uint64_t first_row)
+    : codes_(codes),
+      n_threads_(n_threads),
+      two_sums_(two_sums),
+      first_row_(first_row),
+      passes_(make_passes(loss, parameter)),
+      state_(codes.n_rows),
+      signed_weight_(codes.n_rows),
+      curvature_(two_sums ? codes.n_rows : 0),
+      mask_(codes.n_rows) {
+    if (!passes_) throw std::invalid_argument("no compiled loss of this name");
+    examples_.n_rows = codes.n_rows;
+    examples_.positive = positive;
+    if (sample_weight != nullptr) {
+        largest_sample_ = 0.0;
+        for (std::size_t i = 0; i < codes.n_rows; ++i) {
+            total_weight_ += sample_weight[i];  // only a scale: whole numbers add exactly
+            largest_sample_ = std::max(largest_sample_, sample_weight[i]);
+        }
+        if (whole) {
+            multiplicity_.assign(sample_weight, sample_weight + codes.n_rows);
+            examples_.mode = WeightMode::whole;
+            examples_.multiplicity = multiplicity_.data();
+            largest_sample_ = 1.0;
+        } else {
+            examples_.mode = WeightMode::real;
+            examples_.real_weight = sample_weight;
+        }
+    } else {
+        total_weight_ = static_cast<double>(codes.n_rows);
+    }
+    ends_ = chunk_ends(codes.n_rows, examples_.multiplicity);
+    examples_.state = state_.data();
+    examples_.signed_weight = signed_weight_.data();
+    examples_.curvature = two_sums ? curvature_.data() : nullptr;
+}
+
+template <class Work>
+void Rows::over_rows(Work work) const {
+    const std::size_t n_items = (codes_.n_rows + kPassRows - 1) / kPassRows;
+    const int threads = resolve_threads(n_threads_, codes_.n_rows * 8);
+    if (threads == 1 || n_items < 2) {
+        for (std::size_t item = 0; item < n_items; ++item) {
+            work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+        }
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::size_t item = 0; item < n_items; ++item) {
+        work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+    }
+}
+
+const uint8_t* Rows::mask_of(const RuleMask& rule) {
+    if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
+    std::size_t covered = 0;
+    over_rows([&](std::size_t begin, std::size_t end) {
+        mask_rows(codes_, rule, begin, end, mask_.data() + begin);
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) count += mask_[i];
+#pragma omp atomic
+        covered += count;
+    });
+    covered_ = covered;
+    masked_rule_ = rule;
+    masked_ = true;
+    return mask_.data();
+}
+
+void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
+                        int64_t* sums) {
+    const RowWeights weights{signed_weight_.data(), two_sums_ ? curvature_.data() : nullptr, examples_.multiplicity,
+                             weight_grid, curvature_grid};
+    RowChoice choice;
+    choice.share = share;
+    choice.seed = seed;
+    choice.first_row = first_row_;
+    if (!prefix.empty()) choice.mask = mask_of(prefix);
+    histogram(codes_, weights, choice, ends_, n_threads_, sums);
+}
+
+Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+    const Step step{mask_of(rule), value_in, value_out};
+    Measured total;
+    over_rows([&](std::size_t begin, std::size_t end) {
+        Measured own;
+        passes_->measure(examples_, step, grids, begin, end, own);
+#pragma omp critical(permissible_measure)
+        for (int s = 0; s < 3; ++s) {
+            total.in[s] += own.in[s];
+            total.out[s] += own.out[s];
+        }
+    });
+    return total;
+}
+
+Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+    const Step step{mask_of(rule), value_in, value_out};
+    Applied total;
+    total.low_state = std::numeric_limits<double>::infinity();
+    total.high_state = -std::numeric_limits<double>::infinity();
+    over_rows([&](std::size_t begin, std::size_t end) {
+        Applied own = total;
+        own.weight = own.curvature = own.value = own.error = 0;
+        own.low_state = std::numeric_limits<double>::infinity();
+        own.high_state = -std::numeric_limits<double>::infinity();
+        passes_->apply(examples_, step, grids, begin, end, own);
+#pragma omp critical(permissible_apply)
+        {
+            total.weight += own.weight;
+            total.curvature += own.curvature;
+            total.value += own.value;
+            total.error += own.error;
+            total.low_state = std::min(total.low_state, own.low_state);
+            total.high_state = std::max(total.high_state, own.high_state);
+        }
+    });
+    return total;
+}
+
+Applied Rows::restart(const double* score, double constant, const Grids& grids) {
+    const double up = passes_->state_of(constant), down = passes_->state_of(-constant);
+    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
+        if (score != nullptr) {
+            state_[i] = passes_->state_of(examples_.positive[i] ? score[i] : -score[i]);
+        } else {
+            state_[i] = examples_.positive[i] ? up : down;
+        }
+    }
+    return apply(RuleMask{}, 0.0, 0.0, grids);
+}
+
+void Rows::scores(double* out) const {
+    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
+        const double margin = passes_->margin_of(state_[i]);
+        out[i] = examples_.positive[i] ? margin : -margin;
+    }
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,181 @@
+// Scanning a histogram: cuts of ordered columns, equalities and sets of categorical ones, each with missing values on
+// either side.
+#include "boosting/search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/parallel.hpp"
+
+namespace permissible::boosting {
+
+namespace {
+
+constexpr int kMissing = 255;
+constexpr int kOther = 254;
+
+struct Sums {
+    int64_t weight = 0;
+    int64_t curvature = 0;
+};
+
+/// Empty sides are not rules: with both sums at hand, a side without curvature and weight holds no row.
+bool empty_side(const Criterion& criterion, Sums in) {
+    if (!criterion.two_values) return false;
+    const bool inside = in.weight != 0 || in.curvature != 0;
+    const bool outside = criterion.total_weight != in.weight || criterion.total_curvature != in.curvature;
+    return !(inside && outside);
+}
+
+class ColumnScan {
+  public:
+    ColumnScan(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion, bool oriented)
+        : layout_(layout),
+          weight_(sums),
+          curvature_(criterion.two_values ? sums + 256 : nullptr),
+          criterion_(criterion),
+          oriented_(oriented) {
+        best_.column = column;
+        for (int code = 0; code < 256; ++code) add(whole_, at(code));
+    }
+
+    Candidate run() {
+        if (layout_.categorical) {
+            scan_categories();
+        } else {
+            scan_cuts();
+        }
+        if (layout_.has_missing) {
+            offer(at(kMissing), Test::missing, 0, true);
+            if (oriented_) offer(minus(whole_, at(kMissing)), Test::present, 0, false);
+        }
+        if (best_.decrease >= 0.0) best_.fill_members();
+        return best_;
+    }
+
+  private:
+    Sums at(int code) const { return {weight_[code], curvature_ != nullptr ? curvature_[code] : 0}; }
+    static void add(Sums& to, Sums term) {
+        to.weight += term.weight;
+        to.curvature += term.curvature;
+    }
+    static Sums minus(Sums from, Sums term) { return {from.weight - term.weight, from.curvature - term.curvature}; }
+
+    bool offer(Sums in, Test test, int code, bool missing) {
+        const double decrease = criterion_.decrease(in.weight, in.curvature);
+        if (!(decrease > best_.decrease) || empty_side(criterion_, in)) return false;
+        best_.decrease = decrease;
+        best_.test = test;
+        best_.code = code;
+        best_.missing = missing;
+        best_.weight_in = in.weight;
+        best_.curvature_in = in.curvature;
+        return true;
+    }
+
+    void scan_cuts() {
+        const Sums absent = at(kMissing);
+        Sums below;
+        for (int code = 0; code + 1 < layout_.n_bins; ++code) {
+            add(below, at(code));
+            offer(below, Test::at_most, code, false);
+            if (oriented_) offer(minus(minus(whole_, below), absent), Test::above, code, false);
+            if (layout_.has_missing) {
+                Sums with = below;
+                add(with, absent);
+                offer(with, Test::at_most, code, true);
+                if (oriented_) offer(minus(whole_, below), Test::above, code, true);
+            }
+        }
+    }
+
+    void offer_set(Sums in, Test test, const std::vector<int>& order, std::size_t count) {
+        bool missing = false;
+        for (std::size_t i = 0; i < count; ++i) missing |= order[i] == kMissing;
+        if (!offer(in, test, 0, test == Test::in ? missing : !missing && layout_.has_missing)) return;
+        best_.members.fill(0);
+        for (std::size_t i = 0; i < count; ++i) best_.members[static_cast<std::size_t>(order[i])] = 1;
+    }
+
+    void scan_categories() {
+        std::vector<int> order;
+        for (int code = 0; code < 256; ++code) {
+            const bool held = code < layout_.n_bins || code == kOther || (code == kMissing && layout_.has_missing);
+            const Sums sums = at(code);
+            if (held && (sums.weight != 0 || sums.curvature != 0)) order.push_back(code);
+        }
+        for (const int code : order) {
+            if (code == kMissing) continue;
+            offer_set(at(code), Test::in, {code}, 1);
+            if (oriented_) offer_set(minus(whole_, at(code)), Test::not_in, {code}, 1);
+        }
+        if (!criterion_.two_values || order.size() < 4) return;
+        // Sorted by their own Newton value, the best set is a prefix when each side has its own value (Fisher's
+        // argument).
+        const auto own_value = [this](int code) {
+            const Sums sums = at(code);
+            return static_cast<double>(sums.weight) * criterion_.weight_unit /
+                   (static_cast<double>(sums.curvature) * criterion_.curvature_unit + criterion_.l2 + 1e-300);
+        };
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return own_value(a) < own_value(b); });
+        Sums prefix;
+        for (std::size_t count = 1; count + 1 < order.size(); ++count) {
+            add(prefix, at(order[count - 1]));
+            if (count == 1) continue;
+            offer_set(prefix, Test::in, order, count);
+            if (oriented_) offer_set(minus(whole_, prefix), Test::not_in, order, count);
+        }
+    }
+
+    const ColumnLayout& layout_;
+    const int64_t* weight_;
+    const int64_t* curvature_;
+    const Criterion& criterion_;
+    bool oriented_;
+    Sums whole_;
+    Candidate best_;
+};
+
+}  // namespace
+
+void Candidate::fill_members() {
+    switch (test) {
+        case Test::at_most:
+            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c <= code;
+            break;
+        case Test::above:
+            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c > code;
+            break;
+        case Test::missing:
+            members.fill(0);
+            break;
+        case Test::present:
+            members.fill(1);
+            break;
+        case Test::in:
+            break;
+        case Test::not_in:
+            for (auto& member : members) member = !member;
+            break;
+    }
+    members[kMissing] = missing;
+}
+
+Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
+                         bool oriented) {
+    return ColumnScan(layout, column, sums, criterion, oriented).run();
+}
+
+std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
+                                     const Criterion& criterion, bool oriented, const std::vector<int>& used) {
+    std::vector<Candidate> found(layouts.size());
+    const std::size_t width = 256 * (criterion.two_values ? 2 : 1);
+    for (std::size_t column = 0; column < layouts.size(); ++column) {
+        if (std::find(used.begin(), used.end(), static_cast<int>(column)) != used.end()) continue;
+        found[column] =
+            best_of_column(layouts[column], static_cast<int>(column), sums + column * width, criterion, oriented);
+    }
+    return found;
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,70 @@
+// The best literal of each column, from a histogram. The criterion is the second-order decrease of the surrogate for
+// the values that the rule will really take (MATH.md section 5, PERFORMANCE.md section 5):
+//
+//   two values (the constant is refitted with the rule)   D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2
+//   one value (h = +-1, coefficient d on one side, -d on the other)   D = (G_in - G_out)^2 / (2 (K + 2 l2))
+//
+// with G = sum of y w and K = sum of curvatures on a side. "In" are the rows that the rule so far covers and the
+// literal keeps; "out" all the others. Ties: lowest column, then lowest code; an equality before a set.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace permissible::boosting {
+
+enum class Test : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, in = 4, not_in = 5 };
+
+struct ColumnLayout {
+    bool categorical = false;
+    int n_bins = 0;  // value codes 0 .. n_bins-1 (a categorical column may also hold 254 = other)
+    bool has_missing = false;
+};
+
+struct Criterion {
+    bool two_values = true;
+    double l2 = 0.0;
+    double weight_unit = 1.0;     // real value of one unit of G
+    double curvature_unit = 1.0;  // real value of one unit of K
+    int64_t total_weight = 0;     // G over all rows, in units
+    int64_t total_curvature = 0;  // K over all rows, in units (one value: only a positive constant is needed)
+
+    double decrease(int64_t weight_in, int64_t curvature_in) const {
+        if (!two_values) {
+            const double edge = static_cast<double>(2 * weight_in - total_weight) * weight_unit;
+            return 0.5 * (edge * edge) / (static_cast<double>(total_curvature) * curvature_unit + 2.0 * l2);
+        }
+        const double w_in = static_cast<double>(weight_in) * weight_unit;
+        const double w_out = static_cast<double>(total_weight - weight_in) * weight_unit;
+        const double k_in = static_cast<double>(curvature_in) * curvature_unit + l2;
+        const double k_out = static_cast<double>(total_curvature - curvature_in) * curvature_unit + l2;
+        return 0.5 * (w_in * w_in / k_in + w_out * w_out / k_out);
+    }
+};
+
+struct Candidate {
+    double decrease = -1.0;  // negative: the column offers nothing
+    int column = -1;
+    Test test = Test::at_most;
+    int code = 0;           // the cut of at_most and above
+    bool missing = false;   // what the literal says of a missing value
+    int64_t weight_in = 0;  // G and K of the rows that the extended rule covers, in units
+    int64_t curvature_in = 0;
+    std::array<uint8_t, 256> members{};
+
+    void fill_members();
+};
+
+/// The best candidate of one column; `sums` is (n_sums, 256) over the rows that the rule so far covers. At the first
+/// literal
+/// (`oriented` false) a literal and its negation tie, and only the first of the two is listed.
+Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
+                         bool oriented);
+
+/// One candidate per column; columns in `used` are passed over.
+std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
+                                     const Criterion& criterion, bool oriented, const std::vector<int>& used);
+
+}  // namespace permissible::boosting

@@ -1,0 +1,117 @@
+"""The parameters of ULSClassifier, checked, and every "auto" resolved. Why these defaults: docs/adr on the defaults of ULS."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from permissible.learners.uls_options import ULSOptions
+from permissible.validation import refusal, refusal_type
+from permissible.validation.numbers import real_number, whole_number
+
+SHORT, LONG = (2, 0.3), (6, 0.5)
+"""The two (literals, learning rate) between which the data choose when `max_literals="auto"`."""
+SEARCH_ROWS = 100_000
+"""Above this many rows, a round's search looks at a rotating part of them."""
+SEARCH_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to fit: the candidates between which a hold-out chooses, and whether there is one."""
+
+    candidates: tuple[ULSOptions, ...]
+    stopping: bool
+    features: str
+
+
+def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
+    """Check the parameters of an estimator and resolve its "auto"s for a table of so many rows."""
+    scheme = _scheme(estimator.scheme)
+    rate = estimator.learning_rate
+    if isinstance(rate, str):
+        if rate != "auto":
+            raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
+    elif not 0 < real_number("learning_rate", rate) <= 1:
+        raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
+    lengths = _lengths(estimator.max_literals, rate, scheme)
+    base = ULSOptions(
+        n_rules=whole_number("n_rules", estimator.n_rules, 1) or 1,
+        fit_intercept=_flag("fit_intercept", estimator.fit_intercept),
+        l2=real_number("l2", estimator.l2),
+        beam=whole_number("beam", estimator.beam, 1) or 1,
+        scheme=scheme,
+        search_fraction=_fraction(estimator.search_fraction, n_rows),
+        tolerance=real_number("tol", estimator.tol),
+        seed=seed,
+        max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
+    )
+    candidates = tuple(_with(base, literals, chosen) for literals, chosen in lengths)
+    return Plan(candidates, _stopping(estimator), _features(estimator.features))
+
+
+def _with(base: ULSOptions, literals: int, rate: float) -> ULSOptions:
+    from dataclasses import replace
+
+    return replace(base, max_literals=literals, learning_rate=rate)
+
+
+def _lengths(max_literals: Any, rate: Any, scheme: int) -> tuple[tuple[int, float], ...]:
+    auto = isinstance(rate, str)
+    if isinstance(max_literals, str):
+        if max_literals != "auto":
+            raise refusal("max_literals", 'an integer of at least 1, or "auto"', max_literals)
+        found: tuple[tuple[int, float], ...] = (SHORT, LONG)
+    else:
+        literals = whole_number("max_literals", max_literals, 1) or 1
+        found = ((literals, SHORT[1] if literals <= 3 else LONG[1]),)
+    if scheme != 1:  # refitted coefficients are exact: a shrunk one would be undone in the next round
+        return tuple((literals, 1.0) for literals, _ in found)
+    return found if auto else tuple((literals, float(rate)) for literals, _ in found)
+
+
+def _scheme(scheme: Any) -> int:
+    expected = '"classic", "corrective" or a block size of at least 1'
+    if isinstance(scheme, str):
+        if scheme not in ("classic", "corrective"):
+            raise refusal("scheme", expected, scheme)
+        return 1 if scheme == "classic" else 0
+    if isinstance(scheme, bool) or not isinstance(scheme, Integral):
+        raise refusal_type("scheme", expected, scheme)
+    if scheme < 1:
+        raise refusal("scheme", expected, int(scheme))
+    return int(scheme)
+
+
+def _fraction(given: Any, n_rows: int) -> float:
+    expected = 'a share in (0, 1], or "auto"'
+    if isinstance(given, str):
+        if given != "auto":
+            raise refusal("search_fraction", expected, given)
+        return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
+    share = real_number("search_fraction", given)
+    if not 0 < share <= 1:
+        raise refusal("search_fraction", expected, given)
+    return share
+
+
+def _stopping(estimator: Any) -> bool:
+    given = estimator.early_stopping
+    if isinstance(given, str):
+        if given != "auto":
+            raise refusal("early_stopping", 'True, False or "auto"', given)
+        return bool(estimator.features == "rules")
+    return _flag("early_stopping", given)
+
+
+def _features(features: Any) -> str:
+    if not isinstance(features, str) or features not in ("rules", "columns", "tree"):
+        raise refusal("features", '"rules", "columns" or "tree"', features)
+    return features
+
+
+def _flag(name: str, value: Any) -> bool:
+    import numpy as np
+
+    if not isinstance(value, bool | np.bool_):
+        raise refusal_type(name, "True or False", value)
+    return bool(value)

@@ -1,0 +1,112 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from permissible.types import Codes, FloatArray, IntArray
+
+Columns = npt.NDArray[np.int32]
+FoundLiteral = tuple[int, int, int, bool, bytes | None]
+
+MULTIPLICITY_LIMIT: int
+CHUNK_UNITS: int
+
+class Grids:
+    weight: float
+    curvature: float
+    value: float
+    error: float
+    def __init__(self, weight: float, curvature: float, value: float = 1.0, error: float = 1.0) -> None: ...
+
+class Root:
+    value: float
+    done: bool
+    @property
+    def capped(self) -> bool: ...
+    @property
+    def passes(self) -> int: ...
+    def advance(self, f: float, first: float, second: float, smooth: bool, cap: float) -> None: ...
+
+class LossFunction:
+    def __init__(self, name: str, parameter: float = 0.0) -> None: ...
+    def bounds(self, low_state: float, high_state: float, reach: float) -> tuple[float, float, float]: ...
+    def at(self, margin: FloatArray) -> FloatArray: ...
+    def state_of(self, margin: float) -> float: ...
+    def margin_of(self, state: float) -> float: ...
+    @property
+    def smooth(self) -> bool: ...
+    @property
+    def cap(self) -> float: ...
+
+class Rows:
+    def __init__(
+        self,
+        blocks: Codes,
+        n_columns: int,
+        positive: Codes,
+        sample_weight: FloatArray | None = None,
+        whole: bool = False,
+        loss: str = "logistic",
+        parameter: float = 0.0,
+        two_sums: bool = True,
+        n_threads: int = 1,
+        first_row: int = 0,
+    ) -> None: ...
+    def restart(self, score: FloatArray | None, constant: float, grids: Grids) -> tuple[IntArray, float, float]: ...
+    def histogram(
+        self,
+        columns: Columns,
+        members: Codes,
+        weight_grid: float,
+        curvature_grid: float,
+        share: float = 1.0,
+        seed: int = 0,
+    ) -> IntArray: ...
+    def measure(
+        self, columns: Columns, members: Codes, value_in: float, value_out: float, grids: Grids
+    ) -> IntArray: ...
+    def apply(
+        self, columns: Columns, members: Codes, value_in: float, value_out: float, grids: Grids
+    ) -> tuple[IntArray, float, float]: ...
+    def count(self, columns: Columns, members: Codes) -> int: ...
+    def mask(self, columns: Columns, members: Codes) -> Codes: ...
+    def scores(self) -> FloatArray: ...
+
+def pass_grid(largest: float) -> float: ...
+def histogram_grids(
+    weight_bound: float, curvature_bound: float, total_units: float, two_sums: bool
+) -> tuple[float, float]: ...
+def best_literals(
+    layout: Columns,
+    sums: IntArray,
+    two_values: bool,
+    l2: float,
+    weight_unit: float,
+    curvature_unit: float,
+    total_weight: int,
+    total_curvature: int,
+    oriented: bool,
+    used: Sequence[int],
+) -> list[tuple[float, int, int, FoundLiteral]]: ...
+def boost(
+    rows: Rows,
+    validation: Rows | None,
+    layout: Columns,
+    *,
+    n_rounds: int,
+    max_literals: int,
+    beam: int,
+    fit_constant: bool,
+    l2: float,
+    learning_rate: float,
+    share: float,
+    tolerance: float,
+    seed: int,
+    first_round: int = 0,
+    start_score: float = 0.0,
+    start_constant: bool = True,
+    max_seconds: float = 0.0,
+    start_scores: FloatArray | None = None,
+    callback: Callable[[int], bool] | None = None,
+) -> dict[str, Any]: ...

@@ -1,0 +1,106 @@
+"""The compiled loop for built-in losses, called once for a whole fit. The same loop to be read is in learners/uls.py."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_losses import CompiledLoss
+from permissible.learners.uls_options import ULSOptions
+from permissible.learners.uls_trace import Round, Trace, literal_of, stop_of
+from permissible.types import AnyArray, BoolArray, FloatArray
+
+Watch = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Binned rows with a label each: `positive`, and a sample weight (None: 1 each)."""
+
+    binned: BinnedTable
+    positive: BoolArray
+    weight: FloatArray | None = None
+
+    def take(self, chosen: AnyArray) -> "Examples":
+        """The chosen rows (positions)."""
+        blocks = np.ascontiguousarray(self.binned.blocks[:, chosen])
+        weight = None if self.weight is None else self.weight[chosen]
+        return Examples(BinnedTable(self.binned.binning, blocks, len(chosen)), self.positive[chosen], weight)
+
+    @property
+    def total(self) -> float:
+        """The sum of the sample weights."""
+        return float(len(self.positive)) if self.weight is None else float(self.weight.sum())
+
+
+def whole(weight: FloatArray | None) -> bool:
+    """Whether sample weights are whole numbers that the kernels can treat as copies of a row."""
+    if weight is None:
+        return False
+    return bool((weight <= kernels.MULTIPLICITY_LIMIT).all() and (weight == np.rint(weight)).all())
+
+
+def layout_of(binning: Binning) -> AnyArray:
+    """Of each column: categorical or not, number of bins, missing values or not."""
+    kinds = [column.kind == "categorical" for column in binning.schema.columns]
+    return np.array(
+        [(kind, bins.n_bins, bins.has_missing) for kind, bins in zip(kinds, binning.columns, strict=True)],
+        dtype=np.int32,
+    ).reshape(-1, 3)
+
+
+def kernel_rows(examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1) -> kernels.Rows:
+    """The examples as the kernels hold them during a fit."""
+    return kernels.Rows(
+        examples.binned.blocks, examples.binned.n_columns, np.ascontiguousarray(examples.positive).view(np.uint8),
+        examples.weight, whole(examples.weight), loss.name, loss.parameter, two_sums, n_threads,
+    )  # fmt: skip
+
+
+def boost_compiled(
+    examples: Examples,
+    loss: CompiledLoss,
+    loss_name: str,
+    options: ULSOptions,
+    *,
+    validation: Examples | None = None,
+    start_scores: FloatArray | None = None,
+    first_round: int = 0,
+    n_threads: int = 1,
+    watch: Watch | None = None,
+) -> Trace:
+    """Boost rules by the classic scheme, from start to end in compiled code."""
+    rows = kernel_rows(examples, loss, options.fit_intercept, n_threads)
+    held = None if validation is None else kernel_rows(validation, loss, options.fit_intercept, n_threads)
+    found = kernels.boost(
+        rows, held, layout_of(examples.binned.binning), n_rounds=options.n_rules, max_literals=options.max_literals,
+        beam=options.beam, fit_constant=options.fit_intercept, l2=options.l2 * loss.scale,
+        learning_rate=options.learning_rate, share=options.search_fraction, tolerance=options.tolerance,
+        seed=options.seed, first_round=first_round, start_constant=start_scores is None,
+        max_seconds=options.max_seconds,
+        start_scores=None if start_scores is None else start_scores / loss.scale, callback=watch,
+    )  # fmt: skip
+    return _trace(found, examples, validation, loss, loss_name)
+
+
+def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: CompiledLoss, name: str) -> Trace:
+    at_zero = float(loss.function().at(np.zeros(1))[0, 0])
+    total, scale = examples.total, loss.scale
+    mean, held_mean = 1.0 / (at_zero * total), float("nan") if held is None else 1.0 / (at_zero * held.total)
+    binning = examples.binned.binning
+    rounds = tuple(
+        Round(
+            rule=tuple(literal_of(literal, binning) for literal in literals), value_in=scale * value_in,
+            value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate * mean,
+            train_error=error / total, loss=name, validation=validation * held_mean, passes=passes,
+        )
+        for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes in found["rounds"]
+    )  # fmt: skip
+    return Trace(
+        constant=scale * found["constant"], rounds=rounds, stop=stop_of(found["stop"]),
+        start_surrogate=found["start_surrogate"] * mean, start_error=found["start_error"] / total,
+        start_validation=found["start_validation"] * held_mean, total_weight=total,
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""The hold-out: which rows stay out of a fit so that they can judge it, and what they choose.
+
+Rows are assigned by a hash of their content and the seed: equal rows stay together, the order of rows does not matter, weight
+2 is the row twice, and every worker agrees without talking. Within each class the rows of lowest hash are held out, up to a
+fifth of the class's weight; for many rows the fifth is simply of the range of the hash.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from permissible.learners.uls_fast import Examples
+from permissible.learners.uls_options import ULSOptions
+from permissible.learners.uls_trace import Trace
+from permissible.types import BoolArray, FloatArray
+
+SHARE = 0.2
+CLEARLY = 0.01
+"""A longer rule is taken when it lowers the validation loss by this share; less counts as a tie, and ties go to the shorter."""
+LARGE = 100_000
+Run = Callable[[Examples, ULSOptions, Examples | None], Trace]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the hold-out chose: the options with the number of rounds, and the evidence per candidate."""
+
+    options: ULSOptions
+    evidence: dict[str, object]
+
+
+def held_out(
+    hashes: npt.NDArray[np.uint64], positive: BoolArray, weight: FloatArray | None, share: float = SHARE
+) -> BoolArray | None:
+    """Which rows are held out; None when no sensible split exists (a class has one different row only)."""
+    if len(hashes) >= LARGE:
+        held = hashes < np.uint64(int(share * 2.0**64))
+    else:
+        held = np.zeros(len(hashes), dtype=bool)
+        for label in (False, True):
+            of_class = np.flatnonzero(positive == label)
+            held[of_class] = _lowest(hashes[of_class], None if weight is None else weight[of_class], share)
+    for label in (False, True):
+        kept = held[positive == label]
+        if kept.all() or not kept.any():
+            return None
+    return held
+
+
+def _lowest(hashes: npt.NDArray[np.uint64], weight: FloatArray | None, share: float) -> BoolArray:
+    """Rows of lowest hash up to `share` of the weight, at least one; equal hashes together."""
+    order = np.argsort(hashes, kind="stable")
+    ranked = hashes[order]
+    mass = np.cumsum(np.ones(len(order)) if weight is None else weight[order])
+    ends = np.append(ranked[1:] != ranked[:-1], True)
+    at = mass[ends]
+    nearest = int(np.argmin(np.abs(at - share * mass[-1])))
+    return np.asarray(hashes <= ranked[ends][nearest])
+
+
+def choose(examples: Examples, held: BoolArray, candidates: Sequence[ULSOptions], run: Run) -> Choice:
+    """Fit every candidate on the kept rows, take the number of rounds and the candidate of least validation loss."""
+    kept, judged = examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+    return choose_on(kept, judged, candidates, run)
+
+
+def choose_on(kept: Examples, judged: Examples, candidates: Sequence[ULSOptions], run: Run) -> Choice:
+    """The same with a validation set that was given."""
+    best: ULSOptions | None = None
+    least = np.inf
+    tried = []
+    for options in candidates:
+        trace = run(kept, options, judged)
+        losses = [step.validation for step in trace.rounds]
+        rounds = int(np.argmin(losses)) + 1 if losses else 0
+        loss = losses[rounds - 1] if losses else trace.start_validation
+        tried.append({
+            "max_literals": options.max_literals, "learning_rate": options.learning_rate, "n_rules": rounds,
+            "validation": loss, "curve": np.array([trace.start_validation, *losses]),
+        })  # fmt: skip
+        if best is None or loss < least * (1 - CLEARLY):
+            best, least = replace(options, n_rules=max(rounds, 1)), loss
+    assert best is not None
+    return Choice(best, {"candidates": tried, "validation_share": judged.total / (kept.total + judged.total)})

@@ -1,0 +1,49 @@
+"""What a fit of rules was asked for, as plain numbers. Data only; the estimator resolves every "auto" before it gets here."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "interrupted"]
+STOPS: tuple[Stop, ...] = ("rounds", "no edge", "separable", "time", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class ULSOptions:
+    """How rules are boosted.
+
+    Parameters
+    ----------
+    n_rules : int
+        Rounds, at most.
+    max_literals : int
+        Literals in a rule, at most.
+    fit_intercept : bool
+        The constant is refitted with each rule, so that a rule has a value inside and one outside.
+    learning_rate : float
+        Factor on each step; 1 is the exact minimiser.
+    l2 : float
+        Each value v of a step costs l2 v^2 / 2 beside the sum of b F.
+    beam : int
+        Columns whose best literal starts a rule.
+    scheme : int
+        Coefficients refitted in a round: 1 is classic, 0 all so far (corrective), between them a block.
+    search_fraction : float
+        Share of the rows that a round's search looks at.
+    tolerance : float
+        Stop when the best rule would lower the surrogate by less than this share of it.
+    seed : int
+    max_seconds : float
+        0 is no limit.
+    """
+
+    n_rules: int = 100
+    max_literals: int = 2
+    fit_intercept: bool = True
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    beam: int = 1
+    scheme: int = 1
+    search_fraction: float = 1.0
+    tolerance: float = 1e-10
+    seed: int = 0
+    max_seconds: float = 0.0

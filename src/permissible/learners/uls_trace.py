@@ -1,0 +1,118 @@
+"""What happened in a fit: one entry a round, enough to rebuild the model after any number of rounds. Data only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.literal import Literal, Rule, Test
+from permissible.learners.uls_options import STOPS, Stop
+from permissible.models.rules import RuleModel
+from permissible.types import Codes, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round: the rule, what it adds inside and outside, and how things stood.
+
+    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
+    `weight` the sum of the weights before it. `refit` holds every coefficient after the round where the scheme changed more
+    than the newest, and then `intercept` with it.
+    """
+
+    rule: Rule
+    value_in: float
+    value_out: float
+    edge: float
+    weight: float
+    surrogate: float
+    train_error: float
+    loss: str
+    validation: float = float("nan")
+    passes: int = 0
+    refit: tuple[float, ...] | None = None
+    intercept: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A whole fit: the constant fitted before the first round, the rounds, and why it stopped."""
+
+    constant: float
+    rounds: tuple[Round, ...]
+    stop: Stop
+    start_surrogate: float
+    start_error: float
+    start_validation: float = float("nan")
+    total_weight: float = 1.0
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def path(self) -> list[tuple[float, FloatArray]]:
+        """Intercept and the coefficient of each round's rule, after 0, 1, 2, ... rounds."""
+        intercept, coefficients = self.constant, np.zeros(0)
+        steps = [(intercept, coefficients)]
+        for step in self.rounds:
+            if step.refit is not None and step.intercept is not None:
+                intercept, coefficients = step.intercept, np.array(step.refit)
+            else:
+                intercept += 0.5 * (step.value_in + step.value_out)
+                coefficients = np.append(coefficients, 0.5 * (step.value_in - step.value_out))
+            steps.append((intercept, coefficients))
+        return steps
+
+    def coefficients(self, n_rounds: int | None = None) -> tuple[float, FloatArray]:
+        """Intercept and the coefficient of each round's rule, after so many rounds (all when None)."""
+        taken = self.rounds if n_rounds is None else self.rounds[:n_rounds]
+        intercept, coefficients = self.constant, np.zeros(len(taken))
+        for position, step in enumerate(taken):
+            if step.refit is not None and step.intercept is not None:
+                intercept = step.intercept
+                coefficients[: position + 1] = step.refit
+            else:
+                intercept += 0.5 * (step.value_in + step.value_out)
+                coefficients[position] = 0.5 * (step.value_in - step.value_out)
+        return intercept, coefficients
+
+    def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
+        """The model after so many rounds; a rule found again adds to its first coefficient."""
+        intercept, coefficients = self.coefficients(n_rounds)
+        merged: dict[Rule, float] = {}
+        for step, coefficient in zip(self.rounds, coefficients.tolist(), strict=False):
+            merged[step.rule] = merged.get(step.rule, 0.0) + coefficient
+        return RuleModel(
+            binning.schema, loss, float(intercept), tuple(merged), np.array(list(merged.values()), dtype=np.float64),
+            category_bins(binning),
+        )  # fmt: skip
+
+
+def category_bins(binning: Binning) -> dict[int, Codes]:
+    """The bins of the categories, for the columns where they are not simply the categories' positions."""
+    return {
+        position: column.code_of_category
+        for position, column in enumerate(binning.columns)
+        if len(column.code_of_category)
+        and not np.array_equal(column.code_of_category, np.arange(len(column.code_of_category)))
+    }
+
+
+_TESTS: tuple[Test, ...] = ("<=", ">", "missing", "present", "in", "not in")
+
+
+def literal_of(found: tuple[int, int, int, bool, bytes | None], binning: Binning) -> Literal:
+    """A kernel's literal (column, test, code, missing, members) as data with its threshold or categories."""
+    column, test, code, missing, members = found
+    name = _TESTS[test]
+    if name in ("<=", ">"):
+        return Literal(column, name, float(binning.columns[column].thresholds[code]), (code,), missing)
+    if members is None:
+        return Literal(column, name, missing=missing)
+    named = np.frombuffer(members, dtype=np.uint8)[:255].astype(bool)
+    codes = np.flatnonzero(named if name == "in" else ~named)
+    return Literal(column, name, codes=tuple(codes.tolist()), missing=missing)
+
+
+def stop_of(number: int) -> Stop:
+    """The kernels' reason to stop in words."""
+    return STOPS[number]
