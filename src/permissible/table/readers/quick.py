@@ -1,0 +1,108 @@
+"""CSV by pyarrow, where it is installed and cannot but read what the csv module reads: no quotes, not packed, no blank start.
+
+Only the cutting into cells is left to it; what a cell means is decided in one place for both (`cells`).
+"""
+
+import mmap
+from collections.abc import Generator, Iterator, Sequence
+from itertools import islice
+from os import fspath
+from pathlib import Path
+from typing import Any, Protocol, overload
+
+from permissible.table.readers.source import Chunk, FilePath
+
+SMALL = 1 << 16
+"""Files of fewer bytes are read before pyarrow is even imported."""
+BLOCK = 1 << 22
+
+
+class Sniffed(Protocol):
+    """A CSV file whose delimiter and header are known."""
+
+    path: FilePath
+    names: list[str]
+    delimiter: str
+    has_header: bool
+
+    def lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of each row below the header."""
+        ...
+
+
+class Lines(Sequence[int]):
+    """The lines of some rows, looked up only when an error asks for one."""
+
+    def __init__(self, file: Sniffed, start: int, count: int) -> None:
+        self.file, self.start, self.n_rows = file, start, count
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @overload
+    def __getitem__(self, row: int) -> int: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[int]: ...
+    def __getitem__(self, row: int | slice) -> int | Sequence[int]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(self.n_rows))]
+        return next(islice(self.file.lines(), self.start + row, None))[0]
+
+
+def quick_chunks(file: Sniffed, rows: int) -> Generator[Chunk, None, int | None]:
+    """Chunks of exactly `rows` rows (but the last). Returns None when all was read, else how many rows were before it stopped."""
+    if not _is_plain(file.path):
+        return 0
+    try:
+        import pyarrow
+        import pyarrow.csv
+    except ImportError:
+        return 0
+    done = 0
+    waiting: list[Any] = []
+    try:
+        for batch in _batches(pyarrow, file):
+            waiting.append(batch)
+            if sum(part.num_rows for part in waiting) >= rows:
+                table = pyarrow.Table.from_batches(waiting).combine_chunks()
+                whole = table.num_rows // rows * rows
+                for start in range(0, whole, rows):
+                    yield _chunk(file, table.slice(start, rows), done)
+                    done += rows
+                waiting = table.slice(whole).to_batches()
+        if waiting:
+            table = pyarrow.Table.from_batches(waiting).combine_chunks()
+            if table.num_rows:
+                yield _chunk(file, table, done)
+    except pyarrow.ArrowException:
+        return done  # the csv module reads on from here, or finds the words for what is wrong
+    return None
+
+
+def _is_plain(path: FilePath) -> bool:
+    if fspath(path).lower().endswith((".gz", ".bz2")) or Path(path).stat().st_size < SMALL:
+        return False
+    with open(path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        first = content[:4].removeprefix(b"\xef\xbb\xbf")[:1]
+        return first not in (b"\n", b"\r", b" ", b"\t") and content.find(b'"') < 0 and content.find(b"\0") < 0
+
+
+def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
+    options = pyarrow.csv
+    with options.open_csv(
+        fspath(file.path),
+        read_options=options.ReadOptions(
+            use_threads=False, block_size=BLOCK, column_names=file.names, skip_rows=int(file.has_header)
+        ),
+        parse_options=options.ParseOptions(delimiter=file.delimiter, quote_char=False, ignore_empty_lines=True),
+        convert_options=options.ConvertOptions(
+            column_types=dict.fromkeys(file.names, pyarrow.string()), strings_can_be_null=False
+        ),
+    ) as reader:
+        yield from reader
+
+
+def _chunk(file: Sniffed, table: Any, start: int) -> Chunk:
+    columns = [column.combine_chunks() for column in table.columns]
+    flat = [column.chunk(0) if hasattr(column, "chunks") else column for column in columns]
+    return Chunk(flat, Lines(file, start, table.num_rows))
