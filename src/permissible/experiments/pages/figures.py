@@ -112,3 +112,50 @@ def bars_with_errors(title: str, names: Sequence[str], means: AnyArray, errors: 
     axes[0, 0].set_xticks(place, names, rotation=30, ha="right", fontsize=8)
     axes[0, 0].set(title=title, ylabel=y_label)
     return figure
+
+
+def simulation_sample(
+    title: str, rows: AnyArray, label: AnyArray, turned: AnyArray, cuts: Sequence[float], half_width: float
+) -> Any:
+    """Draw [K] Figures 6A and 7A: a sample in the plane and the lines where p(x) jumps."""
+    figure, axes = canvas()
+    one = axes[0, 0]
+    for code, colour, name in ((1, "#e07a1f", "positive"), (0, "#2e933c", "negative")):
+        one.scatter(*rows[label == code].T, s=3, color=colour, label=name)
+    for cut in cuts:
+        ends = np.array([[cut, -1.0], [cut, 1.0]]) @ turned.T
+        one.plot(*ends.T, color="black", linewidth=1.2)
+    one.set(title=title, xlim=(-1.05 * half_width, 1.05 * half_width), ylim=(-1.05 * half_width, 1.05 * half_width))
+    one.set_aspect("equal")
+    one.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def risk_group_figure(
+    components: AnyArray,
+    region: AnyArray,
+    group: AnyArray,
+    score: AnyArray,
+    deltas: Sequence[float],
+    groups: Sequence[str],
+    regions: Sequence[str],
+) -> Any:
+    """Draw [K] Figure 8: components of the trained groups coloured by region, and the density of the score by outcome."""
+    gaussian_kde = importlib.import_module("scipy.stats").gaussian_kde
+    figure, axes = canvas(2, width=4.8)
+    plane, density = axes[0]
+    shades = ("#2e933c", "#a3c14a", "#edae49", "#d1495b")
+    trained = (group == 0) | (group == len(groups) - 1)
+    for code, name in enumerate(regions):
+        own = trained & (region == code)
+        plane.scatter(*components[own].T, s=10, color=shades[code], label=name)
+    plane.set(title="trained groups, by estimated region", xlabel="first component", ylabel="second component")
+    plane.legend(frameon=False, fontsize=7)
+    place = np.linspace(float(np.min(score)), float(np.max(score)), 300)
+    for code, name in enumerate(groups):
+        density.plot(place, gaussian_kde(score[group == code])(place), color=shades[code], label=f"outcome {name}")
+    for delta in deltas:
+        density.axvline(delta, color="#5c5c5c", linewidth=0.8)
+    density.set(title="density of the score, by outcome", xlabel="f(x)", ylabel="density")
+    density.legend(frameon=False, fontsize=7)
+    return figure
