@@ -82,19 +82,21 @@ def _piecewise(boundaries: tuple[float, ...], train: Part, tune: Part, test: Par
 def _logistic(boundaries: tuple[float, ...], train: Part, tune: Part, test: Part) -> tuple[int, AnyArray]:
     from sklearn.linear_model import LogisticRegression
 
-    best: tuple[float, int, Any] | None = None
+    model = LogisticRegression(max_iter=1000, tol=1e-6, warm_start=True)
+    sign = 2 * tune[1] - 1
+    best: tuple[float, int, AnyArray] | None = None
     for exponent in reversed(EXPONENTS):
         # (1/n) sum of losses + lambda/2 |w|^2 is scikit-learn's objective with C = 1/(n lambda).
-        model = LogisticRegression(C=1.0 / (len(train[1]) * 2.0**exponent), max_iter=1000, tol=1e-6)
+        model.set_params(C=1.0 / (len(train[1]) * 2.0**exponent))
         with warnings.catch_warnings():  # separable rows and a tiny lambda: the score grows without end, and is cut off
             warnings.simplefilter("ignore")
             model.fit(*train)
-        proba = model.predict_log_proba(tune[0])
-        loss = -float(np.mean(proba[np.arange(len(tune[1])), tune[1]]))
+        loss = float(np.mean(np.logaddexp(0.0, -sign * model.decision_function(tune[0]))))
         if best is None or loss < best[0]:
-            best = loss, exponent, model
+            best = loss, exponent, model.decision_function(test[0])
     assert best is not None
-    return best[1], Boundaries(boundaries).decide(best[2].predict_proba(test[0])[:, 1])
+    with np.errstate(over="ignore"):
+        return best[1], Boundaries(boundaries).decide(1.0 / (1.0 + np.exp(-best[2])))
 
 
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
