@@ -6,13 +6,17 @@ Every decision of `permissible.decisions` becomes one of these three shapes, wit
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, Reject, Soft, Weighted
 from permissible.models.dialects import Dialect
 from permissible.table.schema import Category
+from permissible.validation import refusal_type
 
 Label: TypeAlias = Category | None
-Shape: TypeAlias = Literal["cuts", "costs", "largest"]
+Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +25,9 @@ class Actions:
 
     Parameters
     ----------
-    shape : {"cuts", "costs", "largest"}
+    shape : {"cuts", "costs", "largest", "soft"}
         "cuts": the label of the interval that the positive class's probability falls in. "costs": the action of least expected
-        cost, the first on ties. "largest": the class of the largest score, the first on ties.
+        cost, the first on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself.
     labels : tuple
         One for each interval, action or class.
     cuts : tuple of float
@@ -58,7 +62,9 @@ class Actions:
             ]
             return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
         if self.shape == "largest":
-            return _first_best(list(probabilities or scores), labels, ">=")
+            return _first_best(list(scores if self.by_score else probabilities or scores), labels, ">=")
+        if self.shape == "soft":
+            return probabilities[-1]
         if len(probabilities) == 1:
             probabilities = [f"(1.0 - {probabilities[0]})", probabilities[0]]
         expected = [
@@ -77,11 +83,64 @@ class Actions:
             above: Callable[[float], bool] = (lambda cut: x >= cut) if self.cut_goes_up else (lambda cut: x > cut)
             return self.labels[sum(above(cut) for cut in cuts)]
         if self.shape == "largest":
-            values = list(probabilities) if len(probabilities) else list(scores)
+            values = list(scores if self.by_score or not len(probabilities) else probabilities)
             return self.labels[max(range(len(values)), key=lambda k: (values[k], -k))]
+        if self.shape == "soft":
+            return probabilities[-1]
         both = list(probabilities) if len(probabilities) > 1 else [1.0 - probabilities[0], probabilities[0]]
         expected = [sum(row[k] * p for row, p in zip(self.costs, both, strict=True)) for k in range(len(self.labels))]
         return self.labels[min(range(len(expected)), key=lambda k: (expected[k], k))]
+
+
+def actions_of(decision: Decision | None, classes: Sequence[Category], loss: Any = None, cutoff: float = 0.0) -> Actions:
+    """The actions of a decision over the given classes.
+
+    Parameters
+    ----------
+    decision : Decision or None
+        None is what `predict` does: the sign of a score, or the class of the largest one.
+    classes : sequence
+        The labels in order; the last of two is the positive one.
+    loss : loss, optional
+        Turns the cuts of a probability into cuts of a score, for a loss whose probability has no formula.
+    cutoff : float
+        The score above which `predict` says positive.
+    """
+    labels = tuple(classes)
+    binary = len(labels) == 2
+    match decision:
+        case None if binary:
+            return Actions("cuts", labels, (0.5,), (cutoff,), cut_goes_up=cutoff == 0.0, by_score=True)
+        case None:
+            return Actions("largest", labels, by_score=True)
+        case Hard() if binary:
+            return Actions("cuts", labels, (0.5,), (0.0,), cut_goes_up=True)
+        case Hard():
+            return Actions("largest", labels)
+        case Weighted():
+            return _cut(labels, (decision.pi,), loss)
+        case Reject():
+            return _cut((labels[0], None, labels[1]), (decision.cost, 1 - decision.cost), loss)
+        case Boundaries():
+            return _cut(tuple(range(len(decision.boundaries) + 1)), decision.boundaries, loss)
+        case Soft() if binary:
+            return Actions("soft", labels)
+        case CostMatrix():
+            return _costs(decision.aligned(np.asarray(labels)), labels)
+    raise refusal_type("decision", "a decision that can be written out", decision)
+
+
+def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Any) -> Actions:
+    score_cuts = () if loss is None else tuple(float(loss.score(cut)) for cut in cuts)
+    return Actions("cuts", labels, tuple(cuts), score_cuts)
+
+
+def _costs(decision: CostMatrix, labels: tuple[Label, ...]) -> Actions:
+    columns = np.asarray(decision.matrix)
+    if decision.reject_cost is not None:
+        price = np.broadcast_to(np.asarray(decision.reject_cost, dtype=np.float64), (len(columns),))
+        columns, labels = np.column_stack([columns, price]), (*labels, None)
+    return Actions("costs", labels, costs=tuple(tuple(row) for row in columns.tolist()))
 
 
 def _first_best(values: Sequence[str], labels: Sequence[str], compare: str) -> str:

@@ -172,7 +172,10 @@ def _decision(actions: Actions, card: Scorecard) -> list[str]:
         compare = ">=" if actions.cut_goes_up else ">"
         return [labels, f"    return labels[sum({x} {compare} cut for cut in {_vector(cuts)})]"]
     if actions.shape == "largest":
-        return [labels, "    values = p or s", "    return labels[values.index(max(values))]"]
+        values = "s" if actions.by_score else "p or s"
+        return [labels, f"    values = {values}", "    return labels[values.index(max(values))]"]
+    if actions.shape == "soft":
+        return ["    return p[-1]"]
     rows = "(" + " ".join(f"{_vector(row)}," for row in actions.costs) + ")"
     return [
         labels,

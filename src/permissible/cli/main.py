@@ -1,0 +1,89 @@
+"""The command `permissible`: gathers the verbs, and turns whatever goes wrong into one sentence and an exit code.
+
+0: done. 1: it failed. 2: it was not used as it can be (a file, a column, an option). Never a traceback, unless the variable
+PERMISSIBLE_TRACEBACK is set. Nothing heavy is imported before a verb runs, so `--help` answers at once.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from permissible.cli import bench, compare, demo, evaluate, explain, export, fit, predict, report, reproduce
+from permissible.cli.errors import CommandError
+
+app = typer.Typer(
+    name="permissible",
+    help="Classifiers for the decision that has to be made: readable rules, trees, risk groups, reject options, costs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (demo, fit, predict, evaluate, explain, report, export, compare, reproduce, bench):
+    app.command(name=verb.__name__.rsplit(".", 1)[-1])(verb.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from permissible import __version__
+
+        typer.echo(f"permissible {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Classifiers for the decision that has to be made: readable rules, trees, risk groups, reject options, costs.
+
+    Begin with [bold]permissible demo[/bold], or with your own file: [bold]permissible fit patients.csv --target outcome[/bold].
+    """
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command with the given arguments, and return its exit code."""
+    try:
+        code = app(args=arguments, standalone_mode=False, prog_name="permissible")
+        return code if isinstance(code, int) else 0
+    except KeyboardInterrupt:
+        return _told("stopped.", 130)
+    except BrokenPipeError:  # the reader of our output went away, such as `head`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return 0
+    except Exception as error:
+        if "PERMISSIBLE_TRACEBACK" in os.environ:
+            raise
+        return _explained(error)
+
+
+def _explained(error: Exception) -> int:
+    if isinstance(error, CommandError):
+        return _told(str(error), error.exit_code)
+    if hasattr(error, "format_message"):  # how typer says that an option or an argument is wrong
+        return _told(f"{error.format_message()} (see permissible --help)", getattr(error, "exit_code", 2))
+    if type(error).__name__ == "Abort":
+        return _told("stopped.", 130)
+    if isinstance(error, OSError) and error.filename is not None:
+        return _told(f"{error.filename}: {(error.strerror or str(error)).lower()}.", 1)
+    if isinstance(error, ImportError):
+        return _told(f"{error}: install what is missing, for example pip install 'permissible[report,arrow,onnx]'.", 1)
+    if isinstance(error, MemoryError):
+        return _told("there is not enough memory for this.", 1)
+    if isinstance(error, ValueError | TypeError):
+        return _told(str(error), 1)
+    return _told(f"{type(error).__name__}: {error} (this should not happen; set PERMISSIBLE_TRACEBACK=1 to see where)", 1)
+
+
+def _told(sentence: str, code: int) -> int:
+    line = " ".join(sentence.split())
+    print(f"permissible: {line}", file=sys.stderr)
+    return code
+
+
+def run() -> None:
+    """Enter from the shell."""
+    sys.exit(main(sys.argv[1:]))

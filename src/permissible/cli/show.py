@@ -1,0 +1,76 @@
+"""What the verbs print: plain sentences and small tables to people, one JSON object to machines."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def say(text: str = "") -> None:
+    """Print a line."""
+    typer.echo(text)
+
+
+def as_json(data: Any) -> None:
+    """Print one JSON object; numbers that JSON cannot hold become null."""
+    typer.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if hasattr(data, "tolist"):
+        return _finite(data.tolist())
+    if isinstance(data, float) and (data != data or abs(data) == float("inf")):
+        return None
+    return data
+
+
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> None:
+    """Print a small table; the columns numbered in `right` are aligned to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(header):
+        drawn.add_column(Text(name), justify="right" if place in right else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(str(cell)) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(drawn)
+
+
+def columns(kinds: dict[str, str]) -> None:
+    """Print what each column was taken to be."""
+    groups: dict[str, list[str]] = {}
+    for name, kind in kinds.items():
+        groups.setdefault(kind, []).append(name)
+    for kind, names in groups.items():
+        many = len(names) > 12
+        say(f"  {kind}: {', '.join(names[:10])}" + (f" and {len(names) - 10} more" if many else ""))
+
+
+@contextmanager
+def progress(title: str, quiet: bool = False) -> Iterator[Any]:
+    """A progress bar on the terminal's error stream, for anything that may take more than a second."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    shown = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty(),
+    )  # fmt: skip
+    with shown:
+        task = shown.add_task(title, total=None)
+
+        def advance(done: float, total: float | None = None) -> None:
+            shown.update(task, completed=done, total=total)
+
+        yield advance
