@@ -17,7 +17,7 @@ HARD = Actions("cuts", ("no", "yes"), (0.5,), (0.0,), cut_goes_up=True, by_score
 @given(model=rule_models([*ODD_NAMES, "", "\0", "\ud800"]), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_the_written_functions_agree_with_the_model(model, seed):
-    source = module(scorecard(model), HARD)
+    source = module(scorecard(model, model.schema), HARD)
     space: dict = {}
     exec(compile(source, "exported", "exec"), space)
     table = table_for(model, 25, seed)
@@ -32,7 +32,7 @@ def test_the_written_functions_agree_with_the_model(model, seed):
 @given(model=rule_models())
 @settings(max_examples=20, deadline=None)
 def test_it_imports_math_and_calls_nothing_of_the_users(model):
-    tree = ast.parse(module(scorecard(model), HARD))
+    tree = ast.parse(module(scorecard(model, model.schema), HARD))
     imports = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
     assert imports == ["math"]
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}

@@ -45,7 +45,7 @@ ENGINES = [("sqlite", "sqlite"), ("duckdb", "duckdb"), ("duckdb", "postgres"), (
 @settings(max_examples=30, deadline=None)
 def test_sql_scores_and_decides_like_the_model(engine, name, model, seed):
     table = table_for(model, 25, seed)
-    found = answers(select(scorecard(model), HARD, dialect_name=name), table, engine)
+    found = answers(select(scorecard(model, model.schema), HARD, dialect_name=name), table, engine)
     score = model.score(table)
     np.testing.assert_array_equal([row[0] for row in found], score)
     np.testing.assert_allclose([row[1] for row in found], model.probability(table), rtol=1e-12, atol=1e-14)
@@ -61,7 +61,7 @@ def test_nan_counts_as_missing_in_databases_that_can_hold_it():
     for name in ("duckdb", "postgres"):
         connection = duckdb.connect()
         connection.execute("CREATE TABLE data AS SELECT * FROM (VALUES ('nan'::DOUBLE), (0.0), (2.0)) AS v(x)")
-        found = connection.execute(select(scorecard(model), HARD, dialect_name=name, keep=["x"])).fetchall()
+        found = connection.execute(select(scorecard(model, model.schema), HARD, dialect_name=name, keep=["x"])).fetchall()
         assert [row[1] for row in found] == model.score(table).tolist()
 
 
@@ -72,7 +72,7 @@ def test_a_missing_column_is_an_error_and_not_a_text_in_sqlite():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE data (x REAL)")
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
-        connection.execute(select(scorecard(model), HARD, dialect_name="sqlite"))
+        connection.execute(select(scorecard(model, model.schema), HARD, dialect_name="sqlite"))
 
 
 def test_injection_through_names_and_categories_stays_text():
@@ -81,19 +81,19 @@ def test_injection_through_names_and_categories_stays_text():
     model = RuleModel(schema, losses.get("logistic"), 0.0, ((Literal(0, "in", codes=(0,)),),), np.ones(1))
     table = Table(schema, (np.array([0, 1, -1], dtype=np.int32),), 3)
     for engine in ("sqlite", "duckdb"):
-        found = answers(select(scorecard(model), HARD, dialect_name=engine), table, engine)
+        found = answers(select(scorecard(model, model.schema), HARD, dialect_name=engine), table, engine)
         assert [row[0] for row in found] == [1.0, -1.0, -1.0]
 
 
 def test_an_empty_name_is_refused_where_the_database_refuses_it_and_works_in_sqlite():
     model = RuleModel(Schema((Column(""),)), losses.get("logistic"), 0.0, ((Literal(0, ">", 1.0, (0,)),),), np.ones(1))
     table = Table(model.schema, (np.array([0.0, 2.0]),), 2)
-    assert [row[0] for row in answers(select(scorecard(model), HARD, dialect_name="sqlite"), table, "sqlite")] == [
+    assert [row[0] for row in answers(select(scorecard(model, model.schema), HARD, dialect_name="sqlite"), table, "sqlite")] == [
         -1.0,
         1.0,
     ]
     with pytest.raises(ValueError, match="duckdb SQL can hold, got an empty one; rename the column"):
-        select(scorecard(model), HARD, dialect_name="duckdb")
+        select(scorecard(model, model.schema), HARD, dialect_name="duckdb")
 
 
 def test_the_dialect_is_checked():
@@ -101,7 +101,7 @@ def test_the_dialect_is_checked():
     with pytest.raises(
         ValueError, match="`dialect` must be one of 'ansi', 'duckdb', 'postgres', 'sqlite', got 'oracle'"
     ):
-        select(scorecard(model), HARD, dialect_name="oracle")
+        select(scorecard(model, model.schema), HARD, dialect_name="oracle")
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False))

@@ -2,15 +2,39 @@
 
 from collections.abc import Sequence
 
+from permissible.models.linear import LinearModel
 from permissible.models.rules import GROUP, RuleModel
-from permissible.models.scorecard import Link, RuleTerm, Scorecard, Term, scorecard
+from permissible.models.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, scorecard
+from permissible.models.tree import TreeModel
+from permissible.table.schema import Schema
+from permissible.types import FloatArray
 
 
 @scorecard.register
-def _(model: RuleModel) -> Scorecard:
+def _(model: RuleModel, schema: Schema) -> Scorecard:
     terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
     return Scorecard(
-        model.schema, (float(model.intercept),), grouped(terms), Link("loss", model.loss), dict(model.code_of_category)
+        schema, (float(model.intercept),), grouped(terms), Link("loss", model.loss), dict(model.code_of_category)
+    )
+
+
+@scorecard.register
+def _(model: LinearModel, schema: Schema) -> Scorecard:
+    slopes = tuple((SlopeTerm(column, (slope,)),) for column, slope in enumerate(model.coef.tolist()) if slope != 0.0)
+    return Scorecard(schema, (float(model.intercept),), slopes, Link("loss", model.loss))
+
+
+@scorecard.register
+def _(model: TreeModel, schema: Schema) -> Scorecard:
+    term = tree_term(model, model.node_probability)
+    start = tuple(0.0 for _ in range(model.n_classes))
+    return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category))
+
+
+def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
+    """A tree whose nodes have the given values."""
+    return TreeTerm(
+        model.literals, tuple(model.left.tolist()), tuple(model.right.tolist()), tuple(tuple(row) for row in values.tolist())
     )
 
 
@@ -19,12 +43,12 @@ def grouped(terms: Sequence[Term], size: int = GROUP) -> tuple[tuple[Term, ...],
     return tuple(tuple(terms[start : start + size]) for start in range(0, len(terms), size))
 
 
-def one_versus_rest(models: Sequence[RuleModel]) -> Scorecard:
+def one_versus_rest(models: Sequence[RuleModel], schema: Schema) -> Scorecard:
     """The scorecard of one binary model a class: as many scores as classes, each through its own loss, then normalised."""
     groups: list[tuple[Term, ...]] = []
     for k, model in enumerate(models):
         unit = [float(j == k) for j in range(len(models))]
-        for group in scorecard(model).groups:
+        for group in scorecard(model, schema).groups:
             widened = [
                 RuleTerm(term.rule, tuple(u * term.holds[0] for u in unit), tuple(u * term.fails[0] for u in unit))
                 for term in group
@@ -33,4 +57,4 @@ def one_versus_rest(models: Sequence[RuleModel]) -> Scorecard:
             groups.append(tuple(widened))
     codes = {column: codes for model in models for column, codes in model.code_of_category.items()}
     intercept = tuple(float(model.intercept) for model in models)
-    return Scorecard(models[0].schema, intercept, tuple(groups), Link("one-versus-rest", models[0].loss), codes)
+    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", models[0].loss), codes)

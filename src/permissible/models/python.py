@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from permissible.bins.literal import Literal
 from permissible.models.actions import Actions
 from permissible.models.formulas import formula
-from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term
+from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 
 _HEAD = '''"""A classifier written out by permissible. A row is a mapping from column name to value."""
 
@@ -82,9 +82,24 @@ def _term(term: Term, total: str, card: Scorecard) -> list[str]:
             if holds != 0.0 or fails != 0.0
         ]
         return [f"holds = {condition}", *values]
+    if isinstance(term, TreeTerm):
+        return _tree(term, total, card)
     if isinstance(term, SlopeTerm):
         return _slope(term, total, card)
     return _kernel(term, total, card)
+
+
+def _tree(term: TreeTerm, total: str, card: Scorecard) -> list[str]:
+    """One pass over the nodes: a child comes after its parent, so no nesting and no loop is needed."""
+    lines, leaves = ["n = 0"], []
+    for node, literal in enumerate(term.literals):
+        if literal is None:
+            leaves.append(f"{node}: {_vector(term.values[node])}")
+        else:
+            condition = literal_python(literal, card)
+            lines += [f"if n == {node}:", f"    n = {term.left[node]} if {condition} else {term.right[node]}"]
+    lines.append("v = {" + ", ".join(leaves) + "}[n]")
+    return [*lines, *(f"{total}[{k}] += v[{k}]" for k in range(card.n_scores))]
 
 
 def _slope(term: SlopeTerm, total: str, card: Scorecard) -> list[str]:

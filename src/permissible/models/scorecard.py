@@ -58,7 +58,29 @@ class KernelTerm:
     coefficients: FloatArray
 
 
-Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm
+@dataclass(frozen=True, slots=True)
+class TreeTerm:
+    """Adds the values of the leaf that the row falls into; children come after their parent, left where the literal holds."""
+
+    literals: tuple[Literal | None, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    values: tuple[Vector, ...]
+
+    def leaves(self) -> list[RuleTerm]:
+        """The same tree as disjoint rules, one a leaf."""
+        paths: dict[int, Rule] = {0: ()}
+        found = []
+        for node, literal in enumerate(self.literals):
+            path = paths.pop(node)
+            if literal is None:
+                found.append(RuleTerm(path, self.values[node], tuple(0.0 for _ in self.values[node])))
+            else:
+                paths[self.left[node]], paths[self.right[node]] = (*path, literal), (*path, literal.negated())
+        return found
+
+
+Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +127,8 @@ class Scorecard:
         for term in self.terms:
             if isinstance(term, RuleTerm):
                 used |= {literal.column for literal in term.rule}
+            elif isinstance(term, TreeTerm):
+                used |= {literal.column for literal in term.literals if literal is not None}
             elif isinstance(term, SlopeTerm):
                 used.add(term.column)
             else:
@@ -113,8 +137,8 @@ class Scorecard:
 
 
 @singledispatch
-def scorecard(model: object) -> Scorecard:
-    """The scorecard of a model; each kind of model registers its own."""
+def scorecard(model: object, schema: Schema) -> Scorecard:
+    """The scorecard of a model over the columns of `schema`; each kind of model registers its own."""
     raise refusal_type("model", "a model of permissible that can be written as a scorecard", model)
 
 

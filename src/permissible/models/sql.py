@@ -10,7 +10,7 @@ from permissible.bins.literal import Literal, Rule
 from permissible.models.actions import Actions
 from permissible.models.dialects import Dialect, dialect
 from permissible.models.formulas import Formula, formula
-from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term
+from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.validation import refusal
 
 MAX_SUPPORT = 200
@@ -128,9 +128,19 @@ def _term(term: Term, k: int, card: Scorecard, target: Dialect) -> str:
             return ""
         condition = rule_sql(term.rule, card, target)
         return f"CASE WHEN {condition} THEN {target.double(term.holds[k])} ELSE {target.double(term.fails[k])} END"
+    if isinstance(term, TreeTerm):
+        return _branch(term, 0, k, card, target)
     if isinstance(term, SlopeTerm):
         return _slope(term, k, card, target)
     return _kernel(term, k, card, target)
+
+
+def _branch(term: TreeTerm, node: int, k: int, card: Scorecard, target: Dialect) -> str:
+    literal = term.literals[node]
+    if literal is None:
+        return target.double(term.values[node][k])
+    left, right = (_branch(term, child, k, card, target) for child in (term.left[node], term.right[node]))
+    return f"CASE WHEN {literal_sql(literal, card, target)} THEN {left} ELSE {right} END"
 
 
 def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
