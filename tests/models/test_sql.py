@@ -61,7 +61,9 @@ def test_nan_counts_as_missing_in_databases_that_can_hold_it():
     for name in ("duckdb", "postgres"):
         connection = duckdb.connect()
         connection.execute("CREATE TABLE data AS SELECT * FROM (VALUES ('nan'::DOUBLE), (0.0), (2.0)) AS v(x)")
-        found = connection.execute(select(scorecard(model, model.schema), HARD, dialect_name=name, keep=["x"])).fetchall()
+        found = connection.execute(
+            select(scorecard(model, model.schema), HARD, dialect_name=name, keep=["x"])
+        ).fetchall()
         assert [row[1] for row in found] == model.score(table).tolist()
 
 
@@ -88,7 +90,9 @@ def test_injection_through_names_and_categories_stays_text():
 def test_an_empty_name_is_refused_where_the_database_refuses_it_and_works_in_sqlite():
     model = RuleModel(Schema((Column(""),)), losses.get("logistic"), 0.0, ((Literal(0, ">", 1.0, (0,)),),), np.ones(1))
     table = Table(model.schema, (np.array([0.0, 2.0]),), 2)
-    assert [row[0] for row in answers(select(scorecard(model, model.schema), HARD, dialect_name="sqlite"), table, "sqlite")] == [
+    assert [
+        row[0] for row in answers(select(scorecard(model, model.schema), HARD, dialect_name="sqlite"), table, "sqlite")
+    ] == [
         -1.0,
         1.0,
     ]

@@ -20,5 +20,7 @@ def command(
 
     runner = Path("benchmarks")
     if not (runner / "__main__.py").exists():
-        raise CommandError("the benchmarks live in the source tree: run this in a checkout, where `make bench` does the same.")
+        raise CommandError(
+            "the benchmarks live in the source tree: run this in a checkout, where `make bench` does the same."
+        )
     raise typer.Exit(subprocess.call([sys.executable, "-m", "benchmarks", *(["--full"] if full else [])]))

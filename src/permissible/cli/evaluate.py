@@ -39,10 +39,16 @@ def command(
         show.as_json(found)
         return
     show.say(f"{len(codes)} rows of {data.name}")
-    rows = [[m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", m["meaning"]] for m in found["metrics"].values()]
+    rows = [
+        [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", m["meaning"]]
+        for m in found["metrics"].values()
+    ]
     show.table("", ["", "mean", "95 % interval", ""], rows, right=(1,))
     header = ["truly \\ said", *found["actions"]]
-    counts = [[label, *(f"{count:g}" for count in row)] for label, row in zip(found["classes"], found["confusion"], strict=True)]
+    counts = [
+        [label, *(f"{count:g}" for count in row)]
+        for label, row in zip(found["classes"], found["confusion"], strict=True)
+    ]
     show.table("What was said of each class", header, counts, right=range(1, len(header)))
 
 
@@ -100,7 +106,11 @@ def _found(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]
     deciding = Hard() if decision is None or isinstance(decision, Soft) else decision
     actions = deciding.decide(proba)
     labels = [str(label) for label in fitted.classes_.tolist()]
-    names = [f"group {k}" for k in range(len(deciding.boundaries) + 1)] if isinstance(deciding, Boundaries) else list(labels)
+    names = (
+        [f"group {k}" for k in range(len(deciding.boundaries) + 1)]
+        if isinstance(deciding, Boundaries)
+        else list(labels)
+    )
     if (np.asarray(actions) < 0).any():
         names.append("reject")
     table = confusion(codes, np.asarray(actions), len(names), len(labels))

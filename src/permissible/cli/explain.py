@@ -38,11 +38,17 @@ def command(
         show.as_json(found)
         return
     show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
-    terms = [[term["words"], *(f"{value:+.4f}" for value in term["adds"])] for term in found["terms"] if any(term["adds"])]
+    terms = [
+        [term["words"], *(f"{value:+.4f}" for value in term["adds"])] for term in found["terms"] if any(term["adds"])
+    ]
     names = ["adds to the score"] if len(found["scores"]) == 1 else [f"adds to {label}" for label in found["classes"]]
     show.table("", ["", *names], terms, right=range(1, len(names) + 1))
     shares = zip(found["classes"], found["probabilities"], strict=True)
-    show.say("probability " + ", ".join(f"{label} {share:.4f}" for label, share in shares) + f"; prediction {found['prediction']}")
+    show.say(
+        "probability "
+        + ", ".join(f"{label} {share:.4f}" for label, share in shares)
+        + f"; prediction {found['prediction']}"
+    )
 
 
 def one_row(fitted: Any, data: Path, row: int, file_options: Any) -> dict[str, Any]:

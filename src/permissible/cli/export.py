@@ -13,10 +13,14 @@ FORMATS = ("text", "sql", "onnx", "json", "python", "html")
 def command(
     model: options.Model,
     format_name: Annotated[str, typer.Option("--format", "-f", help="text, sql, onnx, json, python or html.")] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The terminal unless given.", show_default=False)] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The terminal unless given.", show_default=False)
+    ] = None,
     table: Annotated[str, typer.Option("--table", help="SQL: the table that holds the rows.")] = "data",
     dialect: Annotated[str, typer.Option("--dialect", help="SQL: ansi, duckdb, postgres or sqlite.")] = "ansi",
-    keep: Annotated[str, typer.Option("--keep", help="SQL: columns to return beside the answer: a,b.", show_default=False)] = "",
+    keep: Annotated[
+        str, typer.Option("--keep", help="SQL: columns to return beside the answer: a,b.", show_default=False)
+    ] = "",
 ) -> None:
     """Write a model in a form that runs or reads elsewhere: a database, an ONNX runtime, plain Python, a page.
 

@@ -12,7 +12,9 @@ def command(
     data: options.Data,
     target: options.Target,
     model: Annotated[str, typer.Option("--model", "-m", help="uls (rules), udt (tree), boundary or mcboost.")] = "uls",
-    loss: Annotated[str | None, typer.Option("--loss", help="logistic, matsushita, ...; auto.", show_default=False)] = None,
+    loss: Annotated[
+        str | None, typer.Option("--loss", help="logistic, matsushita, ...; auto.", show_default=False)
+    ] = None,
     rules: options.Rules = None,
     literals: options.Literals = None,
     compact: options.Compact = False,
@@ -20,8 +22,12 @@ def command(
     reject_cost: options.RejectCost = None,
     cost_matrix: options.CostFile = None,
     cv: options.Folds = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the model here.", show_default=False)] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the model here.", show_default=False)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)
+    ] = None,
     categorical: options.Categorical = "",
     drop: options.Drop = "",
     id_columns: options.Id = "",
@@ -67,13 +73,17 @@ def _learn(
     if decision is not None:
         decision = aligned(decision, classes)
     if not json:
-        show.say(f"{data.name}: {len(rows.y)} rows, {len(rows.X)} columns, target {rows.target!r} with {len(classes)} classes")
+        show.say(
+            f"{data.name}: {len(rows.y)} rows, {len(rows.X)} columns, target {rows.target!r} with {len(classes)} classes"
+        )
         show.columns(rows.kinds)
     with show.progress("learning", json) as tick:
         fitted = fit(learner.estimator(classes.tolist()), rows.X, rows.y, rows.weight)
         figures = []
         if cv:
-            figures = cross_validate(rows, lambda: learner.estimator(classes.tolist()), decision, cv, learner.seed, tick)
+            figures = cross_validate(
+                rows, lambda: learner.estimator(classes.tolist()), decision, cv, learner.seed, tick
+            )
     notes = {"target": rows.target, "source": data.name, "id": ids}
     fitted.decision_, fitted.notes_ = decision, notes
     codes = np.searchsorted(classes, rows.y)
@@ -103,10 +113,14 @@ def aligned(decision: Any, classes: Any) -> Any:
 
     if isinstance(decision, CostMatrix) and decision.classes is not None:
         names = {str(name): name for name in classes.tolist()}
-        spoken = [names.get(str(name), name) for name in decision.classes]  # a CSV file holds text, labels may be numbers
+        spoken = [
+            names.get(str(name), name) for name in decision.classes
+        ]  # a CSV file holds text, labels may be numbers
         decision = CostMatrix(decision.matrix, decision.reject_cost, tuple(spoken))
     elif not isinstance(decision, CostMatrix) and len(classes) != 2:
-        raise UseError(f"{type(decision).__name__.lower()} decisions need two classes, got {len(classes)}; use --cost-matrix.")
+        raise UseError(
+            f"{type(decision).__name__.lower()} decisions need two classes, got {len(classes)}; use --cost-matrix."
+        )
     try:
         return decision.aligned(classes)
     except ValueError as error:
@@ -127,7 +141,9 @@ def _print_figures(trained: list[Any], figures: list[Any], cv: int | None) -> No
         show.table("On the training rows (--cv 10 gives an honest estimate)", ["", "mean"], rows, right=(1,))
 
 
-def _machine(fitted: Any, rows: Any, trained: list[Any], figures: list[Any], output: Any, report: Any) -> dict[str, Any]:
+def _machine(
+    fitted: Any, rows: Any, trained: list[Any], figures: list[Any], output: Any, report: Any
+) -> dict[str, Any]:
     return {
         "estimator": type(fitted).__name__,
         "classes": fitted.classes_,

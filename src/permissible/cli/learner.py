@@ -35,7 +35,12 @@ class Learner:
             raise UseError(f"--model must be one of {', '.join(MODELS)}, got {self.model!r}.")
         parameters = self._parameters(classes)
         parameters.update(self._settings())
-        makers = {"udt": "UDTClassifier", "boundary": "BoundaryClassifier", "mcboost": "MCBoostClassifier", "uls": "ULSClassifier"}
+        makers = {
+            "udt": "UDTClassifier",
+            "boundary": "BoundaryClassifier",
+            "mcboost": "MCBoostClassifier",
+            "uls": "ULSClassifier",
+        }
         maker: Any = getattr(pm, makers[self.model])
         if self.model == "uls" and self.compact:
             maker = maker.compact

@@ -36,7 +36,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def start(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Classifiers for the decision that has to be made: readable rules, trees, risk groups, reject options, costs.
 
@@ -75,7 +77,9 @@ def _explained(error: Exception) -> int:
         return _told("there is not enough memory for this.", 1)
     if isinstance(error, ValueError | TypeError):
         return _told(str(error), 1)
-    return _told(f"{type(error).__name__}: {error} (this should not happen; set PERMISSIBLE_TRACEBACK=1 to see where)", 1)
+    return _told(
+        f"{type(error).__name__}: {error} (this should not happen; set PERMISSIBLE_TRACEBACK=1 to see where)", 1
+    )
 
 
 def _told(sentence: str, code: int) -> int:

@@ -12,9 +12,12 @@ def command(
     model: options.Model,
     data: options.Data,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV, Parquet or Arrow; the terminal unless given.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, Parquet or Arrow; the terminal unless given.", show_default=False),
     ] = None,
-    keep: Annotated[str, typer.Option("--keep", help="Columns of DATA to copy to the output: a,b.", show_default=False)] = "",
+    keep: Annotated[
+        str, typer.Option("--keep", help="Columns of DATA to copy to the output: a,b.", show_default=False)
+    ] = "",
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     missing: options.Missing = None,

@@ -99,7 +99,9 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
         missing = np.isnan(values)
     if missing.any():
         row = int(np.argmax(missing)) + 1
-        raise UseError(f"the target {target!r} must be known in every row of {path}, got nothing in row {row} ({missing.sum()} rows).")
+        raise UseError(
+            f"the target {target!r} must be known in every row of {path}, got nothing in row {row} ({missing.sum()} rows)."
+        )
     if kind == "integer":
         return values.astype(np.int64)
     if kind == "boolean":
@@ -131,7 +133,9 @@ def asked(chunk: Mapping[str, AnyArray], schema: Schema) -> Chunk:
     return {column.name: _as_column(chunk[column.name], column) for column in schema.columns}
 
 
-def chunks_of(path: Path, options: FileOptions, schema: Schema, extra: Mapping[str, CellKind]) -> Iterator[tuple[Chunk, Chunk]]:
+def chunks_of(
+    path: Path, options: FileOptions, schema: Schema, extra: Mapping[str, CellKind]
+) -> Iterator[tuple[Chunk, Chunk]]:
     """The model's columns and the `extra` ones, a chunk at a time."""
     source = options.open(path)
     kinds = wanted_kinds(schema, source, path)

@@ -92,7 +92,9 @@ class Actions:
         return self.labels[min(range(len(expected)), key=lambda k: (expected[k], k))]
 
 
-def actions_of(decision: Decision | None, classes: Sequence[Category], loss: Any = None, cutoff: float = 0.0) -> Actions:
+def actions_of(
+    decision: Decision | None, classes: Sequence[Category], loss: Any = None, cutoff: float = 0.0
+) -> Actions:
     """The actions of a decision over the given classes.
 
     Parameters

@@ -34,7 +34,10 @@ def _(model: TreeModel, schema: Schema) -> Scorecard:
 def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
     """A tree whose nodes have the given values."""
     return TreeTerm(
-        model.literals, tuple(model.left.tolist()), tuple(model.right.tolist()), tuple(tuple(row) for row in values.tolist())
+        model.literals,
+        tuple(model.left.tolist()),
+        tuple(model.right.tolist()),
+        tuple(tuple(row) for row in values.tolist()),
     )
 
 
