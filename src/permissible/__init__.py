@@ -26,5 +26,7 @@ __getattr__, __dir__, __all__ = attach(
         "Reject": "permissible.decisions",
         "Soft": "permissible.decisions",
         "Weighted": "permissible.decisions",
+        "load": "permissible.estimators.files",
+        "save": "permissible.estimators.files",
     },
 )

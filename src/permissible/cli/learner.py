@@ -8,7 +8,9 @@ from typing import Any
 from permissible.cli.errors import UseError
 from permissible.cli.options import listed
 
-MODELS = ("uls", "udt", "boundary", "mcboost")
+MODELS = {
+    "uls": "ULSClassifier", "udt": "UDTClassifier", "boundary": "BoundaryClassifier", "mcboost": "MCBoostClassifier",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Learner:
         try:
             return maker(**parameters)
         except TypeError as error:
-            raise UseError(f"--set must name a parameter of {makers[self.model]}: {error}.") from None
+            raise UseError(f"--set must name a parameter of {MODELS[self.model]}: {error}.") from None
 
     def decision(self) -> Any:
         """The decision that was asked for, None when none was."""

@@ -30,9 +30,9 @@ def command(
     Example: [bold]permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id[/bold]
     """
     from permissible.cli import show
-    from permissible.cli.files import open_output
     from permissible.cli.loading import load_model
     from permissible.cli.rows import FileOptions, chunks_of
+    from permissible.table.files import open_output
 
     fitted = load_model(model)
     file_options = FileOptions(delimiter, no_header, missing)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from permissible.cli.errors import UseError
-from permissible.cli.files import Chunk, Source, open_table
-from permissible.cli.files.cells import MISSING, CellKind
-from permissible.cli.files.source import whole
 from permissible.cli.options import listed
+from permissible.table.files import Chunk, Source, open_table
+from permissible.table.files.cells import MISSING, CellKind
+from permissible.table.files.source import whole
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, FloatArray
 

@@ -12,13 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from permissible import losses
+from permissible.estimators.exports import Exports
 from permissible.learners.boundary import Problem, Target, solve_linear
 from permissible.models.linear import LinearModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, refusal_type
 
 
-class BoundaryClassifier(ClassifierMixin, BaseEstimator):
+class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     """Large-margin classifier trained for probability boundaries: hard, weighted, reject option, risk groups, soft.
 
     It minimises the piecewise-linear surrogate of the boundaries ([K] (18)) to a certified duality gap.

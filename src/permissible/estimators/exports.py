@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import Decision
+from permissible.estimators.fitted import filed
 from permissible.estimators.intake import rows
 from permissible.models import html, python, sql, text
 from permissible.models.actions import Actions, actions_of
@@ -73,13 +73,12 @@ class Exports:
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram, and under it the fitted model."""
         diagram: str = super()._html_repr()  # type: ignore[misc]
-        return diagram + self.to_html() if hasattr(self, "model_") else diagram
+        return diagram + self.to_html() if hasattr(self, "classes_") else diagram
 
 
 def card_of(estimator: Any) -> Scorecard:
     """The scorecard of a fitted estimator."""
-    check_is_fitted(estimator, "model_")
-    model, schema = estimator.model_, schema_of(estimator)
+    model, schema = filed(estimator), schema_of(estimator)
     if isinstance(model, tuple | list):
         return one_versus_rest(model, schema)
     return scorecard(model, schema)
@@ -103,8 +102,9 @@ def actions_for(estimator: Any, decision: Decision | None) -> Actions:
     """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     link = card_of(estimator).link
-    cutoff = float(getattr(getattr(estimator, "target_", None), "cutoff", 0.0))
-    return actions_of(chosen, _labels(estimator), link.loss, cutoff)
+    target = getattr(estimator, "target_", None)  # of a boundary classifier, whose regions are right-closed
+    cutoff = 0.0 if target is None else float(target.cutoff)
+    return actions_of(chosen, _labels(estimator), link.loss, cutoff, target is None, link.kind != "probabilities")
 
 
 def contributions(estimator: Any, X: Any) -> tuple[Scorecard, list[tuple[str, list[float]]]]:

@@ -15,10 +15,8 @@ import numpy as np
 from permissible import decisions
 from permissible.estimators.exports import schema_of
 from permissible.estimators.fitted import FILED, filed, restored
-from permissible.models.atomic import write
 from permissible.models.document import (
     category_document,
-    is_own,
     loss_document,
     model_document,
     read_category,
@@ -30,6 +28,7 @@ from permissible.models.document import (
 from permissible.models.node import Node
 from permissible.models.record import Shown, read_record, record_document
 from permissible.models.strict_json import MAX_BYTES, Plain, dump, number, parse
+from permissible.table.files.atomic import write
 from permissible.validation import Words, refusal, refusal_type
 
 FORMAT = "permissible model"
@@ -137,7 +136,17 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> 
 
 def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
     fields = node.fields(
-        "format", "version", "library", "estimator", "parameters", "classes", "columns", "decision", "model", "fit", "notes"
+        "format",
+        "version",
+        "library",
+        "estimator",
+        "parameters",
+        "classes",
+        "columns",
+        "decision",
+        "model",
+        "fit",
+        "notes",
     )
     kind = fields["estimator"].one_of(tuple(FILED))
     schema = read_schema(fields["columns"])
@@ -162,7 +171,7 @@ def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
 def _parameter(value: Any) -> Plain:
     """A parameter of an estimator: a loss by name, a decision as its document, anything else as a record."""
     if hasattr(value, "weight") and hasattr(value, "probability") and hasattr(value, "name"):
-        return {"loss": loss_document(value)} if is_own(value) or value.params else {"loss": loss_document(value)}
+        return {"loss": loss_document(value)}
     if isinstance(value, decisions.Decision):
         return {"decision": record_document(value.to_document())}
     return record_document(value)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
+from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, rows, seed, threads, training_rows
 from permissible.learners.pruning import cross_validated_level, link_levels, prune
 from permissible.learners.tree_certificate import certify, history_of
@@ -23,7 +24,7 @@ from permissible.validation import Words, refusal
 from permissible.validation.numbers import real_number, whole_number
 
 
-class UDTClassifier(ClassifierMixin, BaseEstimator):
+class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     """Decision tree for any permissible loss, grown best-first by the decrease of its surrogate.
 
     Gini trees (``loss="squared"``), entropy trees (``"logistic"``), Kearns and Mansour's (``"matsushita"``) and those of a

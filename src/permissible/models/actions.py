@@ -93,7 +93,12 @@ class Actions:
 
 
 def actions_of(
-    decision: Decision | None, classes: Sequence[Category], loss: Any = None, cutoff: float = 0.0
+    decision: Decision | None,
+    classes: Sequence[Category],
+    loss: Any = None,
+    cutoff: float = 0.0,
+    cut_goes_up: bool = True,
+    by_score: bool = True,
 ) -> Actions:
     """The actions of a decision over the given classes.
 
@@ -105,16 +110,18 @@ def actions_of(
         The labels in order; the last of two is the positive one.
     loss : loss, optional
         Turns the cuts of a probability into cuts of a score, for a loss whose probability has no formula.
-    cutoff : float
-        The score above which `predict` says positive.
+    cutoff, cut_goes_up : float, bool
+        The score above which `predict` says positive, and whether it does so at that score itself.
+    by_score : bool
+        Whether `predict` looks at scores rather than at probabilities.
     """
     labels = tuple(classes)
     binary = len(labels) == 2
     match decision:
         case None if binary:
-            return Actions("cuts", labels, (0.5,), (cutoff,), cut_goes_up=cutoff == 0.0, by_score=True)
+            return Actions("cuts", labels, (0.5,), (cutoff,), cut_goes_up, by_score)
         case None:
-            return Actions("largest", labels, by_score=True)
+            return Actions("largest", labels, by_score=by_score)
         case Hard() if binary:
             return Actions("cuts", labels, (0.5,), (0.0,), cut_goes_up=True)
         case Hard():

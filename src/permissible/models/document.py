@@ -4,7 +4,7 @@ One pair of functions for each part: columns, literals and rules, losses, and ea
 docs/model-file.md; a change to it is a new schema version, and the readers of the older versions stay.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -12,9 +12,11 @@ import numpy as np
 from permissible.bins.literal import MISSING, Literal, Rule, Test
 from permissible.losses import get
 from permissible.losses.registry import names
+from permissible.models.linear import LinearModel
 from permissible.models.node import Node
 from permissible.models.rules import RuleModel
 from permissible.models.strict_json import Plain, number, numbers
+from permissible.models.tree import TreeModel
 from permissible.table.schema import Category, Column, Kind, Schema
 from permissible.validation import Words, refusal
 
@@ -193,8 +195,105 @@ def read_rules(node: Node, schema: Schema, own_losses: Losses) -> RuleModel:
     )
 
 
-_WRITERS: dict[type, Callable[[Any], Plain]] = {RuleModel: rules_document}
-_READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {"rules": read_rules}
+def tree_document(model: TreeModel) -> Plain:
+    """A tree: its nodes in order, children after parents, with the training weight of each class."""
+    nodes: list[Plain] = []
+    for node, literal in enumerate(model.literals):
+        entry: dict[str, Plain] = {"samples": int(model.samples[node]), "weight": numbers(model.weight[node].tolist())}
+        if literal is not None:
+            entry |= {"test": literal_document(literal), "left": int(model.left[node]), "right": int(model.right[node])}
+        nodes.append(entry)
+    return {
+        "kind": "tree",
+        "loss": loss_document(model.loss),
+        "smoothing": number(model.smoothing),
+        "nodes": nodes,
+        "bins": codes_document(model.code_of_category),
+    }
+
+
+def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
+    """A tree of a document; its links must form one tree with children after their parents."""
+    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins")
+    items = fields["nodes"].items()
+    entries = [item.fields("samples", "weight", optional=("test", "left", "right")) for item in items]
+    if not entries:
+        raise fields["nodes"].refused("a list of at least one node")
+    left, right, literals = np.full(len(entries), -1), np.full(len(entries), -1), []
+    children: list[int] = []
+    for place, (item, entry) in enumerate(zip(items, entries, strict=True)):
+        if len({"test", "left", "right"} & set(entry)) not in (0, 3):
+            raise item.refused("a leaf, or a node with 'test', 'left' and 'right'")
+        literals.append(read_literal(entry["test"], schema) if "test" in entry else None)
+        if "test" in entry:
+            left[place] = entry["left"].integer(place + 1, len(entries))
+            right[place] = entry["right"].integer(place + 1, len(entries))
+            children += [int(left[place]), int(right[place])]
+    if sorted(children) != list(range(1, len(entries))):
+        raise fields["nodes"].refused("nodes that form one tree", Words("nodes that do not"))
+    width = len(entries[0]["weight"].items())
+    return TreeModel(
+        schema,
+        read_loss(fields["loss"], own_losses),
+        tuple(literals),
+        left,
+        right,
+        np.array([entry["weight"].floats(width, finite=True) for entry in entries]),
+        np.array([entry["samples"].integer(0) for entry in entries]),
+        read_codes(fields["bins"], schema),
+        fields["smoothing"].number(finite=True),
+    )
+
+
+def linear_document(model: LinearModel) -> Plain:
+    """A linear score with its boundaries."""
+    return {
+        "kind": "linear",
+        "loss": loss_document(model.loss),
+        "intercept": number(model.intercept),
+        "coefficients": numbers(model.coef.tolist()),
+        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
+        "deltas": numbers(np.asarray(model.deltas).tolist()),
+    }
+
+
+def read_linear(node: Node, schema: Schema, own_losses: Losses) -> LinearModel:
+    """A linear score of a document."""
+    fields = node.fields("kind", "loss", "intercept", "coefficients", "boundaries", "deltas")
+    boundaries = fields["boundaries"].floats(finite=True)
+    return LinearModel(
+        fields["coefficients"].floats(len(schema.columns), finite=True),
+        fields["intercept"].number(finite=True),
+        read_loss(fields["loss"], own_losses),
+        boundaries,
+        fields["deltas"].floats(len(boundaries)),
+    )
+
+
+def several_document(models: Sequence[Any]) -> Plain:
+    """One model a class."""
+    return {"kind": "one-versus-rest", "models": [model_document(model) for model in models]}
+
+
+def read_several(node: Node, schema: Schema, own_losses: Losses) -> tuple[Any, ...]:
+    """One model a class, each of the same kind."""
+    fields = node.fields("kind", "models")
+    return tuple(read_rules(item, schema, own_losses) for item in fields["models"].items())
+
+
+_WRITERS: dict[type, Callable[[Any], Plain]] = {
+    RuleModel: rules_document,
+    TreeModel: tree_document,
+    LinearModel: linear_document,
+    tuple: several_document,
+    list: several_document,
+}
+_READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
+    "rules": read_rules,
+    "tree": read_tree,
+    "linear": read_linear,
+    "one-versus-rest": read_several,
+}
 
 
 def model_document(model: object) -> Plain:
@@ -210,6 +309,3 @@ def read_model(node: Node, schema: Schema, own_losses: Losses) -> Any:
         raise node.refused("an object with 'kind'")
     kind = Node(node.value["kind"], f"{node.path}.kind").one_of(tuple(_READERS))
     return _READERS[kind](node, schema, own_losses)
-
-
-__all__ = ["model_document", "numbers", "read_model", "read_schema", "schema_document"]

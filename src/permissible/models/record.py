@@ -1,7 +1,7 @@
 """Side information of a fit (certificate, history, notes, parameters) <-> plain data that keeps types apart and executes nothing.
 
-Models themselves are written field by field (`document.py`). What is kept here is for reading: dataclasses and mappings come back as
-a `Record`, a mapping whose entries are attributes too; arrays come back as arrays.
+Models themselves are written field by field (`document.py`). What is kept here is for reading: dataclasses and mappings come
+back as a `Record`, a mapping whose entries are attributes too; arrays come back as arrays.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,10 @@ def record_document(value: Any) -> Plain:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, np.ndarray):
-        return {"array": str(value.dtype) if value.dtype.kind in "biuf" else "object", "values": _nested(value.tolist())}
+        return {
+            "array": str(value.dtype) if value.dtype.kind in "biuf" else "object",
+            "values": _nested(value.tolist()),
+        }
     if isinstance(value, list):
         return [record_document(item) for item in value]
     if isinstance(value, tuple):
@@ -65,7 +68,20 @@ def read_record(node: Node) -> Any:
         return value
     if "array" in value:
         inner = node.fields("array", "values")
-        kinds = ("object", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+        kinds = (
+            "object",
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "float32",
+            "float64",
+        )
         kind = inner["array"].one_of(kinds)
         return _array(_read_nested(inner["values"]), kind, node)
     if "tuple" in value:

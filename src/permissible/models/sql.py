@@ -69,7 +69,8 @@ def select(
     target = dialect(dialect_name)
     names = _OutputNames(card, actions, target, prefix)
     kept = ["t.*"] if keep is None else [f"t.{target.name_of(name)}" for name in keep]
-    scores = [f"{_score(card, k, target)} AS {names.scores[k]}" for k in range(card.n_scores)]
+    shown = _shown_scores(card)
+    scores = [f"{_score(card, k, target)} AS {name}" for k, name in zip(shown, names.scores, strict=True)]
     source = ".".join(target.name_of(part) for part in table.split("."))
     query = _storey([*kept, *scores], f"{source} AS t")
     probabilities = _probabilities(card, names, target)
@@ -86,7 +87,8 @@ class _OutputNames:
     def __init__(self, card: Scorecard, actions: Actions, target: Dialect, prefix: str) -> None:
         taken = {name.casefold() for name in card.schema.names}
         self._target, self._prefix, self._taken = target, prefix, taken
-        suffixes = [""] if card.n_scores == 1 else [f"_{k}" for k in range(card.n_scores)]
+        shown = _shown_scores(card)
+        suffixes = [""] if len(shown) == 1 else [f"_{k}" for k in shown]
         if card.link.kind == "probabilities":
             self.scores = self.probabilities = [self._free(f"probability{suffix}") for suffix in suffixes]
         else:
@@ -100,6 +102,11 @@ class _OutputNames:
             name += "_"
         self._taken.add(name.casefold())
         return self._target.name_of(name)
+
+
+def _shown_scores(card: Scorecard) -> list[int]:
+    """The scores that the query computes: of two probabilities one is enough."""
+    return [1] if card.link.kind == "probabilities" and card.n_scores == 2 else list(range(card.n_scores))
 
 
 def _among(literal: Literal, card: Scorecard, target: Dialect) -> str:

@@ -13,6 +13,7 @@ Plain: TypeAlias = "dict[str, Plain] | list[Plain] | str | int | float | bool | 
 
 MAX_BYTES = 1 << 30
 MAX_DEPTH = 64
+WIDTH = 110
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -35,7 +36,7 @@ def spoken(word: str) -> float | None:
 
 
 def dump(data: Plain, indent: int = 0) -> str:
-    """Write plain data as text: objects and lists of objects one entry a line, lists of plain values on one line.
+    """Write plain data as text: small objects and lists of plain values on one line, the rest one entry a line.
 
     Examples
     --------
@@ -49,6 +50,10 @@ def dump(data: Plain, indent: int = 0) -> str:
     if isinstance(data, dict):
         if not data:
             return "{}"
+        if indent and not any(isinstance(item, dict | list) and item for item in data.values()):
+            line = "{" + ", ".join(f"{_text(key)}: {dump(value)}" for key, value in data.items()) + "}"
+            if len(line) <= WIDTH:
+                return line
         entries = (f"{inner}{_text(key)}: {dump(value, indent + 1)}" for key, value in data.items())
         return "{\n" + ",\n".join(entries) + f"\n{outer}}}"
     if isinstance(data, list):

@@ -1,0 +1,96 @@
+"""`permissible demo`: a readable model of real data, beside AdaBoost and logistic regression, and a page that explains it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from permissible.cli import options
+
+
+def command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
+        "permissible-demo.html"
+    ),
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Learn ten rules that tell malignant from benign tumours, compare with the usual suspects, write a report.
+
+    The data (569 tumours, 30 measurements) come with scikit-learn; nothing is downloaded.
+
+    Example: [bold]permissible demo[/bold]
+    """
+    import permissible as pm
+    from permissible.cli import show
+    from permissible.report import write_report
+
+    X, y = tumours()
+    if not json:
+        show.say("569 breast tumours, 30 measurements each; which are malignant?  (data that come with scikit-learn)")
+    with show.progress("learning", json) as tick:
+        model = pm.ULSClassifier.compact(random_state=seed).fit(X, y)
+        found = compared(X, y, seed, tick)
+    write_report(model, X, y, output, title="Which tumours are malignant?", folds=found["permissible, ten rules"])
+    if json:
+        show.as_json({
+            "text": model.to_text(),
+            "report": str(output),
+            "cross_validation": {
+                who: {figure.key: {"mean": figure.mean, "sd": figure.spread} for figure in figures}
+                for who, figures in found.items()
+            },
+        })  # fmt: skip
+        return
+    show.say()
+    show.say(model.to_text())
+    show.say()
+    lines = [
+        [who, *(f"{figure.mean:.4f} ± {figure.spread:.4f}" for figure in figures)] for who, figures in found.items()
+    ]
+    show.table(
+        "10-fold cross-validation, mean ± s.d.", ["", "error", "log-loss", "Brier score"], lines, right=(1, 2, 3)
+    )
+    show.say(f"The report is in {output.resolve()}: open it in a browser.")
+
+
+def tumours() -> tuple[dict[str, Any], Any]:
+    """The Wisconsin diagnostic breast cancer data: columns by name, and the diagnosis in words, malignant last."""
+    import numpy as np
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    X = {str(name): bunch.data[:, place] for place, name in enumerate(bunch.feature_names)}
+    return X, np.where(bunch.target == 0, "malignant", "benign")
+
+
+def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[Any]]:
+    """Cross-validated figures of the model, the default one, AdaBoost and logistic regression, on the same folds."""
+    import numpy as np
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    import permissible as pm
+    from permissible.cli.rows import TrainingFile
+    from permissible.cli.validation import cross_validate
+
+    def matrix(columns: dict[str, Any]) -> Any:
+        return np.column_stack(list(columns.values()))
+
+    as_matrix = FunctionTransformer(matrix)
+    contenders = {
+        "permissible, ten rules": lambda: pm.ULSClassifier.compact(random_state=seed),
+        "permissible, default": lambda: pm.ULSClassifier(random_state=seed),
+        "AdaBoost, 100 stumps": lambda: make_pipeline(
+            as_matrix, AdaBoostClassifier(n_estimators=100, random_state=seed)
+        ),
+        "logistic regression": lambda: make_pipeline(as_matrix, StandardScaler(), LogisticRegression(max_iter=1000)),
+    }
+    rows = TrainingFile(X, y, None, {}, "diagnosis")
+    found = {}
+    for done, (who, make) in enumerate(contenders.items()):
+        tick(done, len(contenders))
+        found[who] = cross_validate(rows, make, None, 10, seed)
+    return found

@@ -1,0 +1,85 @@
+"""What fit leaves behind, for files: which model an estimator holds, what else is kept of the fit, and how both come back."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from permissible.estimators.intake import remember_schema
+from permissible.models.node import Node
+from permissible.table.schema import Schema
+from permissible.types import AnyArray
+
+FILED: dict[str, tuple[str, ...]] = {
+    "ULSClassifier": ("history_", "certificate_"),
+    "UDTClassifier": ("history_", "certificate_"),
+    "BoundaryClassifier": ("certificate_", "n_iter_", "objective_", "gap_"),
+    "MCBoostClassifier": ("history_", "certificate_", "cost_matrix_"),
+}
+"""The estimators that can be filed, and what is kept beside their models, for reading."""
+
+
+def filed(estimator: Any) -> Any:
+    """The model that an estimator holds: one, or a tuple of one a class."""
+    for name in ("model_", "tree_"):
+        if hasattr(estimator, name):
+            return getattr(estimator, name)
+    from sklearn.exceptions import NotFittedError
+
+    kind = type(estimator).__name__
+    raise NotFittedError(f"This {kind} instance is not fitted yet: call 'fit' before saving or exporting it.")
+
+
+def restored(
+    kind: str,
+    parameters: Mapping[str, Any],
+    model: Any,
+    schema: Schema,
+    classes: AnyArray,
+    kept: Mapping[str, Any],
+    node: Node,
+) -> Any:
+    """An estimator that behaves as the one that was filed."""
+    import permissible as pm
+
+    maker = getattr(pm, kind)
+    known = set(maker().get_params(deep=False))
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise node.refused(f"a document with parameters of {kind}", unknown)
+    estimator = maker(**parameters)
+    estimator.classes_ = classes
+    remember_schema(estimator, schema)
+    for name, value in kept.items():
+        if name in FILED[kind]:
+            setattr(estimator, name, value)
+    _RESTORERS[kind](estimator, model)
+    return estimator
+
+
+def _restore_tree(estimator: Any, model: Any) -> None:
+    estimator.tree_ = model
+    estimator.pruning_path_ = None
+
+
+def _restore_boundary(estimator: Any, model: Any) -> None:
+    import numpy as np
+
+    from permissible.learners.boundary import Target
+
+    estimator.model_ = model
+    estimator.target_ = Target.at(tuple(model.boundaries.tolist()), model.loss)
+    estimator.deltas_ = model.deltas
+    estimator.coef_, estimator.intercept_ = model.coef[None, :], np.array([model.intercept])
+    if not estimator.schema_.named and hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _restore_model(estimator: Any, model: Any) -> None:
+    estimator.model_ = model
+
+
+_RESTORERS: dict[str, Callable[[Any, Any], None]] = {
+    "UDTClassifier": _restore_tree,
+    "BoundaryClassifier": _restore_boundary,
+    "ULSClassifier": _restore_model,
+    "MCBoostClassifier": _restore_model,
+}
