@@ -1,6 +1,6 @@
 """`permissible compare`: several losses or models on the same folds of one file, with paired tests and ranks."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -60,7 +60,7 @@ def command(
             tuple(settings or ()),
         )
         for model in options.listed(models)
-        for loss in (options.listed(losses) or [None])
+        for loss in cast("list[str | None]", options.listed(losses) or [None])
     }
     found = _compared(rows, contenders, cv, seed, json)
     if json:
@@ -70,6 +70,9 @@ def command(
 
 
 def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: bool) -> dict[str, Any]:
+
+    from functools import partial
+
     import numpy as np
 
     from permissible.cli import show
@@ -84,9 +87,8 @@ def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: 
             decision = learner.decision()
             decision = None if decision is None else aligned(decision, classes)
             tick(done, len(contenders))
-            figures[name] = cross_validate(
-                rows, lambda who=learner: who.estimator(classes.tolist()), decision, cv, seed
-            )
+            make = partial(learner.estimator, classes.tolist())
+            figures[name] = cross_validate(rows, make, decision, cv, seed)
     table = np.array([next(f.values for f in found if f.key == "error") for found in figures.values()]).T
     ranks = average_ranks(table) if len(figures) > 1 else [1.0]
     best = int(np.argmin(table.mean(axis=0)))

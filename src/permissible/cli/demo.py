@@ -21,15 +21,15 @@ def command(
 
     Example: [bold]permissible demo[/bold]
     """
-    import permissible as pm
     from permissible.cli import show
+    from permissible.cli.learner import Learner
     from permissible.report import write_report
 
     X, y = tumours()
     if not json:
         show.say("569 breast tumours, 30 measurements each; which are malignant?  (data that come with scikit-learn)")
     with show.progress("learning", json) as tick:
-        model = pm.ULSClassifier.compact(random_state=seed).fit(X, y)
+        model = Learner(compact=True, seed=seed).estimator().fit(X, y)
         found = compared(X, y, seed, tick)
     write_report(model, X, y, output, title="Which tumours are malignant?", folds=found["permissible, ten rules"])
     if json:
@@ -72,7 +72,7 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    import permissible as pm
+    from permissible.cli.learner import Learner
     from permissible.cli.rows import TrainingFile
     from permissible.cli.validation import cross_validate
 
@@ -81,8 +81,8 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
 
     as_matrix = FunctionTransformer(matrix)
     contenders = {
-        "permissible, ten rules": lambda: pm.ULSClassifier.compact(random_state=seed),
-        "permissible, default": lambda: pm.ULSClassifier(random_state=seed),
+        "permissible, ten rules": Learner(compact=True, seed=seed).estimator,
+        "permissible, default": Learner(seed=seed).estimator,
         "AdaBoost, 100 stumps": lambda: make_pipeline(
             as_matrix, AdaBoostClassifier(n_estimators=100, random_state=seed)
         ),

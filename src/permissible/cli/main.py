@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
 def _explained(error: Exception) -> int:
     if isinstance(error, CommandError):
         return _told(str(error), error.exit_code)
-    if type(error).__name__ == "UnreadableFile":  # by name: the module that defines it loads NumPy
+    if type(error).__name__ == "FileError":  # by name: the module that defines it loads NumPy
         return _told(str(error), 2)
     if hasattr(error, "format_message"):  # how typer says that an option or an argument is wrong
         return _told(f"{error.format_message()} (see permissible --help)", getattr(error, "exit_code", 2))

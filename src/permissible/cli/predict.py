@@ -32,7 +32,7 @@ def command(
     from permissible.cli import show
     from permissible.cli.loading import load_model
     from permissible.cli.rows import FileOptions, chunks_of
-    from permissible.table.files import open_output
+    from permissible.cli.writing import open_output
 
     fitted = load_model(model)
     file_options = FileOptions(delimiter, no_header, missing)

@@ -13,9 +13,9 @@ from permissible.estimators.fitted import filed
 from permissible.estimators.intake import rows
 from permissible.models import html, python, sql, text
 from permissible.models.actions import Actions, actions_of
-from permissible.models.cards import one_versus_rest, scorecard
+from permissible.models.cards import one_versus_rest
 from permissible.models.evaluate import adds, words
-from permissible.models.scorecard import Scorecard
+from permissible.models.scorecard import Scorecard, scorecard
 from permissible.table.schema import Column, Schema
 
 

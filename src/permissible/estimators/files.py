@@ -93,7 +93,7 @@ def document_of(estimator: Any) -> dict[str, Plain]:
     kind = type(estimator).__name__
     if kind not in FILED:
         raise refusal_type("estimator", "a fitted estimator of permissible", estimator)
-    decision = getattr(estimator, "decision_", None)
+    model, decision = filed(estimator), getattr(estimator, "decision_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -103,7 +103,7 @@ def document_of(estimator: Any) -> dict[str, Plain]:
         "classes": _classes_document(np.asarray(estimator.classes_)),
         "columns": schema_document(schema_of(estimator)),
         "decision": None if decision is None else record_document(decision.to_document()),
-        "model": model_document(filed(estimator)),
+        "model": model_document(model),
         "fit": record_document({name: getattr(estimator, name) for name in FILED[kind] if hasattr(estimator, name)}),
         "notes": record_document(getattr(estimator, "notes_", {})),
     }

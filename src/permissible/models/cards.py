@@ -28,7 +28,7 @@ def _(model: LinearModel, schema: Schema) -> Scorecard:
 def _(model: TreeModel, schema: Schema) -> Scorecard:
     term = tree_term(model, model.node_probability)
     start = tuple(0.0 for _ in range(model.n_classes))
-    return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category))
+    return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category), model.seen_missing)
 
 
 def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:

@@ -209,12 +209,14 @@ def tree_document(model: TreeModel) -> Plain:
         "smoothing": number(model.smoothing),
         "nodes": nodes,
         "bins": codes_document(model.code_of_category),
+        "seen_missing": None if model.seen_missing is None else [int(column) for column in model.seen_missing],
     }
 
 
 def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     """A tree of a document; its links must form one tree with children after their parents."""
-    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins")
+    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins", "seen_missing")
+    seen = fields["seen_missing"]
     items = fields["nodes"].items()
     entries = [item.fields("samples", "weight", optional=("test", "left", "right")) for item in items]
     if not entries:
@@ -242,6 +244,7 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
         np.array([entry["samples"].integer(0) for entry in entries]),
         read_codes(fields["bins"], schema),
         fields["smoothing"].number(finite=True),
+        None if seen.is_null() else tuple(seen.integers(low=0, high=len(schema.columns)).tolist()),
     )
 
 

@@ -54,7 +54,7 @@ def probabilities(card: Scorecard, score: FloatArray) -> FloatArray | None:
             each = np.asarray(link.loss.probability(score))
             total = each.sum(axis=1, keepdims=True)
             even = np.full_like(each, 1 / each.shape[1])
-            return np.divide(each, total, out=even, where=total > 0)
+            return np.asarray(np.divide(each, total, out=even, where=total > 0))
         case "softmax":
             raised = np.exp(link.sharpness * (score - score.max(axis=1, keepdims=True)))
             return np.asarray(raised / raised.sum(axis=1, keepdims=True))
@@ -65,12 +65,16 @@ def probabilities(card: Scorecard, score: FloatArray) -> FloatArray | None:
 
 def literal_words(literal: Literal, card: Scorecard) -> str:
     """A literal in words."""
-    return describe(literal, card.schema, card.code_of_category.get(literal.column))
+    seen = card.seen_missing is None or literal.column in card.seen_missing
+    return describe(literal, card.schema, card.code_of_category.get(literal.column), has_missing=seen)
 
 
 def rule_words(rule: Rule, card: Scorecard) -> str:
     """A rule in words."""
-    return " and ".join(literal_words(literal, card) for literal in rule) or "always"
+    parts = [literal_words(literal, card) for literal in rule]
+    if len(parts) > 1:
+        parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
+    return " and ".join(parts) or "always"
 
 
 def words(term: Term, card: Scorecard) -> str:

@@ -106,6 +106,7 @@ class Scorecard:
     groups: tuple[tuple[Term, ...], ...]  # terms that are added to each other, first to last, before the scores
     link: Link
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    seen_missing: tuple[int, ...] | None = None  # the columns where words about missing values are worth it; None: all
 
     def covered(self, literal: Literal) -> Covered:
         """The categories that a literal covers."""

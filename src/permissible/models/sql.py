@@ -126,6 +126,8 @@ def _score(card: Scorecard, k: int, target: Dialect) -> str:
     for group in card.groups:
         texts = [text for term in group if (text := _term(term, k, card, target))]
         parts += texts if len(texts) < 2 else ["(" + "\n    + ".join(texts) + ")"]
+    if len(parts) > 1 and card.intercept[k] == 0.0:
+        del parts[0]
     return "\n  + ".join(parts)
 
 
