@@ -41,6 +41,12 @@ def fitted():
     yield "tree, classes", pm.UDTClassifier(loss="matsushita", max_leaves=6).fit(iris, kinds), iris
     yield "tree, mixed columns", pm.UDTClassifier(max_leaves=9).fit(table, truth), table
     yield "linear", pm.BoundaryClassifier(boundaries=(0.2, 0.8), loss="matsushita").fit(X, y), X
+    yield "additive", pm.MCBoostClassifier(n_rounds=20).fit(iris, kinds), iris
+    yield (
+        "additive, mixed columns",
+        pm.MCBoostClassifier(loss="mc", decision="bayes", n_rounds=20).fit(table, truth),
+        table,
+    )
 
 
 CASES = list(fitted())
@@ -99,7 +105,10 @@ def one_model_text():
         (lambda text: '{"format": "something"}', "which is something else"),
         (lambda text: "[1, 2]", "which is something else"),
         (lambda text: text.replace('"missing": true', '"missing": false', 1), "changed or damaged since"),
-        (lambda text: text.replace(f'"version": {VERSION}', '"version": 99'), "of version 99, written by .* newer permissible"),
+        (
+            lambda text: text.replace(f'"version": {VERSION}', '"version": 99'),
+            "of version 99, written by .* newer permissible",
+        ),
         (lambda text: text.replace(f'"version": {VERSION}', '"version": "1"'), "with version '1'"),
         (lambda text: "\x80\x04\x95" + text, "cannot be read"),
     ],

@@ -10,7 +10,11 @@ from permissible.models.node import Node
 from permissible.models.strict_json import MAX_DEPTH, dump, number, parse
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )
@@ -26,7 +30,11 @@ def test_what_is_written_is_read_back(data):
 @given(value=st.floats())
 def test_every_double_comes_back_bit_for_bit(value):
     again = Node(parse(dump(number(value))), "x").number()
-    assert math.isnan(again) if math.isnan(value) else again == value and math.copysign(1, again) == math.copysign(1, value)
+    assert (
+        math.isnan(again)
+        if math.isnan(value)
+        else again == value and math.copysign(1, again) == math.copysign(1, value)
+    )
 
 
 def test_lone_surrogates_survive():

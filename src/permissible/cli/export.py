@@ -30,7 +30,7 @@ def command(
 
     from permissible.cli.errors import UseError
     from permissible.cli.loading import load_model
-    from permissible.table.files.atomic import write
+    from permissible.models.atomic import write
 
     if format_name not in FORMATS:
         raise UseError(f"--format must be one of {', '.join(FORMATS)}, got {format_name!r}.")

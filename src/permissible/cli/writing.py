@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from permissible.cli.errors import CommandError
-from permissible.table.files.atomic import replacing
+from permissible.models.atomic import replacing
 from permissible.types import AnyArray
 
 Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]

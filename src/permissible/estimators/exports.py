@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Decision
+from permissible.decisions import CostMatrix, Decision
 from permissible.estimators.fitted import filed
 from permissible.estimators.intake import rows
 from permissible.models import html, python, sql, text
@@ -102,6 +102,10 @@ def actions_for(estimator: Any, decision: Decision | None) -> Actions:
     """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     link = card_of(estimator).link
+    if link.kind == "softmax" and chosen is None:  # multiclass boosting: the largest score, or the least expected cost
+        if getattr(estimator, "decision", "argmax") != "bayes":
+            return Actions("largest", tuple(_labels(estimator)), by_score=True)
+        chosen = CostMatrix(estimator.cost_matrix_.matrix)
     target = getattr(estimator, "target_", None)  # of a boundary classifier, whose regions are right-closed
     cutoff = 0.0 if target is None else float(target.cutoff)
     return actions_of(chosen, _labels(estimator), link.loss, cutoff, target is None, link.kind != "probabilities")

@@ -28,7 +28,7 @@ from permissible.models.document import (
 from permissible.models.node import Node
 from permissible.models.record import Shown, read_record, record_document
 from permissible.models.strict_json import MAX_BYTES, Plain, dump, number, parse
-from permissible.table.files.atomic import write
+from permissible.models.atomic import write
 from permissible.validation import Words, refusal, refusal_type
 
 FORMAT = "permissible model"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from permissible.decisions import CostMatrix
 from permissible.estimators.intake import remember_schema
 from permissible.models.node import Node
 from permissible.table.schema import Schema
@@ -73,6 +74,13 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
         del estimator.feature_names_in_
 
 
+def _restore_boosted(estimator: Any, model: Any) -> None:
+    estimator.model_ = model
+    estimator.n_rounds_ = model.n_rounds
+    if "cost_matrix_" in vars(estimator) and not isinstance(estimator.cost_matrix_, CostMatrix):
+        estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
+
+
 def _restore_model(estimator: Any, model: Any) -> None:
     estimator.model_ = model
 
@@ -81,5 +89,5 @@ _RESTORERS: dict[str, Callable[[Any, Any], None]] = {
     "UDTClassifier": _restore_tree,
     "BoundaryClassifier": _restore_boundary,
     "ULSClassifier": _restore_model,
-    "MCBoostClassifier": _restore_model,
+    "MCBoostClassifier": _restore_boosted,
 }

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible.decisions import CostMatrix, Decision
 from permissible.estimators import intake
+from permissible.estimators.exports import Exports
 from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import fit
@@ -16,7 +17,7 @@ from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal
 
 
-class MCBoostClassifier(ClassifierMixin, BaseEstimator):
+class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     """Multiclass boosting that knows what each mistake costs (MCBoost with guess-averse losses).
 
     Parameters

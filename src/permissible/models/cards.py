@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from permissible.bins.literal import Literal
+from permissible.models.additive import AdditiveModel
+from permissible.models.affine import AffineTerms
+from permissible.models.attributes import Attribute
 from permissible.models.linear import LinearModel
 from permissible.models.rules import GROUP, RuleModel
 from permissible.models.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, scorecard
 from permissible.models.tree import TreeModel
 from permissible.table.schema import Schema
 from permissible.types import FloatArray
+from permissible.validation import refusal_type
 
 
 @scorecard.register
@@ -29,6 +36,40 @@ def _(model: TreeModel, schema: Schema) -> Scorecard:
     term = tree_term(model, model.node_probability)
     start = tuple(0.0 for _ in range(model.n_classes))
     return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category), model.seen_missing)
+
+
+@scorecard.register
+def _(model: AdditiveModel, schema: Schema) -> Scorecard:
+    start = np.array(model.prior, dtype=np.float64)
+    terms: list[Term] = []
+    for part in model.parts:
+        if not isinstance(part, AffineTerms):
+            raise refusal_type("model", "an additive model that can be written as a scorecard", part)
+        coefficients, levels = part.coefficients()
+        start += levels
+        for attribute, slope in zip(part.attributes, coefficients.T, strict=True):
+            if slope.any():
+                terms.append(affine_term(attribute, slope))
+    return Scorecard(
+        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", None, model.exponent)
+    )
+
+
+def affine_term(attribute: Attribute, slope: FloatArray) -> Term:
+    """Slope times (attribute - mean), nothing where the value is missing."""
+    nothing = tuple(0.0 for _ in slope)
+    if attribute.category < 0:
+        return SlopeTerm(attribute.column, tuple(slope.tolist()), attribute.mean, 1.0, nothing)
+    missing = Literal(attribute.column, "missing", missing=True)
+    equal = Literal(attribute.column, "in", codes=(attribute.category,))
+    values = (
+        nothing,
+        nothing,
+        nothing,
+        tuple((slope * (1 - attribute.mean)).tolist()),
+        tuple((slope * -attribute.mean).tolist()),
+    )
+    return TreeTerm((missing, None, equal, None, None), (1, -1, 3, -1, -1), (2, -1, 4, -1, -1), values)
 
 
 def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:

@@ -12,6 +12,9 @@ import numpy as np
 from permissible.bins.literal import MISSING, Literal, Rule, Test
 from permissible.losses import get
 from permissible.losses.registry import names
+from permissible.models.additive import AdditiveModel
+from permissible.models.affine import AffineTerms
+from permissible.models.attributes import Attribute
 from permissible.models.linear import LinearModel
 from permissible.models.node import Node
 from permissible.models.rules import RuleModel
@@ -273,6 +276,75 @@ def read_linear(node: Node, schema: Schema, own_losses: Losses) -> LinearModel:
     )
 
 
+def additive_document(model: AdditiveModel) -> Plain:
+    """An additive model of several classes, part by part."""
+    return {
+        "kind": "additive",
+        "loss": model.loss,
+        "prior": numbers(model.prior.tolist()),
+        "exponent": number(model.exponent),
+        "calibrated": bool(model.calibrated),
+        "parts": [_part_document(part) for part in model.parts],
+    }
+
+
+def _part_document(part: Any) -> Plain:
+    if not isinstance(part, AffineTerms):
+        raise refusal("model", "an additive model whose parts a file can hold", Words(type(part).__name__))
+    attributes: list[Plain] = [
+        {"column": a.column, "category": a.category, "mean": number(a.mean)} for a in part.attributes
+    ]
+    return {
+        "kind": "affine",
+        "attributes": attributes,
+        "round": [int(value) for value in part.round_],
+        "coordinate": [int(value) for value in part.coordinate],
+        "attribute": [int(value) for value in part.attribute],
+        "slope": numbers(part.slope.tolist()),
+        "level": numbers(part.level.tolist()),
+    }
+
+
+def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveModel:
+    """An additive model of a document."""
+    fields = node.fields("kind", "loss", "prior", "exponent", "calibrated", "parts")
+    prior = fields["prior"].floats(finite=True)
+    if len(prior) < 2:
+        raise fields["prior"].refused("a list of at least two numbers")
+    return AdditiveModel(
+        schema,
+        fields["loss"].one_of(("gll", "gel", "ls", "lt", "mc")),
+        prior,
+        tuple(_read_part(item, schema, len(prior)) for item in fields["parts"].items()),
+        fields["exponent"].number(finite=True),
+        fields["calibrated"].boolean(),
+    )
+
+
+def _read_part(node: Node, schema: Schema, n_classes: int) -> AffineTerms:
+    fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")
+    fields["kind"].one_of(("affine",))
+    attributes = tuple(_read_attribute(item, schema) for item in fields["attributes"].items())
+    rounds = fields["round"].integers(low=0)
+    return AffineTerms(
+        attributes,
+        n_classes,
+        rounds,
+        fields["coordinate"].integers(len(rounds), 0, n_classes - 1),
+        fields["attribute"].integers(len(rounds), -1, len(attributes)),
+        fields["slope"].floats(len(rounds), finite=True),
+        fields["level"].floats(len(rounds), finite=True),
+    )
+
+
+def _read_attribute(node: Node, schema: Schema) -> Attribute:
+    fields = node.fields("column", "category", "mean")
+    column = fields["column"].integer(0, len(schema.columns))
+    categories = len(schema.columns[column].categories)
+    category = fields["category"].integer(0 if categories else -1, categories if categories else 0)
+    return Attribute(column, category, fields["mean"].number(finite=True))
+
+
 def several_document(models: Sequence[Any]) -> Plain:
     """One model a class."""
     return {"kind": "one-versus-rest", "models": [model_document(model) for model in models]}
@@ -288,6 +360,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     RuleModel: rules_document,
     TreeModel: tree_document,
     LinearModel: linear_document,
+    AdditiveModel: additive_document,
     tuple: several_document,
     list: several_document,
 }
@@ -295,6 +368,7 @@ _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
     "rules": read_rules,
     "tree": read_tree,
     "linear": read_linear,
+    "additive": read_additive,
     "one-versus-rest": read_several,
 }
 
