@@ -41,6 +41,9 @@ def fitted():
     yield "tree, classes", pm.UDTClassifier(loss="matsushita", max_leaves=6).fit(iris, kinds), iris
     yield "tree, mixed columns", pm.UDTClassifier(max_leaves=9).fit(table, truth), table
     yield "linear", pm.BoundaryClassifier(boundaries=(0.2, 0.8), loss="matsushita").fit(X, y), X
+    yield "rules", pm.ULSClassifier(n_rules=12, max_literals=2, random_state=0).fit(X, y), X
+    yield "rules, classes", pm.ULSClassifier(loss="matsushita", n_rules=5, random_state=0).fit(iris, kinds), iris
+    yield "rules, mixed columns", pm.ULSClassifier(n_rules=20, random_state=0).fit(table, truth), table
     yield "additive", pm.MCBoostClassifier(n_rounds=20).fit(iris, kinds), iris
     yield (
         "additive, mixed columns",
@@ -82,7 +85,8 @@ def test_a_decision_and_notes_travel_with_the_model(case, tmp_path):
     again = pm.load(tmp_path / "a.json")
     assert again.decision_ == pm.Reject(0.2)
     assert again.notes_ == {"target": "y"}
-    np.testing.assert_array_equal(again.decide(X, again.decision_), estimator.decide(X, pm.Reject(0.2)))
+    decided = pm.Reject(0.2).decide(estimator.predict_proba(X))
+    np.testing.assert_array_equal(again.decision_.decide(again.predict_proba(X)), decided)
 
 
 def test_an_unfitted_or_foreign_estimator_is_refused(tmp_path):

@@ -15,6 +15,7 @@ import numpy as np
 from permissible import decisions
 from permissible.estimators.exports import schema_of
 from permissible.estimators.fitted import FILED, filed, restored
+from permissible.models.atomic import write
 from permissible.models.document import (
     category_document,
     loss_document,
@@ -28,7 +29,6 @@ from permissible.models.document import (
 from permissible.models.node import Node
 from permissible.models.record import Shown, read_record, record_document
 from permissible.models.strict_json import MAX_BYTES, Plain, dump, number, parse
-from permissible.models.atomic import write
 from permissible.validation import Words, refusal, refusal_type
 
 FORMAT = "permissible model"

@@ -20,6 +20,8 @@ FILED: dict[str, tuple[str, ...]] = {
 
 def filed(estimator: Any) -> Any:
     """The model that an estimator holds: one, or a tuple of one a class."""
+    if hasattr(estimator, "models_"):
+        return estimator.models_[0] if len(estimator.models_) == 1 else tuple(estimator.models_)
     for name in ("model_", "tree_"):
         if hasattr(estimator, name):
             return getattr(estimator, name)
@@ -81,13 +83,13 @@ def _restore_boosted(estimator: Any, model: Any) -> None:
         estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
 
 
-def _restore_model(estimator: Any, model: Any) -> None:
-    estimator.model_ = model
+def _restore_rules(estimator: Any, model: Any) -> None:
+    estimator.models_ = model if isinstance(model, tuple) else (model,)
 
 
 _RESTORERS: dict[str, Callable[[Any, Any], None]] = {
     "UDTClassifier": _restore_tree,
     "BoundaryClassifier": _restore_boundary,
-    "ULSClassifier": _restore_model,
+    "ULSClassifier": _restore_rules,
     "MCBoostClassifier": _restore_boosted,
 }

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import row_hashes
+from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, rows, seed, threads, training_rows
 from permissible.estimators.uls_settings import Plan, plan
 from permissible.learners.uls_fast import Examples, boost_compiled
@@ -19,7 +20,7 @@ from permissible.models.rules import RuleModel
 from permissible.types import AnyArray, FloatArray
 
 
-class ULSClassifier(ClassifierMixin, BaseEstimator):
+class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
     """Boosted readable rules for any permissible or strictly convex loss.
 
     Parameters
