@@ -1,6 +1,9 @@
 """New rows against the columns of fit: by name where both are named, categories mapped, what does not fit refused in words."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -53,8 +56,25 @@ def _recode(column: Column, observed: Observed, unseen: dict[str, list[Category]
     return np.asarray(lookup[observed.values])
 
 
+_told: ContextVar[set[str] | None] = ContextVar("columns told of", default=None)
+
+
+@contextmanager
+def told_once(columns: set[str]) -> Iterator[None]:
+    """Within, no warning is given of a column that is in `columns`, and those warned of are added: for tables in parts."""
+    token = _told.set(columns)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 def warn_of_unseen(unseen: dict[str, list[Category]]) -> None:
     """One warning for the whole table."""
+    told = _told.get()
+    if told is not None:
+        unseen = {name: values for name, values in unseen.items() if name not in told}
+        told.update(unseen)
     if not unseen:
         return
     parts = []

@@ -1,6 +1,8 @@
-"""Tables in files as streams of chunks: CSV and its relatives, ARFF, Parquet, Arrow. A chunk maps column names to arrays."""
+"""Tables in files: CSV and its relatives, ARFF, Parquet, Arrow; as streams of chunks, in the terms of a schema, or whole."""
 
+from permissible.table.files.errors import FileError
 from permissible.table.files.opening import open_table
-from permissible.table.files.source import Chunk, Source
+from permissible.table.files.source import Chunk, Source, whole
+from permissible.table.files.tables import infer_schema, iterate_file, read_file
 
-__all__ = ["Chunk", "Source", "open_table"]
+__all__ = ["Chunk", "FileError", "Source", "infer_schema", "iterate_file", "open_table", "read_file", "whole"]

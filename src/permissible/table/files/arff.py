@@ -1,37 +1,40 @@
-"""ARFF: the header declares the columns, and the rows stream as in a CSV file with single quotes."""
+"""ARFF: the header declares the columns (numeric, nominal, string); quoted names and values, ? for missing, % for comments."""
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from permissible.table.files.cells import CellKind, array_of
-from permissible.table.files.delimited import open_text
-from permissible.table.files.errors import FileError
+from permissible.table.files.errors import wrong
 from permissible.table.files.source import ROWS, Chunk
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.validation import shown
 
-_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{]+)\s*(.*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
 _NUMBERS = ("numeric", "real", "integer")
-_MISSING = frozenset({"?", ""})
+_ESCAPE = re.compile(r"\\(.)")
+LONGEST_LINE = 1 << 24
 
 
 class Arff:
     """A file in Weka's attribute-relation format."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, rows: int = ROWS) -> None:
+        self.path, self.rows = path, rows
         self._kinds: dict[str, CellKind] = {}
-        with open_text(path) as file:
-            for line in file:
-                text = line.strip()
-                if text.lower().startswith("@data"):
-                    break
-                declared = _ATTRIBUTE.match(text)
-                if declared:
-                    self._declare(_unquoted(declared.group(1)), declared.group(2).strip())
-            else:
-                raise FileError(f"{path} must have a line @data, as every ARFF file has.")
+        for line, text in self._lines():
+            word = text.split(None, 1)[0].lower()
+            if word == "@data":
+                break
+            if word == "@attribute":
+                self._declare(line, text)
+            elif not word.startswith("@"):
+                raise wrong(path, line, f"a declaration such as @attribute was expected, got {shown(text)}")
+        else:
+            raise wrong(path, None, "there must be a line @data, as every ARFF file has")
+        if not self._kinds:
+            raise wrong(path, None, "the file declares no attributes")
         self.names = tuple(self._kinds)
 
     def kinds(self) -> Mapping[str, CellKind]:
@@ -41,38 +44,95 @@ class Arff:
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
         """The rows, as columns of the given kinds."""
         places = [(name, self.names.index(name), kind) for name, kind in kinds.items()]
-        start = 0
-        with open_text(self.path) as file:
-            for line in file:
-                if line.strip().lower().startswith("@data"):
-                    break
-            lines = (line for line in file if (text := line.strip()) and not text.startswith("%"))
-            reader = csv.reader(lines, quotechar="'", escapechar="\\", skipinitialspace=True)
-            while batch := list(islice(reader, ROWS)):
-                self._check(batch, start)
-                columns = [[cell.strip().strip('"') for cell in column] for column in zip(*batch, strict=True)]
-                yield {name: array_of(columns[place], kind, _MISSING, name, start) for name, place, kind in places}
-                start += len(batch)
+        lines = self._lines()
+        for _, text in lines:
+            if text.lower().startswith("@data"):
+                break
+        rows = ((line, self._row(line, text)) for line, text in lines)
+        while batch := list(islice(rows, self.rows)):
+            columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
+            at = [line for line, _ in batch]
+            yield {
+                name: array_of(columns[place], kind, frozenset(), name, self.path, at) for name, place, kind in places
+            }
 
-    def _declare(self, name: str, kind: str) -> None:
+    def _declare(self, line: int, text: str) -> None:
+        found = _ATTRIBUTE.fullmatch(text)
+        if found is None:
+            raise wrong(self.path, line, f"an attribute needs a name and a type, got {shown(text)}")
+        name, kind = unquoted(found[1]), found[2].strip()
         if name in self._kinds:
-            raise FileError(f"{self.path} must declare each column once, got {name!r} twice.")
+            raise wrong(self.path, line, f"each column must be declared once, got {shown(name)} twice")
+        if len(self._kinds) >= MOST_COLUMNS:
+            raise wrong(self.path, line, f"a table may have at most {MOST_COLUMNS:,} columns")
         if kind.startswith("{") or kind.lower().startswith("string"):
             self._kinds[name] = "text"
         elif kind.lower().startswith(_NUMBERS):
             self._kinds[name] = "number"
         else:
-            raise FileError(f"{self.path} must declare numeric, nominal or string columns, got {kind!r} for {name!r}.")
+            wanted = "an attribute must be numeric, string or a list of values in braces"
+            raise wrong(self.path, line, f"{wanted}, got {shown(kind)} for {name!r}")
 
-    def _check(self, batch: list[list[str]], start: int) -> None:
-        for row, cells in enumerate(batch):
-            if cells and cells[0].lstrip().startswith("{"):
-                raise FileError(f"{self.path} must have dense rows, got a sparse one in row {start + row + 1}.")
-            if len(cells) != len(self.names):
-                raise FileError(
-                    f"{self.path} must have {len(self.names)} values in each row, got {len(cells)} in row {start + row + 1}."
-                )
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Number and text of each line that is neither blank nor a comment."""
+        with in_words(self.path), open_text(self.path) as file:
+            for number in range(1, 1 << 62):
+                text = file.readline(LONGEST_LINE)
+                if not text:
+                    return
+                if len(text) >= LONGEST_LINE:
+                    raise wrong(self.path, number, f"a line may have at most {LONGEST_LINE:,} characters")
+                text = text.strip()
+                if text and not text.startswith("%"):
+                    yield number, text
+
+    def _row(self, line: int, text: str) -> list[str | None]:
+        if text.startswith("{"):
+            raise wrong(self.path, line, "sparse ARFF rows are not supported; write every value")
+        if "'" in text or '"' in text or "\\" in text:
+            cells = split_quoted(text)
+            if cells is None:
+                raise wrong(self.path, line, "a quote is opened and never closed")
+        else:
+            cells = [None if cell.strip() == "?" else cell.strip() for cell in text.split(",")]
+        if len(cells) != len(self.names):
+            raise wrong(self.path, line, f"a row must have {len(self.names)} values, got {len(cells)}")
+        return cells
 
 
-def _unquoted(name: str) -> str:
-    return name[1:-1].replace("\\", "") if name[:1] in "'\"" and len(name) > 1 else name
+def unquoted(text: str) -> str:
+    """A name or value without its quotes and escapes."""
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return _ESCAPE.sub(r"\1", text[1:-1])
+    return text
+
+
+def split_quoted(text: str) -> list[str | None] | None:
+    r"""The cells of a row with quotes: a bare ? is missing, a quoted one is text. None when a quote stays open.
+
+    Examples
+    --------
+    >>> split_quoted("1, 'it\\'s, well', ?, '?'")
+    ['1', "it's, well", None, '?']
+    """
+    cells: list[str | None] = []
+    at, end = 0, len(text)
+    while True:
+        while at < end and text[at] in " \t":
+            at += 1
+        if at < end and text[at] in "'\"":
+            close = at + 1
+            while close < end and text[close] != text[at]:
+                close += 2 if text[close] == "\\" else 1
+            if close >= end:
+                return None
+            cells.append(unquoted(text[at : close + 1]))
+            at = text.find(",", close)
+        else:
+            comma = text.find(",", at)
+            cell = text[at : comma if comma >= 0 else end].strip()
+            cells.append(None if cell == "?" else _ESCAPE.sub(r"\1", cell))
+            at = comma
+        if at < 0:
+            return cells
+        at += 1

@@ -15,15 +15,15 @@ from permissible.types import AnyArray
 class Arrow:
     """A file of record batches with typed columns."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, rows: int = ROWS) -> None:
         try:
             import pyarrow as pa
         except ImportError:
             raise FileError(f"reading {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
-        self._arrow, self.path = pa, path
+        self._arrow, self.path, self.rows = pa, path, rows
         try:
             self._schema = next(self._open())
-        except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise FileError(f"{path} could not be read: {str(error).splitlines()[0]}.") from None
         self.names = tuple(self._schema.names)
 
@@ -34,9 +34,12 @@ class Arrow:
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
         """The rows, as columns of the given kinds."""
         batches = self._open()
-        next(batches)
-        for batch in batches:
-            yield {name: self._array(batch.column(name), name, kind) for name, kind in kinds.items()}
+        try:
+            next(batches)
+            for batch in batches:
+                yield {name: self._array(batch.column(name), name, kind) for name, kind in kinds.items()}
+        except (self._arrow.ArrowException, OSError) as error:
+            raise FileError(f"{self.path} could not be read: {str(error).splitlines()[0]}.") from None
 
     def _open(self) -> Iterator[Any]:
         """The schema first, then the record batches."""
@@ -45,7 +48,7 @@ class Arrow:
 
             with pq.ParquetFile(self.path) as file:
                 yield file.schema_arrow
-                yield from file.iter_batches(batch_size=ROWS)
+                yield from file.iter_batches(batch_size=self.rows)
             return
         with self._arrow.memory_map(str(self.path)) as stream:
             try:
@@ -57,8 +60,8 @@ class Arrow:
                 batches = iter(reader)
             yield reader.schema
             for batch in batches:
-                for start in range(0, batch.num_rows, ROWS):
-                    yield batch.slice(start, ROWS)
+                for start in range(0, batch.num_rows, self.rows):
+                    yield batch.slice(start, self.rows)
 
     def _kind(self, field: Any) -> CellKind:
         types, kind = self._arrow.types, field.type
@@ -80,9 +83,11 @@ class Arrow:
 
     def _array(self, column: Any, name: str, kind: CellKind) -> AnyArray:
         if kind in ("text", "boolean"):
-            result = np.empty(len(column), dtype=object)
-            result[:] = [_plain(value) for value in column.to_pylist()]
-            return result
+            encoded = column if self._arrow.types.is_dictionary(column.type) else column.dictionary_encode()
+            different = encoded.dictionary.to_pylist()
+            values = np.empty(len(different) + 1, dtype=object)  # the last stands for missing
+            values[:-1] = [_plain(value) for value in different]
+            return np.asarray(values[np.asarray(encoded.indices.fill_null(len(different)))])
         types, found = self._arrow.types, column.type
         tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         if not any(test(found) for test in tests):

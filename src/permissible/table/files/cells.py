@@ -1,24 +1,39 @@
 """Cells of text files as values: which are missing, what kind a column of them has, and arrays of that kind.
 
 The kind of a column is inferred from all of its cells: numbers if every one that is not missing reads as a number, truth values
-if all say true or false, text otherwise.
+if all say true or false, text otherwise. Cells are a list of text (None where the format itself says missing) or a pyarrow
+array of strings; both mean the same.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from permissible.table.files.errors import FileError
-from permissible.types import AnyArray
+from permissible.table.files.errors import wrong
+from permissible.types import AnyArray, FloatArray
+from permissible.validation import shown
 
 CellKind: TypeAlias = Literal["empty", "integer", "number", "boolean", "text"]
+Cells: TypeAlias = Any
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "<null>"})
 _TRUTH = {"true": True, "false": False, "True": True, "False": False, "TRUE": True, "FALSE": False}
 _JOIN: dict[tuple[CellKind, CellKind], CellKind] = {("integer", "number"): "number", ("number", "integer"): "number"}
+_INTEGER = r"^[+-]?\d{1,15}$"
+_NUMBER = r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
-def kind_of(cells: Iterable[str], missing: frozenset[str] = MISSING) -> CellKind:
+@dataclass(frozen=True, slots=True)
+class RawChunk:
+    """Some rows of a text file: the cells of each column, and each row's line."""
+
+    columns: list[Cells]
+    lines: Sequence[int]
+
+
+def kind_of(cells: Cells, missing: frozenset[str] = MISSING) -> CellKind:
     """The kind of a set of cells.
 
     Examples
@@ -26,8 +41,13 @@ def kind_of(cells: Iterable[str], missing: frozenset[str] = MISSING) -> CellKind
     >>> kind_of(["1", "?", "2.5"]), kind_of(["true", "false"]), kind_of(["1", "one"]), kind_of(["7", "8"])
     ('number', 'boolean', 'text', 'integer')
     """
+    if not isinstance(cells, (list, tuple)):
+        found = _arrow_kind(cells, missing)
+        if found is not None:
+            return found
+        cells = distinct(cells)[1]
     kind: CellKind = "empty"
-    for cell in set(cells) - missing:
+    for cell in {_stripped(cell) for cell in set(cells)} - missing - {None}:
         kind = joined(kind, _kind_of_one(cell))
         if kind == "text":
             break
@@ -43,50 +63,137 @@ def joined(first: CellKind, second: CellKind) -> CellKind:
     return _JOIN.get((first, second), "text")
 
 
+def _stripped(cell: str | None) -> Any:
+    return None if cell is None else cell.strip()
+
+
 def _kind_of_one(cell: str) -> CellKind:
     if cell in _TRUTH:
         return "boolean"
-    try:
-        value = float(cell)
-    except ValueError:
-        return "text"
-    if "_" in cell:  # Python reads 1_000 as a number, people who write files do not mean one
+    value = as_number(cell)
+    if value is None:
         return "text"
     # a code such as 007 is not the number 7, but nobody can tell the two apart from here: it counts as a number
     return "integer" if value.is_integer() and cell.lstrip("+-").isdigit() else "number"
 
 
+def as_number(cell: str) -> float | None:
+    """The number that a cell says, None when it says none."""
+    if "_" in cell or not cell.isascii():
+        return None  # Python reads 1_000 and other digits than ours as numbers; people who write files do not mean one
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
 def array_of(
-    cells: Sequence[str], kind: CellKind, missing: frozenset[str], where: str = "", first_row: int = 0
+    cells: Cells,
+    kind: CellKind,
+    missing: frozenset[str],
+    where: str = "",
+    path: Path | None = None,
+    lines: Sequence[int] = (),
 ) -> AnyArray:
     """The cells as an array: floats with NaN for numbers; objects with None for truth values and text.
 
-    `where` and `first_row` name the column and the row in the sentence that refuses a cell of another kind.
+    `where`, `path` and `lines` name the column, the file and the line in the sentence that refuses a cell of another kind.
     """
     if kind in ("number", "integer", "empty"):
-        return _floats(cells, missing, where, first_row)
-    result = np.empty(len(cells), dtype=object)
-    if kind == "text":
-        result[:] = [None if cell in missing else cell for cell in cells]
-        return result
-    for row, cell in enumerate(cells):
-        if cell in missing:
+        found = floats(cells, missing)
+        if isinstance(found, int):
+            raise _refused(path, lines, found, f"column {where!r} must hold numbers", cells)
+        return found
+    codes, different = distinct(cells)
+    values = np.empty(len(different), dtype=object)
+    for i, cell in enumerate(map(_stripped, different)):
+        if cell is None or cell in missing:
             continue
-        if cell not in _TRUTH and cell not in ("0", "1"):
-            raise FileError(f"column {where!r} must hold true and false, got {cell!r} in row {first_row + row + 1}.")
-        result[row] = _TRUTH.get(cell, cell == "1")
-    return result
+        if kind == "boolean" and cell not in _TRUTH and cell not in ("0", "1"):
+            row = int(np.argmax(codes == i))
+            raise _refused(path, lines, row, f"column {where!r} must hold true and false", cells)
+        values[i] = cell if kind == "text" else _TRUTH.get(cell, cell == "1")
+    return np.asarray(values[codes])
 
 
-def _floats(cells: Sequence[str], missing: frozenset[str], where: str, first_row: int) -> AnyArray:
+def _refused(path: Path | None, lines: Sequence[int], row: int, sentence: str, cells: Cells) -> Exception:
+    line = lines[row] if len(lines) else None
+    return wrong(path or "the file", line, f"{sentence}, got {shown(str(cells[row]))}")
+
+
+def distinct(cells: Cells) -> tuple[AnyArray, list[str | None]]:
+    """A code for each cell, and the different cells that the codes stand for."""
+    if not isinstance(cells, (list, tuple)):
+        encoded = cells.dictionary_encode()
+        return np.asarray(encoded.indices), encoded.dictionary.to_pylist()
+    place: dict[str | None, int] = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
+    return np.array([place[cell] for cell in cells], dtype=np.int64), [*place]
+
+
+def floats(cells: Cells, missing: frozenset[str] = MISSING) -> FloatArray | int:
+    """All cells as numbers, or the position of the first that is none."""
+    if not isinstance(cells, (list, tuple)):
+        found = _arrow_floats(cells, missing)
+        if found is not None:
+            return found
+        cells = cells.to_pylist()
     try:
-        return np.array(cells, dtype=np.float64)  # quick where nothing is missing
-    except ValueError:
+        quick = [*map(float, cells)]  # None raises TypeError
+        text = "".join(cells)
+        if text.isascii() and "_" not in text:
+            return np.array(quick, dtype=np.float64)
+    except (ValueError, TypeError):
         pass
-    result = np.empty(len(cells))
-    for row, cell in enumerate(cells):
-        try:
-            result[row] = np.nan if cell in missing else float(cell)
-        except ValueError:
-            raise FileError(f"column {where!r} must hold numbers, got {cell!r} in row {first_row + row + 1}.") from None
+    result = np.full(len(cells), np.nan)
+    for row, cell in enumerate(map(_stripped, cells)):
+        if cell is None or cell in missing:
+            continue
+        number = as_number(cell)
+        if number is None:
+            return row
+        result[row] = number
     return result
+
+
+def _present(cells: Any, missing: frozenset[str]) -> Any:
+    import pyarrow
+    import pyarrow.compute as compute
+
+    text = compute.ascii_trim_whitespace(cells)
+    return compute.if_else(compute.is_in(text, pyarrow.array(sorted(missing))), None, text)
+
+
+def _all_match(text: Any, pattern: str) -> bool:
+    import pyarrow.compute as compute
+
+    return bool(compute.all(compute.match_substring_regex(text, pattern), min_count=0).as_py())
+
+
+def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
+    """The kind without a Python object a cell, None when some cell needs a closer look."""
+    text = _present(cells, missing)
+    if text.null_count == len(text):
+        return "empty"
+    if _all_match(text, _INTEGER):
+        return "integer"
+    return "number" if _all_match(text, _NUMBER) and not _any_integer(text) else None
+
+
+def _any_integer(text: Any) -> bool:
+    """Whether some cell is a whole number too long for the quick test, which must not hide it."""
+    import pyarrow.compute as compute
+
+    return bool(compute.any(compute.match_substring_regex(text, r"^[+-]?\d{16,}$"), min_count=0).as_py())
+
+
+def _arrow_floats(cells: Any, missing: frozenset[str]) -> FloatArray | None:
+    import pyarrow
+    import pyarrow.compute as compute
+
+    text = _present(cells, missing)
+    if not _all_match(text, _NUMBER):
+        return None
+    try:
+        return np.asarray(compute.fill_null(compute.cast(text, pyarrow.float64()), float("nan")))
+    except pyarrow.ArrowInvalid:
+        return None

@@ -1,50 +1,58 @@
-"""CSV and its relatives: the delimiter is found from the first lines, the kinds from all cells, rows stream in chunks."""
+"""CSV and its relatives: the delimiter is found from the first lines, the kinds from all cells, rows stream in chunks.
 
-import bz2
+Blank lines are skipped. Where `header` is None, a header is taken to be there unless a cell of the first line is a number.
+"""
+
 import csv
-import gzip
-import lzma
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
 
-from permissible.table.files.cells import MISSING, CellKind, array_of, joined, kind_of
-from permissible.table.files.errors import FileError
+from permissible.table.files.cells import MISSING, CellKind, RawChunk, array_of, as_number, joined, kind_of
+from permissible.table.files.errors import wrong
+from permissible.table.files.quick import quick_chunks
 from permissible.table.files.source import ROWS, Chunk
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.validation import shown
 
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 DELIMITERS = ",;\t|"
-
-
-def open_text(path: Path) -> TextIO:
-    """Open a text file for reading, decompressing .gz, .bz2 and .xz; UTF-8 with or without a byte-order mark."""
-    opener = _OPENERS.get(path.suffix.lower(), open)
-    stream: TextIO = opener(path, "rt", encoding="utf-8-sig", newline="")
-    return stream
+SNIFFED_CHARACTERS = 1 << 17
 
 
 class Delimited:
-    """A text file with one row a line and a header."""
+    """A text file with one row a line and, most often, a header."""
 
     def __init__(
-        self, path: Path, delimiter: str | None = None, header: bool = True, missing: frozenset[str] = MISSING
+        self,
+        path: Path,
+        delimiter: str | None = None,
+        header: bool | None = True,
+        missing: frozenset[str] = MISSING,
+        rows: int = ROWS,
     ) -> None:
-        self.path, self.missing, self.header = path, missing, header
-        with open_text(path) as file:
-            lines = list(islice(file, 50))
-        if not any(line.strip() for line in lines):
-            raise FileError(f"{path} is empty: a CSV file needs a first line that names its columns.")
-        self.delimiter = delimiter or sniffed(lines)
-        first = [cell.strip() for cell in next(csv.reader(lines, delimiter=self.delimiter))]
-        self.names = tuple(first) if header else tuple(f"x{j}" for j in range(len(first)))
-        self._check_header(first)
+        self.path, self.missing, self.rows = path, missing, rows
+        with in_words(path), open_text(path) as file:
+            start = file.read(SNIFFED_CHARACTERS)
+        if "\0" in start:
+            raise wrong(path, None, "the file is binary, not text")
+        lines = start.splitlines(keepends=True)
+        self.delimiter = delimiter or sniffed(
+            lines[: 50 if len(start) < SNIFFED_CHARACTERS else min(50, len(lines) - 1)]
+        )
+        first = next((row for _, row in self._rows()), None)
+        if first is None:
+            raise wrong(path, None, "the file is empty: a CSV file needs a first line that names its columns")
+        if len(first) > MOST_COLUMNS:
+            raise wrong(path, 1, f"a table may have at most {MOST_COLUMNS:,} columns, got {len(first):,}")
+        numbers = [cell for cell in first if cell.strip() not in missing and as_number(cell.strip()) is not None]
+        self.has_header = not numbers if header is None else header
+        self.names = tuple(self._named(first, numbers) if self.has_header else [f"x{j}" for j in range(len(first))])
 
     def kinds(self) -> Mapping[str, CellKind]:
         """What each column holds, from all of its cells."""
         found: list[CellKind] = ["empty"] * len(self.names)
-        for _, rows in self._batches():
-            for place, cells in enumerate(zip(*rows, strict=True)):
+        for chunk in self.raw():
+            for place, cells in enumerate(chunk.columns):
                 if found[place] != "text":
                     found[place] = joined(found[place], kind_of(cells, self.missing))
         return dict(zip(self.names, found, strict=True))
@@ -52,51 +60,71 @@ class Delimited:
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
         """The rows, as columns of the given kinds."""
         places = [(name, self.names.index(name), kind) for name, kind in kinds.items()]
-        for start, rows in self._batches():
-            columns = list(zip(*rows, strict=True))
-            yield {name: array_of(columns[place], kind, self.missing, name, start) for name, place, kind in places}
+        for raw in self.raw():
+            yield {
+                name: array_of(raw.columns[place], kind, self.missing, name, self.path, raw.lines)
+                for name, place, kind in places
+            }
 
-    def _batches(self) -> Iterator[tuple[int, list[list[str]]]]:
-        width, start = len(self.names), 0
+    def raw(self) -> Iterator[RawChunk]:
+        """The cells; cut by pyarrow where it is sure to cut as the csv module does."""
+        done = yield from quick_chunks(self, self.rows)
+        if done is not None:
+            yield from self._plain(done)
+
+    def lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of each row below the header."""
+        return islice(self._rows(), int(self.has_header), None)
+
+    def _plain(self, skip: int) -> Iterator[RawChunk]:
+        width = len(self.names)
+        source = islice(self.lines(), skip, None)
+        while batch := list(islice(source, self.rows)):
+            for line, row in batch:
+                if len(row) != width:
+                    sentence = f"a row must have {width} values as the first line has, got {len(row)}"
+                    another = f"(delimiter {self.delimiter!r}; another one can be given with --delimiter)"
+                    raise wrong(self.path, line, f"{sentence} {another}")
+            columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
+            yield RawChunk(columns, [line for line, _ in batch])
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
         with open_text(self.path) as file:
-            reader = csv.reader(file, delimiter=self.delimiter, strict=True)
-            try:
-                rows = ([cell.strip() for cell in row] for row in reader if row)
-                if self.header:
-                    next(rows, None)
-                while batch := list(islice(rows, ROWS)):
-                    for row, cells in enumerate(batch):
-                        if len(cells) != width:
-                            raise FileError(
-                                f"{self.path} must have {width} values in each row, got {len(cells)} in row {start + row + 1} "
-                                f"(delimiter {self.delimiter!r}; another one can be given with --delimiter)."
-                            )
-                    yield start, batch
-                    start += len(batch)
-            except csv.Error as error:
-                raise FileError(f"{self.path} could not be read as CSV: {error} (line {reader.line_num}).") from None
+            reader = csv.reader(file, delimiter=self.delimiter)
+            while True:
+                with in_words(self.path, reader):
+                    row = next(reader, None)
+                if row is None:
+                    return
+                if row:
+                    yield reader.line_num, row
 
-    def _check_header(self, first: list[str]) -> None:
-        if self.header and kind_of(first) in ("integer", "number"):
-            raise FileError(
-                f"{self.path} must name its columns in the first line, got {first[0]!r}; pass --no-header if it does not."
-            )
-        twice = [name for name in self.names if self.names.count(name) > 1]
-        if twice:
-            raise FileError(f"{self.path} must name each column once, got {twice[0]!r} twice.")
+    def _named(self, first: list[str], numbers: list[str]) -> list[str]:
+        if len(numbers) == len(first):
+            got = f"got {numbers[0].strip()!r}; pass --no-header if it does not"
+            raise wrong(self.path, 1, f"the first line must name the columns, {got}")
+        names = [cell.strip() or f"x{j}" for j, cell in enumerate(first)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise wrong(self.path, 1, f"each column must be named once, got {shown(twice)} twice")
+        return names
 
 
 def sniffed(lines: list[str]) -> str:
-    """The delimiter that cuts the first lines into the same number of cells, the largest number if several do.
+    """The delimiter that cuts most of the first lines into the same number of cells, the largest number if several do.
 
     Examples
     --------
     >>> sniffed(["a;b;c", "1,5;2;3", "2,5;1;1"])
     ';'
     """
-    best, most = ",", 1
+    best, best_score = ",", (0.0, 1)
     for delimiter in DELIMITERS:
-        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
-        if len(widths) == 1 and (width := widths.pop()) > most:
-            best, most = delimiter, width
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        if widths and widths[0] > 1:
+            score = sum(width == widths[0] for width in widths) / len(widths), widths[0]
+            best, best_score = (delimiter, score) if score > best_score else (best, best_score)
     return best

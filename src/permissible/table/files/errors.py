@@ -1,5 +1,12 @@
-"""What can be wrong with a file, told in one sentence."""
+"""What can be wrong with a file, told in one sentence with the file's name and the line."""
+
+from os import PathLike
 
 
 class FileError(ValueError):
     """The file is not there, not readable, or not what its name says."""
+
+
+def wrong(path: str | PathLike[str], line: int | None, sentence: str) -> FileError:
+    """The error for what is wrong with a file: its name, the line where there is one, and a sentence without its full stop."""
+    return FileError(f"{path}: {sentence}." if line is None else f"{path}, line {line}: {sentence}.")

@@ -7,16 +7,20 @@ from permissible.table.files.arrow import Arrow
 from permissible.table.files.cells import MISSING
 from permissible.table.files.delimited import Delimited
 from permissible.table.files.errors import FileError
-from permissible.table.files.source import Source
+from permissible.table.files.source import ROWS, Source
 
 _ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")
 
 
 def open_table(
-    path: Path, delimiter: str | None = None, header: bool = True, missing: frozenset[str] = MISSING
+    path: Path,
+    delimiter: str | None = None,
+    header: bool | None = True,
+    missing: frozenset[str] = MISSING,
+    rows: int = ROWS,
 ) -> Source:
-    """Open a CSV, ARFF, Parquet or Arrow file."""
+    """Open a CSV, ARFF, Parquet or Arrow file, to be read in chunks of at most so many rows."""
     if not path.exists():
         raise FileError(f"the file {path} does not exist.")
     if path.is_dir():
@@ -24,13 +28,9 @@ def open_table(
     suffix = Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
     try:
         if suffix in _ARROW:
-            return Arrow(path)
+            return Arrow(path, rows)
         if suffix == ".arff":
-            return Arff(path)
-        return Delimited(path, delimiter, header, missing)
-    except UnicodeDecodeError as error:
-        raise FileError(
-            f"{path} must be UTF-8 text, got another encoding or a binary file (byte {error.start})."
-        ) from None
+            return Arff(path, rows)
+        return Delimited(path, delimiter, header, missing, rows)
     except PermissionError:
         raise FileError(f"{path} may not be read by this user.") from None

@@ -6,11 +6,10 @@ Only the cutting into cells is left to it; what a cell means is decided in one p
 import mmap
 from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
-from os import fspath
 from pathlib import Path
 from typing import Any, Protocol, overload
 
-from permissible.table.readers.source import Chunk, FilePath
+from permissible.table.files.cells import RawChunk
 
 SMALL = 1 << 16
 """Files of fewer bytes are read before pyarrow is even imported."""
@@ -20,8 +19,8 @@ BLOCK = 1 << 22
 class Sniffed(Protocol):
     """A CSV file whose delimiter and header are known."""
 
-    path: FilePath
-    names: list[str]
+    path: Path
+    names: tuple[str, ...]
     delimiter: str
     has_header: bool
 
@@ -49,7 +48,7 @@ class Lines(Sequence[int]):
         return next(islice(self.file.lines(), self.start + row, None))[0]
 
 
-def quick_chunks(file: Sniffed, rows: int) -> Generator[Chunk, None, int | None]:
+def quick_chunks(file: Sniffed, rows: int) -> Generator[RawChunk, None, int | None]:
     """Chunks of exactly `rows` rows (but the last). Returns None when all was read, else how many rows were before it stopped."""
     if not _is_plain(file.path):
         return 0
@@ -79,8 +78,8 @@ def quick_chunks(file: Sniffed, rows: int) -> Generator[Chunk, None, int | None]
     return None
 
 
-def _is_plain(path: FilePath) -> bool:
-    if fspath(path).lower().endswith((".gz", ".bz2")) or Path(path).stat().st_size < SMALL:
+def _is_plain(path: Path) -> bool:
+    if path.name.lower().endswith((".gz", ".bz2", ".xz")) or path.stat().st_size < SMALL:
         return False
     with open(path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
         first = content[:4].removeprefix(b"\xef\xbb\xbf")[:1]
@@ -90,9 +89,9 @@ def _is_plain(path: FilePath) -> bool:
 def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
     options = pyarrow.csv
     with options.open_csv(
-        fspath(file.path),
+        str(file.path),
         read_options=options.ReadOptions(
-            use_threads=False, block_size=BLOCK, column_names=file.names, skip_rows=int(file.has_header)
+            use_threads=False, block_size=BLOCK, column_names=[*file.names], skip_rows=int(file.has_header)
         ),
         parse_options=options.ParseOptions(delimiter=file.delimiter, quote_char=False, ignore_empty_lines=True),
         convert_options=options.ConvertOptions(
@@ -102,7 +101,7 @@ def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
         yield from reader
 
 
-def _chunk(file: Sniffed, table: Any, start: int) -> Chunk:
+def _chunk(file: Sniffed, table: Any, start: int) -> RawChunk:
     columns = [column.combine_chunks() for column in table.columns]
     flat = [column.chunk(0) if hasattr(column, "chunks") else column for column in columns]
-    return Chunk(flat, Lines(file, start, table.num_rows))
+    return RawChunk(flat, Lines(file, start, table.num_rows))

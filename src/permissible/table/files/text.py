@@ -1,0 +1,38 @@
+"""Text files opened: unpacked by their ending, UTF-8 with or without a byte-order mark, what goes wrong told in words."""
+
+import bz2
+import csv
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from permissible.table.files.errors import wrong
+
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+MOST_COLUMNS = 100_000
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text file for reading, decompressing .gz, .bz2 and .xz."""
+    opener = PACKED.get(path.suffix.lower(), open)
+    stream: TextIO = opener(path, "rt", encoding="utf-8-sig", newline="")
+    return stream
+
+
+@contextmanager
+def in_words(path: Path, reader: Any = None) -> Iterator[None]:
+    """Turn what may go wrong while reading into one sentence; `reader` knows the line."""
+    try:
+        yield
+    except csv.Error as error:
+        raise wrong(path, getattr(reader, "line_num", None), f"the line could not be read as CSV ({error})") from None
+    except UnicodeDecodeError as error:
+        line = None if reader is None else reader.line_num + 1
+        byte = error.object[error.start : error.start + 1]
+        raise wrong(path, line, f"the file must be UTF-8 text, got the byte {byte!r}") from None
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise wrong(path, None, f"the file could not be read ({error})") from None
