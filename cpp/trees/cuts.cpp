@@ -84,6 +84,52 @@ void list_numeric(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     }
 }
 
+/// The same for two classes without row counts, without a branch: every code writes its cut, and the next one
+/// overwrites it unless the code is occupied.
+template <typename Sum>
+void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
+    const Sum *negative = run.channel(0), *positive = run.channel(1);
+    const bool missing = (negative[run.codes] | positive[run.codes]) != 0;
+    double *left_negative = cuts.left.data(), *left_positive = left_negative + cuts.capacity;
+    double *right_negative = cuts.right.data(), *right_positive = right_negative + cuts.capacity;
+    const std::size_t first = cuts.count;
+    std::size_t i = first;
+    for (int pass = 0; pass < (missing ? 2 : 1); ++pass) {
+        std::int64_t n = pass ? negative[run.codes] : 0, p = pass ? positive[run.codes] : 0;
+        int previous = -1;
+        const auto write = [&](int code) {
+            left_negative[i] = static_cast<double>(n);
+            left_positive[i] = static_cast<double>(p);
+            right_negative[i] = static_cast<double>(totals[0] - n);
+            right_positive[i] = static_cast<double>(totals[1] - p);
+            cuts.code[i] = code;
+            cuts.missing_left[i] = static_cast<std::uint8_t>(pass);
+        };
+        for (int k = 0; k < run.codes; ++k) {
+            const bool occupied = (negative[k] | positive[k]) != 0;
+            write((previous + k - 1) / 2);
+            i += occupied & (previous >= 0);
+            n += negative[k];
+            p += positive[k];
+            previous = occupied ? k : previous;
+        }
+        if (missing && pass == 0 && previous >= 0) {
+            write(run.codes - 1);
+            ++i;
+        }
+    }
+    cuts.count = i;
+    for (i = first; i < cuts.count; ++i) {
+        left_negative[i] *= run.unit;
+        left_positive[i] *= run.unit;
+        right_negative[i] *= run.unit;
+        right_positive[i] *= run.unit;
+        cuts.left_samples[i] = left_negative[i] + left_positive[i];
+        cuts.right_samples[i] = right_negative[i] + right_positive[i];
+        cuts.order[i] = -1;
+    }
+}
+
 template <typename Sum>
 void list_categorical(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     Sweep<Sum> sweep(run, totals, cuts);
@@ -112,6 +158,8 @@ template <typename Sum>
 void list_cuts(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     if (run.categorical)
         list_categorical(run, totals, cuts);
+    else if (run.classes == 2 && !run.counted)
+        list_binary(run, totals, cuts);
     else
         list_numeric(run, totals, cuts);
 }

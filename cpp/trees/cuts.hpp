@@ -61,7 +61,7 @@ struct Cuts {
 /// How many cuts a column can have.
 inline std::size_t most_cuts(int codes, bool categorical, int classes) {
     const std::size_t slots = static_cast<std::size_t>(codes) + 1;
-    return categorical ? slots * (classes == 2 ? 1 : std::min(classes, kOrders)) : 2 * slots;
+    return categorical ? slots * (classes == 2 ? 1 : std::min(classes, kOrders)) : 2 * slots + 1;
 }
 
 /// The node as the choice of a cut sees it.

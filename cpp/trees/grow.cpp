@@ -182,7 +182,8 @@ class Grower {
 
     void weigh_compiled(const NodeView& view, const Open& open, const Sum* histogram) {
         const std::int64_t columns = static_cast<std::int64_t>(rows_.n_columns);
-        const int used = resolve_threads(options_.threads, histogram_size() * 16);
+        // A parallel region must be worth its barrier, which on a busy machine waits for the scheduler.
+        const int used = resolve_threads(options_.threads, histogram_size() * 4);
 #pragma omp parallel num_threads(used) if (used > 1)
         {
 #ifdef _OPENMP

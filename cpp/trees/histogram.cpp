@@ -76,7 +76,7 @@ void fill_histogram(const Rows<Sum>& rows, const std::vector<std::size_t>& offse
                     std::size_t count, Sum* histogram, int threads) {
     const std::size_t blocks = rows.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
-    const int used = resolve_threads(threads, count * rows.n_columns);
+    const int used = resolve_threads(threads, count * rows.n_columns / 4);  // worth the barrier on a busy machine too
     // Whole blocks per thread where they divide evenly, otherwise each block's rows are cut as well.
     const std::size_t parts = (used == 1 || blocks % used == 0 || blocks >= 8u * used) ? 1 : used;
     const std::int64_t tasks = static_cast<std::int64_t>(blocks * parts);
