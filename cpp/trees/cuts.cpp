@@ -1,5 +1,7 @@
 #include "trees/cuts.hpp"
 
+#include <bit>
+#include <cstring>
 #include <numeric>
 
 namespace permissible::trees {
@@ -84,12 +86,20 @@ void list_numeric(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     }
 }
 
-/// The same for two classes without row counts, without a branch: every code writes its cut, and the next one
-/// overwrites it unless the code is occupied.
+/// Which codes are occupied, one byte each; slots of the run beyond `codes` are left 0.
+template <typename Sum>
+PERMISSIBLE_CLONES void mark_occupied(const Sum* negative, const Sum* positive, int codes, std::uint8_t* occupied) {
+    for (int k = 0; k < codes; ++k) occupied[k] = (negative[k] | positive[k]) != 0;
+}
+
+/// The same for two classes without row counts: it steps from one occupied code to the next, since in a small node few
+/// are.
 template <typename Sum>
 void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     const Sum *negative = run.channel(0), *positive = run.channel(1);
     const bool missing = (negative[run.codes] | positive[run.codes]) != 0;
+    std::uint8_t occupied[256] = {};
+    mark_occupied(negative, positive, run.codes, occupied);
     double *left_negative = cuts.left.data(), *left_positive = left_negative + cuts.capacity;
     double *right_negative = cuts.right.data(), *right_positive = right_negative + cuts.capacity;
     const std::size_t first = cuts.count;
@@ -105,13 +115,17 @@ void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
             cuts.code[i] = code;
             cuts.missing_left[i] = static_cast<std::uint8_t>(pass);
         };
-        for (int k = 0; k < run.codes; ++k) {
-            const bool occupied = (negative[k] | positive[k]) != 0;
-            write((previous + k - 1) / 2);
-            i += occupied & (previous >= 0);
-            n += negative[k];
-            p += positive[k];
-            previous = occupied ? k : previous;
+        for (int base = 0; base < run.codes; base += 8) {
+            std::uint64_t word;
+            std::memcpy(&word, occupied + base, 8);
+            for (; word != 0; word &= word - 1) {
+                const int k = base + (std::countr_zero(word) >> 3);
+                write((previous + k - 1) / 2);
+                i += previous >= 0;
+                n += negative[k];
+                p += positive[k];
+                previous = k;
+            }
         }
         if (missing && pass == 0 && previous >= 0) {
             write(run.codes - 1);

@@ -15,6 +15,9 @@ namespace {
 /// Histograms of open leaves are kept for subtraction up to this many bytes; beyond it they are counted afresh.
 constexpr std::size_t kHistogramBytes = std::size_t{512} << 20;
 
+/// Cuts evaluated in one go: enough for the vector units, few enough for the nearest cache.
+constexpr std::size_t kCutsTogether = 2048;
+
 /// A gain without its last bits, so that leaves of equal gain tie and the older one goes first.
 double coarse(double gain) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
@@ -29,17 +32,17 @@ class Grower {
         for (std::size_t i = 0; i < rows.n_rows; ++i)
             if (!rows.weight || rows.weight[i] > 0) index_.push_back(static_cast<std::uint32_t>(i));
         spare_.resize(index_.size());
-        std::size_t widest = 0, all = 0;
+        std::size_t widest = kCutsTogether, all = 0;
         for (std::size_t j = 0; j < rows.n_columns; ++j) {
-            const std::size_t room = most_cuts(rows.codes[j], options.categorical[j], rows.classes);
-            widest = std::max(widest, room);
-            all += room;
+            rooms_.push_back(most_cuts(rows.codes[j], options.categorical[j], rows.classes));
+            widest = std::max(widest, rooms_.back());
+            all += rooms_.back();
         }
         const bool user = impurity.phi == Phi::callback;
         for (int t = 0; t < (user ? 1 : std::max(1, options.threads)); ++t)
-            cuts_.emplace_back(rows.classes, user ? all : widest);
+            cuts_.emplace_back(rows.classes, user ? all : std::min(widest, all));
         found_.resize(rows.n_columns);
-        begins_.resize(rows.n_columns + 1);
+        begins_.resize(rows.n_columns);
     }
 
     Tree run() {
@@ -82,7 +85,7 @@ class Grower {
     std::vector<std::uint32_t> index_, spare_;
     std::vector<Cuts> cuts_;
     std::vector<BestCut> found_;
-    std::vector<std::size_t> begins_;
+    std::vector<std::size_t> rooms_, begins_;  // per column: the most cuts it can have; where its cuts begin
     std::vector<Open> open_;
     std::priority_queue<Entry> queue_;
     std::size_t kept_bytes_ = 0;
@@ -157,10 +160,7 @@ class Grower {
     void weigh(int node, std::unique_ptr<Sum[]> histogram) {
         Open& open = open_[node];
         const NodeView view{tree_.value[node], weight(open), open.low, open.high};
-        if (impurity_.phi == Phi::callback)
-            weigh_by_user(view, open, histogram.get());
-        else
-            weigh_compiled(view, open, histogram.get());
+        weigh_columns(view, open, histogram.get());
         // Columns in their order: a later one must be better by more than rounding.
         const double noise = kGainNoise * view.weight;
         for (std::size_t j = 0; j < rows_.n_columns; ++j) {
@@ -180,38 +180,33 @@ class Grower {
         }
     }
 
-    void weigh_compiled(const NodeView& view, const Open& open, const Sum* histogram) {
+    void weigh_columns(const NodeView& view, const Open& open, const Sum* histogram) {
         const std::int64_t columns = static_cast<std::int64_t>(rows_.n_columns);
-        // A parallel region must be worth its barrier, which on a busy machine waits for the scheduler.
-        const int used = resolve_threads(options_.threads, histogram_size() * 4);
-#pragma omp parallel num_threads(used) if (used > 1)
-        {
-#ifdef _OPENMP
-            Cuts& cuts = cuts_[omp_get_thread_num()];
-#else
-            Cuts& cuts = cuts_[0];
-#endif
-#pragma omp for schedule(static)
-            for (std::int64_t j = 0; j < columns; ++j) {
-                cuts.count = 0;
-                list_cuts(run_of(histogram, j), open.totals.data(), cuts);
-                cuts.evaluate(impurity_);
-                found_[j] = choose_cut(cuts, 0, cuts.count, view, options_.limits, options_.monotone[j]);
-            }
-        }
+        // A parallel region must be worth its barrier, which on a busy machine waits for the scheduler; a user's phi is
+        // called by one thread, once.
+        const int used = std::min<int>(resolve_threads(options_.threads, histogram_size() * 4), cuts_.size());
+#pragma omp parallel for num_threads(used) if (used > 1) schedule(static, 1)
+        for (int t = 0; t < used; ++t)
+            weigh_range(view, open, histogram, cuts_[t], columns * t / used, columns * (t + 1) / used);
     }
 
-    void weigh_by_user(const NodeView& view, const Open& open, const Sum* histogram) {
-        Cuts& cuts = cuts_[0];
-        cuts.count = 0;
-        for (std::size_t j = 0; j < rows_.n_columns; ++j) {
-            begins_[j] = cuts.count;
-            list_cuts(run_of(histogram, j), open.totals.data(), cuts);
+    /// Lists the cuts of neighbouring columns while there is room, evaluates them in one go, and chooses column by
+    /// column.
+    void weigh_range(const NodeView& view, const Open& open, const Sum* histogram, Cuts& cuts, std::size_t begin,
+                     std::size_t end) {
+        for (std::size_t from = begin; from < end;) {
+            cuts.count = 0;
+            std::size_t to = from;
+            for (; to < end && (to == from || cuts.count + rooms_[to] <= cuts.capacity); ++to) {
+                begins_[to] = cuts.count;
+                list_cuts(run_of(histogram, to), open.totals.data(), cuts);
+            }
+            cuts.evaluate(impurity_);
+            for (std::size_t j = from; j < to; ++j)
+                found_[j] = choose_cut(cuts, begins_[j], j + 1 < to ? begins_[j + 1] : cuts.count, view,
+                                       options_.limits, options_.monotone[j]);
+            from = to;
         }
-        begins_[rows_.n_columns] = cuts.count;
-        cuts.evaluate(impurity_);
-        for (std::size_t j = 0; j < rows_.n_columns; ++j)
-            found_[j] = choose_cut(cuts, begins_[j], begins_[j + 1], view, options_.limits, options_.monotone[j]);
     }
 
     /// Which codes go left. Codes that the node never saw follow the heavier side.

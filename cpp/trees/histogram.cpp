@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kAhead = 24;  // rows fetched ahead of their use: a node's rows are scattered in memory
 
+constexpr std::size_t kFewRows = 128;
+
 /// scratch[(code * 8 + lane) * channels + class] += weight, for one block of 8 columns.
 template <typename Sum, int Channels, bool Weighted>
 void add_block(const Rows<Sum>& rows, const std::uint8_t* block, const std::uint32_t* index, std::size_t count,
@@ -69,11 +71,28 @@ void flush_block(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets,
     }
 }
 
+/// A few rows go straight into the runs: clearing and flushing the scratch would cost more.
+template <typename Sum>
+void add_few(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
+             std::size_t count, Sum* histogram) {
+    for (std::size_t column = 0; column < rows.n_columns; ++column) {
+        const std::size_t slots = rows.codes[column] + 1;
+        Sum* run = histogram + offsets[column];
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t row = index[i], code = rows.code(column, row);
+            const std::size_t slot = code == 255 ? slots - 1 : code;
+            run[rows.target[row] * slots + slot] += rows.weight ? rows.weight[row] : Sum{1};
+            if (rows.counted) run[rows.classes * slots + slot] += 1;
+        }
+    }
+}
+
 }  // namespace
 
 template <typename Sum>
 void fill_histogram(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
                     std::size_t count, Sum* histogram, int threads) {
+    if (count <= kFewRows) return add_few(rows, offsets, index, count, histogram);
     const std::size_t blocks = rows.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
     const int used = resolve_threads(threads, count * rows.n_columns / 4);  // worth the barrier on a busy machine too

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "trees/entropy.hpp"
+
 namespace permissible::trees {
 namespace {
 
@@ -14,7 +16,7 @@ inline __attribute__((always_inline)) void binary_loop(const Function& f, const 
 }
 
 PERMISSIBLE_CLONES void entropy_loop(const double* negative, const double* positive, std::size_t count, double* out) {
-    binary_loop(Entropy{}, negative, positive, count, out);
+    entropies(negative, positive, count, out);
 }
 PERMISSIBLE_CLONES void matsushita_loop(const double* negative, const double* positive, std::size_t count,
                                         double* out) {

@@ -43,32 +43,56 @@ inline std::int32_t child(const Nodes& tree, const std::vector<Column>& columns,
     return left ? tree.left[node] : tree.right[node];
 }
 
-/// Numeric float64 matrix in row order: the common case, without a branch but the loop's.
+/// A node as the walk over a matrix reads it. A leaf leads to itself.
+struct Step {
+    double threshold;
+    std::int32_t column;
+    std::int32_t child[2];
+    std::int32_t missing_left;
+};
+
+std::vector<Step> steps_of(const Nodes& tree) {
+    std::vector<Step> steps(tree.n_nodes);
+    for (std::size_t k = 0; k < tree.n_nodes; ++k) {
+        const auto self = static_cast<std::int32_t>(k);
+        if (tree.left[k] < 0)
+            steps[k] = {0.0, 0, {self, self}, 0};
+        else
+            steps[k] = {tree.threshold[k],
+                        tree.column[k],
+                        {tree.left[k], tree.right[k]},
+                        in_set(tree.left_set + k * 32, kMissing)};
+    }
+    return steps;
+}
+
+/// Numeric matrix in row order: the common case. Eight rows walk together, so that one waits for memory while another
+/// moves, and the side is chosen by arithmetic: a branch would be guessed wrong half of the time.
 template <typename Number>
-void walk_matrix(const Nodes& tree, const std::vector<Column>& columns, std::size_t begin, std::size_t end,
+void walk_matrix(const std::vector<Step>& steps, const std::vector<Column>& columns, std::size_t begin, std::size_t end,
                  std::int32_t* leaf) {
-    constexpr std::size_t kTogether = 8;  // independent walks, so that one waits for memory while another runs
+    constexpr std::size_t kTogether = 8;
     const char* base = static_cast<const char*>(columns[0].data);
     const std::ptrdiff_t row_stride = columns[0].stride;
     for (std::size_t at = begin; at < end; at += kTogether) {
-        const std::size_t count = end - at < kTogether ? end - at : kTogether;
+        const Number* row[kTogether];
         std::int32_t node[kTogether] = {};
-        bool moving = tree.left[0] >= 0;
-        while (moving) {
-            moving = false;
-            for (std::size_t i = 0; i < count; ++i) {
-                const std::int32_t k = node[i];
-                if (tree.left[k] < 0) continue;
-                const Number* row =
-                    reinterpret_cast<const Number*>(base + static_cast<std::ptrdiff_t>(at + i) * row_stride);
-                const double x = row[tree.column[k]];
-                const bool nan_left = in_set(tree.left_set + static_cast<std::size_t>(k) * 32, kMissing);
-                const bool left = (x <= tree.threshold[k]) | ((x != x) & nan_left);
-                node[i] = left ? tree.left[k] : tree.right[k];
-                moving = true;
-            }
+        for (std::size_t i = 0; i < kTogether; ++i) {
+            const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are walked again, harmlessly
+            row[i] = reinterpret_cast<const Number*>(base + static_cast<std::ptrdiff_t>(r) * row_stride);
         }
-        for (std::size_t i = 0; i < count; ++i) leaf[at + i] = node[i];
+        std::int32_t moved;
+        do {
+            moved = 0;
+            for (std::size_t i = 0; i < kTogether; ++i) {
+                const Step& step = steps[node[i]];
+                const double x = row[i][step.column];
+                const int right = !(x <= step.threshold) & !((x != x) & step.missing_left);
+                moved |= step.child[right] ^ node[i];
+                node[i] = step.child[right];
+            }
+        } while (moved);
+        for (std::size_t i = 0; i < kTogether && at + i < end; ++i) leaf[at + i] = node[i];
     }
 }
 
@@ -98,6 +122,7 @@ bool is_matrix(const std::vector<Column>& columns) {
 void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::size_t n_rows, std::int32_t* leaf,
                  int threads) {
     const bool matrix = is_matrix(columns);
+    const std::vector<Step> steps = matrix ? steps_of(tree) : std::vector<Step>();
     const int used = resolve_threads(threads, n_rows * 8);
     const std::int64_t blocks = static_cast<std::int64_t>((n_rows + kBlockRows - 1) / kBlockRows);
 #pragma omp parallel for num_threads(used) if (used > 1) schedule(static)
@@ -107,9 +132,9 @@ void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::siz
         if (!matrix)
             walk(tree, columns, begin, end, leaf);
         else if (columns[0].type == Column::Type::float64)
-            walk_matrix<double>(tree, columns, begin, end, leaf);
+            walk_matrix<double>(steps, columns, begin, end, leaf);
         else
-            walk_matrix<float>(tree, columns, begin, end, leaf);
+            walk_matrix<float>(steps, columns, begin, end, leaf);
     }
 }
 

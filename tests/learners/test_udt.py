@@ -134,11 +134,12 @@ def test_surrogate_of_several_classes_is_the_sum_over_classes(bin_rows, data, lo
 def test_a_user_s_phi_equal_to_gini_gives_gini_s_tree(bin_rows, data):
     values, target = data
     binned, _ = bin_rows(values)
-    mine = SimpleNamespace(name="mine", impurity=lambda p: 4 * p * (1 - p))  # an impurity is all it needs
-    ours, _ = grow_tree(binned, target, 2, mine)
     gini, _ = grow_tree(binned, target, 2, losses.get("squared"))
-    assert ours.literals == gini.literals
-    np.testing.assert_array_equal(ours.weight, gini.weight)
+    bare = SimpleNamespace(name="bare", impurity=lambda p: 4 * p * (1 - p))  # an impurity is all it needs
+    for mine in (losses.from_phi(lambda p: p * (1 - p), name="mine"), bare):
+        ours, _ = grow_tree(binned, target, 2, mine)
+        assert ours.literals == gini.literals
+        np.testing.assert_array_equal(ours.weight, gini.weight)
 
 
 @settings(max_examples=30, deadline=None)

@@ -202,12 +202,12 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class probabilities of each row, those of its leaf."""
         tree, leaves = self._tree_and_leaves(X)
-        return np.asarray(tree.node_probability[leaves], dtype=np.float64)
+        return np.take(tree.node_probability, leaves, axis=0)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores g(p): one of the positive class, or one per class when there are more than two; always finite."""
         tree, leaves = self._tree_and_leaves(X)
-        return np.asarray(tree.node_score[leaves], dtype=np.float64)
+        return np.take(tree.node_score, leaves, axis=0)
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class; an even leaf of two classes says the positive one, of more the first."""
