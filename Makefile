@@ -13,7 +13,7 @@ PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
 # Every data set the tests may use lies in this folder; without it those tests are skipped.
 export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full docs reproduce dist sanitize fuzz clean help
+.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full docs reproduce reproduce-full dist sanitize fuzz clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -67,6 +67,17 @@ bench: $(VENV)/.bench $(CORE) ## every claim of speed measured beside the peers 
 
 bench-full: $(VENV)/.bench $(CORE) ## the same at full size
 	@$(PY) -m benchmarks --full -o results/bench-full
+
+$(VENV)/.experiments: $(BASE)
+	@echo "Installing data sets and peers into $(VENV) (a few minutes, once) ..."
+	@$(call INSTALL,experiments bench)
+	@touch $@
+
+reproduce: $(VENV)/.experiments $(CORE) ## every paper's tables and figures, the quick version (under ten minutes)
+	@$(PY) -m permissible.experiments all --quick -o results/quick
+
+reproduce-full: $(VENV)/.experiments $(CORE) ## the papers' own settings (hours); takes up where it was interrupted
+	@$(PY) -m permissible.experiments all -o results/full
 
 dist: $(STAMP) ## build the sdist and the wheel, and try them in a clean environment without the source tree
 	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --outdir dist .

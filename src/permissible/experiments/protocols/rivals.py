@@ -201,7 +201,7 @@ RIVALS = (
         "permissible",
         "frame",
         _own("UDTClassifier"),
-        lambda m: len(m.history_["surrogate"]),
+        lambda m: 1 + len(m.history_["surrogate"]),
         ours=True,
     ),
     Rival("Boundary, default", "full", "permissible", "onehot", _own_scaled("BoundaryClassifier"), _terms, ours=True),

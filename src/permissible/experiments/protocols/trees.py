@@ -66,7 +66,7 @@ def work(one: Unit) -> Payload:
         "rows": len(test),
         "error": float(np.mean(model.predict(task.rows(test)) != task.target[test])),
         "train_error": float(np.mean(model.predict(task.rows(train)) != target)),
-        "leaves": len(model.history_["surrogate"]),
+        "leaves": 1 + len(model.history_["surrogate"]),
     }
 
 
