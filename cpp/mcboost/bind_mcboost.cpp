@@ -257,9 +257,9 @@ double edge_of(const double* gradient, const std::vector<double>& step) {
     return total > 0 && largest > 0 ? agree / (total * largest) : 0.0;
 }
 
-nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, nb::object share, double rate,
-                     bool exact, int max_leaves, int max_depth, int max_literals, double min_leaf_weight, double l2,
-                     bool random_thresholds, double column_share, uint64_t seed) {
+nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins, nb::object share,
+                     double rate, bool exact, int max_leaves, int max_depth, int max_literals, double min_leaf_weight,
+                     double l2, bool random_thresholds, double column_share, uint64_t seed) {
     const std::size_t n = state.rows();
     const int columns = static_cast<int>(categorical.shape(0)), outputs = state.classes() - 1;
     require(blocks.shape(1) == n && blocks.shape(2) == 8 && blocks.shape(0) * 8 >= static_cast<size_t>(columns),
@@ -270,7 +270,8 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
         require(array.shape(0) == n, "share must have one value per row");
         rows = array.data();
     }
-    const Codes codes{blocks.data(), n, columns, categorical.data()};
+    require(bins.shape(0) == categorical.shape(0), "bins must have one value per column");
+    const Codes codes{blocks.data(), n, columns, categorical.data(), bins.data()};
     Growth growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
     RoundTrees made;
     {
@@ -294,9 +295,10 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
 }
 
 // One tree with a value for every coordinate, by least squares in the norm |w| (gradient descent), and one leverage.
-nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, nb::object share,
-                              double rate, int max_leaves, int max_depth, int max_literals, double min_leaf_weight,
-                              double l2, bool random_thresholds, double column_share, uint64_t seed) {
+nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins,
+                              nb::object share, double rate, int max_leaves, int max_depth, int max_literals,
+                              double min_leaf_weight, double l2, bool random_thresholds, double column_share,
+                              uint64_t seed) {
     const std::size_t n = state.rows();
     const int columns = static_cast<int>(categorical.shape(0)), outputs = state.classes() - 1;
     require(blocks.shape(1) == n && blocks.shape(2) == 8 && blocks.shape(0) * 8 >= static_cast<size_t>(columns),
@@ -307,7 +309,8 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
         require(array.shape(0) == n, "share must have one value per row");
         rows = array.data();
     }
-    const Codes codes{blocks.data(), n, columns, categorical.data()};
+    require(bins.shape(0) == categorical.shape(0), "bins must have one value per column");
+    const Codes codes{blocks.data(), n, columns, categorical.data(), bins.data()};
     const Growth growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
                         l2,         random_thresholds, column_share, seed};
     RoundTrees made;
@@ -338,7 +341,7 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
     const std::size_t n = blocks.shape(1);
     auto f = std::make_unique<double[]>(n * outputs);
     std::fill(f.get(), f.get() + n * outputs, 0.0);
-    const Codes codes{blocks.data(), n, columns, nullptr};
+    const Codes codes{blocks.data(), n, columns, nullptr, nullptr};
     const Forest forest{column.data(),
                         left.data(),
                         right.data(),
@@ -376,13 +379,13 @@ void bind_mcboost(nb::module_& area) {
         .def("round_linear_gradient", &round_linear_gradient, nb::arg("values").noconvert(),
              nb::arg("allowed").noconvert(), nb::arg("share").none(), nb::arg("rate"))
         .def("round_trees", &round_trees, nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(),
-             nb::arg("share").none(), nb::arg("rate"), nb::arg("exact"), nb::arg("max_leaves"), nb::arg("max_depth"),
-             nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("l2"), nb::arg("random_thresholds"),
-             nb::arg("column_share"), nb::arg("seed"))
+             nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"), nb::arg("exact"),
+             nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
+             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
         .def("round_trees_gradient", &round_trees_gradient, nb::arg("blocks").noconvert(),
-             nb::arg("categorical").noconvert(), nb::arg("share").none(), nb::arg("rate"), nb::arg("max_leaves"),
-             nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("l2"),
-             nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
+             nb::arg("categorical").noconvert(), nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"),
+             nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
+             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
         .def("derive", &derive, nb::arg("coordinate"))
         .def("take", &take, nb::arg("coordinate"), nb::arg("step").noconvert(), nb::arg("rate"))
         .def("finish_round", &State::finish_round)

@@ -15,6 +15,7 @@ struct Codes {
     std::size_t rows;
     int columns;
     const uint8_t* categorical;  // (columns)
+    const int32_t* bins;         // (columns): value codes are below it
     const uint8_t* column(int c) const { return blocks + (static_cast<std::size_t>(c / 8) * rows) * 8 + c % 8; }
 };
 

@@ -29,17 +29,35 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake costs 1.
     n_rounds : int, default=100
         Rounds; with early stopping the most there may be.
-    learner : {"linear", "linear-full"}, default="linear"
+    learner : {"linear", "linear-full", "rule", "tree"}, default="linear"
         "linear" is a x + b on the best single attribute, the variant that reproduces the published table; "linear-full" uses
-        all attributes at once. Missing values count as the attribute's mean there, categories as indicators.
+        all attributes at once. Missing values count as the attribute's mean there, categories as indicators. "rule" (a
+        conjunction of literals with two values) and "tree" work on bins, with missing values and categories as they are.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
     decision : {"argmax", "bayes"}, default="argmax"
         Largest score, or least expected cost under the posterior.
-    learning_rate : float, default=1.0
-        Share of each exact line-search step that is taken.
+    learning_rate : float or "auto", default="auto"
+        Share of each step that is taken; "auto" is 1 for affine terms and 0.1 for rules and trees.
     subsample, colsample : float, default=1.0
         Shares of the rows and of the columns that a round's search may use.
+    max_leaves, max_depth : int or None, default=31 and None
+        Size of a tree.
+    max_literals : int, default=2
+        Literals of a rule.
+    min_samples_leaf : float, default=1
+        Least weight of the rows of a leaf, or on either side of a rule.
+    l2 : float, default=1.0
+        Added to the curvature of a leaf, which shrinks its value.
+    random_tests : bool, default=False
+        One random test per column and node competes in place of the best one: more varied trees for small or noisy data.
+    line_search : {"auto", "exact", "newton"}, default="auto"
+        How far to go along a tree or rule: "newton" takes the leaves' own Newton steps, "exact" minimises the surrogate along
+        them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
+    n_bags : int, default=1
+        Runs with different seeds whose scores are averaged.
+    max_bins : int, default=255
+        Bins of a column for rules and trees.
     early_stopping : {None, "cost", "surrogate"}, default=None
         What the held-out rows are watched for; the model is then refitted on every row with the best number of rounds.
     patience : int, default=10
@@ -93,9 +111,18 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         descent: str = "coordinate",
         decision: str = "argmax",
         *,
-        learning_rate: float = 1.0,
+        learning_rate: float | str = "auto",
         subsample: float = 1.0,
         colsample: float = 1.0,
+        max_leaves: int | None = 31,
+        max_depth: int | None = None,
+        max_literals: int = 2,
+        min_samples_leaf: float = 1,
+        l2: float = 1.0,
+        random_tests: bool = False,
+        line_search: str = "auto",
+        n_bags: int = 1,
+        max_bins: int = 255,
         early_stopping: str | None = None,
         patience: int = 10,
         validation_fraction: float = 0.2,
@@ -117,6 +144,15 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.subsample = subsample
         self.colsample = colsample
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.max_literals = max_literals
+        self.min_samples_leaf = min_samples_leaf
+        self.l2 = l2
+        self.random_tests = random_tests
+        self.line_search = line_search
+        self.n_bags = n_bags
+        self.max_bins = max_bins
         self.early_stopping = early_stopping
         self.patience = patience
         self.validation_fraction = validation_fraction

@@ -8,6 +8,7 @@ from permissible.decisions import CostMatrix
 from permissible.estimators.intake import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, Problem
+from permissible.learners.mcboost.trees import UNLIMITED, Growth
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal, refusal_type
 
@@ -34,6 +35,28 @@ def _number(name: str, value: Any, low: float, high: float, expected: str, *, op
     return float(value)
 
 
+def _learning_rate(estimator: Any) -> float:
+    if isinstance(estimator.learning_rate, str):
+        _one_of("learning_rate", estimator.learning_rate, ("auto",))
+        return 1.0 if estimator.learner in ("linear", "linear-full") else 0.1
+    return _number("learning_rate", estimator.learning_rate, 0.0, 1.0, "a share in (0, 1], or 'auto'")
+
+
+def _growth(estimator: Any) -> Growth:
+    leaves = estimator.max_leaves
+    depth = estimator.max_depth
+    line_search = _one_of("line_search", estimator.line_search, ("auto", "exact", "newton"))
+    return Growth(
+        max_leaves=UNLIMITED if leaves is None else _count("max_leaves", leaves, 2),
+        max_depth=None if depth is None else _count("max_depth", depth, 1),
+        max_literals=_count("max_literals", estimator.max_literals, 1) if estimator.learner == "rule" else 0,
+        min_leaf_weight=_number("min_samples_leaf", estimator.min_samples_leaf, 0.0, np.inf, "positive"),
+        l2=_number("l2", estimator.l2, 0.0, np.inf, "zero or positive", open_low=False),
+        random_tests=bool(estimator.random_tests),
+        exact=line_search == "exact",
+    )
+
+
 def loss_name(loss: Any) -> str:
     """The name of a loss given by name or as an object of `permissible.losses`."""
     name = loss if isinstance(loss, str) else getattr(loss, "name", None)
@@ -51,7 +74,10 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
         learner=_one_of("learner", estimator.learner, LEARNERS),
         descent=_one_of("descent", estimator.descent, ("coordinate", "gradient")),
         n_rounds=_count("n_rounds", estimator.n_rounds, 1),
-        learning_rate=_number("learning_rate", estimator.learning_rate, 0.0, 1.0, share),
+        learning_rate=_learning_rate(estimator),
+        growth=_growth(estimator),
+        n_bags=_count("n_bags", estimator.n_bags, 1),
+        max_bins=_count("max_bins", estimator.max_bins, 2),
         row_share=_number("subsample", estimator.subsample, 0.0, 1.0, share),
         column_share=_number("colsample", estimator.colsample, 0.0, 1.0, share),
         early_stopping=_one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),

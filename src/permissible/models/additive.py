@@ -8,7 +8,7 @@ largest score (1), or the least expected cost under the posterior softmax(expone
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,14 @@ class Part(Protocol):
 
     def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
         """The (n, M) scores of the first rounds, of all when None."""
+        ...
+
+    def scaled(self, factor: float) -> Any:
+        """The same part with every score times a factor."""
+        ...
+
+    def joined(self, later: Any, *, same_rounds: bool = False) -> Any:
+        """Itself and another of its kind, one after the other or side by side."""
         ...
 
 

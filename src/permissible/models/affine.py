@@ -32,7 +32,7 @@ class AffineTerms:
     @property
     def n_rounds(self) -> int:
         """Number of rounds that left terms."""
-        return int(self.round_[-1]) + 1 if len(self.round_) else 0
+        return int(self.round_.max()) + 1 if len(self.round_) else 0
 
     def coefficients(self, n_rounds: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Scores of the first rounds as affine functions: coefficients (M, d), and levels (M,) at the means."""
@@ -62,11 +62,12 @@ class AffineTerms:
             self.slope * factor, self.level * factor,
         )  # fmt: skip
 
-    def joined(self, later: "AffineTerms") -> "AffineTerms":
-        """These terms, then the later ones, whose rounds are counted on from the last one here."""
+    def joined(self, later: "AffineTerms", *, same_rounds: bool = False) -> "AffineTerms":
+        """These terms, then the later ones; their rounds count on from here, or run side by side (`same_rounds`)."""
+        moved = later.round_ if same_rounds else later.round_ + self.n_rounds
         return AffineTerms(
             self.attributes, self.n_classes,
-            np.concatenate([self.round_, later.round_ + self.n_rounds]),
+            np.concatenate([self.round_, moved]),
             np.concatenate([self.coordinate, later.coordinate]),
             np.concatenate([self.attribute, later.attribute]),
             np.concatenate([self.slope, later.slope]),

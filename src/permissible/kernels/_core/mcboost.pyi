@@ -1,5 +1,7 @@
 """Types of the compiled passes of multiclass boosting (cpp/mcboost)."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +18,16 @@ class State:
     def begin_round(self) -> tuple[float, float, float]: ...
     def round_linear(self, values: _Float, allowed: _Byte, share: _Float | None, rate: float) -> _Float: ...
     def round_linear_gradient(self, values: _Float, allowed: _Byte, share: _Float | None, rate: float) -> _Float: ...
+    def round_trees(
+        self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32], share: _Float | None, rate: float,
+        exact: bool, max_leaves: int, max_depth: int, max_literals: int, min_leaf_weight: float, l2: float,
+        random_thresholds: bool, column_share: float, seed: int,
+    ) -> dict[str, npt.NDArray[Any]]: ...  # fmt: skip
+    def round_trees_gradient(
+        self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32], share: _Float | None, rate: float,
+        max_leaves: int, max_depth: int, max_literals: int, min_leaf_weight: float, l2: float,
+        random_thresholds: bool, column_share: float, seed: int,
+    ) -> dict[str, npt.NDArray[Any]]: ...  # fmt: skip
     def derive(self, coordinate: int) -> tuple[_Float, _Float]: ...
     def take(self, coordinate: int, step: _Float, rate: float) -> tuple[float, bool, int]: ...
     def finish_round(self) -> None: ...
@@ -26,3 +38,8 @@ def state(
     target: npt.NDArray[np.int32], costs: _Float, weight: _Float, shared: bool, loss: int, threads: int
 ) -> State: ...
 def exponential(x: _Float) -> _Float: ...
+def score_trees(
+    blocks: _Byte, columns: int, column: npt.NDArray[np.int32], left: npt.NDArray[np.int32],
+    right: npt.NDArray[np.int32], mask: _Byte, first_node: npt.NDArray[np.int32], first_value: npt.NDArray[np.int32],
+    coordinate: npt.NDArray[np.int32], value: _Float, outputs: int, begin: int, end: int, threads: int,
+) -> _Float: ...  # fmt: skip

@@ -44,6 +44,20 @@ class Trace:
         return found
 
 
+def mean_trace(traces: list[Trace]) -> Trace:
+    """The trace of an average of runs: the mean of each value over the runs that had that round."""
+    longest = max(traces, key=lambda trace: len(trace.surrogate))
+    mean = Trace(loss=longest.loss, start=longest.start, reason=longest.reason)
+    for number in range(len(longest.surrogate)):
+        alive = [trace for trace in traces if number < len(trace.surrogate)]
+        mean.surrogate.append(float(np.mean([trace.surrogate[number] for trace in alive])))
+        mean.cost.append(float(np.mean([trace.cost[number] for trace in alive])))
+        mean.error.append(float(np.mean([trace.error[number] for trace in alive])))
+        mean.edge.append(float(np.max([trace.edge[number] for trace in alive])))
+        mean.capped.append(any(trace.capped[number] for trace in alive))
+    return mean
+
+
 def boost(
     problem: Problem,
     learner: Learner,

@@ -1,22 +1,24 @@
 """From rows to a model: the held-out run that sets the number of rounds and the temperature, then the run on every row."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from permissible.learners.mcboost.boost import Trace, boost
+from permissible.bins import encode, find_bins
+from permissible.learners.mcboost.boost import Trace, boost, mean_trace
 from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Sampling
 from permissible.learners.mcboost.stopping import HeldOut, held_out_rows, rows_of
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
-from permissible.models.additive import AdditiveModel
+from permissible.learners.mcboost.trees import Growth, TreeLearner
+from permissible.models.additive import AdditiveModel, Part
 from permissible.table.table import Table
 from permissible.types import FloatArray
 
-LEARNERS = ("linear", "linear-full")
+LEARNERS = ("linear", "linear-full", "rule", "tree")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,9 @@ class Settings:
     learning_rate: float = 1.0
     row_share: float = 1.0
     column_share: float = 1.0
+    growth: Growth = field(default_factory=Growth)
+    n_bags: int = 1
+    max_bins: int = 255
     early_stopping: str | None = None
     patience: int = 10
     validation_fraction: float = 0.2
@@ -54,12 +59,18 @@ class Fitted:
 Report = Callable[[int, Trace], None]
 
 
-def make_learner(table: Table, problem: Problem, settings: Settings) -> Learner:
-    """The base learner of a training table."""
-    sampling = Sampling(settings.row_share, settings.column_share, settings.seed)
+def make_learner(table: Table, problem: Problem, settings: Settings, like: Any = None) -> Learner:
+    """The base learner of a training table; with `like`, a part of a model, on that part's attributes or bins."""
+    sampling = Sampling.of(table, settings.row_share, settings.column_share, settings.seed)
+    if settings.learner in ("rule", "tree"):
+        binning = like.binning if like is not None else find_bins(table, settings.max_bins, 0, problem.weight)
+        binned = encode(binning, table, settings.n_threads)
+        return TreeLearner(
+            binned, problem.n_classes, settings.growth, settings.descent, settings.learning_rate, sampling
+        )
     return LinearLearner.of(
         table, problem.weight, problem.n_classes, descent=settings.descent, full=settings.learner == "linear-full",
-        rate=settings.learning_rate, sampling=sampling,
+        rate=settings.learning_rate, sampling=sampling, attributes=None if like is None else like.attributes,
     )  # fmt: skip
 
 
@@ -80,20 +91,39 @@ def fit(
             exponent = fitted_exponent(
                 problem.loss, held_out.best_scores, held_out.problem.target, held_out.problem.weight
             )
-    learner = make_learner(table, problem, settings)
-    first = 0 if start is None else start.n_rounds
-    scores = None if start is None else start.scores(table)
-    rounds, trace, final = boost(
-        problem, learner, n_rounds, scores=scores, tol=settings.tol, first_round=first, n_threads=settings.n_threads,
-        report=report,
-    )  # fmt: skip
+    part, trace, final = _grow(table, problem, replace(settings, n_rounds=n_rounds), start, report)
     if held_out is not None and settings.early_stopping is not None:
         trace.validation = held_out.measures
-    part = learner.part(rounds)
     prior = np.zeros(problem.n_classes) if start is None else start.prior
-    parts = (part,) if start is None else (start.parts[0].joined(part), *start.parts[1:])  # type: ignore[attr-defined]
-    model = AdditiveModel(table.schema, problem.loss, prior, parts, exponent or 1.0, calibrated)
+    model = AdditiveModel(table.schema, problem.loss, prior, (part,), exponent or 1.0, calibrated)
     return Fitted(model, trace, certificate_of(problem, trace, final))
+
+
+def _grow(
+    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None, report: Report | None
+) -> tuple[Part, Trace, FloatArray]:
+    """Run the rounds, once or for each bag; the part of all rounds, old and new, the (mean) trace, the final scores."""
+    if start is not None:
+        old: Any = start.parts[0]
+        learner = make_learner(table, problem, settings, like=old)
+        rounds, trace, final = boost(
+            problem, learner, settings.n_rounds, scores=start.scores(table), tol=settings.tol, report=report,
+            first_round=old.n_rounds, n_threads=settings.n_threads,
+        )  # fmt: skip
+        return old.joined(learner.part(rounds)), trace, final
+    bags = []
+    for bag in range(settings.n_bags):
+        learner = make_learner(table, problem, replace(settings, seed=settings.seed + bag))
+        rounds, trace, final = boost(
+            problem, learner, settings.n_rounds, tol=settings.tol, n_threads=settings.n_threads, report=report
+        )
+        bags.append((learner.part(rounds), trace, final))
+    if len(bags) == 1:
+        return bags[0]
+    part = bags[0][0].scaled(1 / len(bags))
+    for other, _, _ in bags[1:]:
+        part = part.joined(other.scaled(1 / len(bags)), same_rounds=True)
+    return part, mean_trace([trace for _, trace, _ in bags]), np.mean([final for _, _, final in bags], axis=0)
 
 
 def _rehearse(
@@ -105,7 +135,7 @@ def _rehearse(
         return settings.n_rounds, None
     inner_table, inner = rows_of(table, ~outside), problem.take(~outside)
     outer_table, outer = rows_of(table, outside), problem.take(outside)
-    learner = make_learner(inner_table, inner, settings)
+    learner = make_learner(inner_table, inner, settings, None if start is None else start.parts[0])
     zero = np.zeros((outer_table.n_rows, problem.n_classes))
     stopping = settings.early_stopping is not None
     held_out = HeldOut(

@@ -35,18 +35,25 @@ class LinearLearner:
     sampling: Sampling = field(default_factory=Sampling)
 
     @classmethod
-    def of(cls, table: Table, weight: FloatArray, n_classes: int, **options: object) -> "LinearLearner":
+    def of(
+        cls,
+        table: Table,
+        weight: FloatArray,
+        n_classes: int,
+        attributes: tuple[Attribute, ...] | None = None,
+        **options: Any,
+    ) -> "LinearLearner":
         """The learner of a training table: attributes are centred and scaled once, for safe arithmetic."""
-        attributes = attributes_of(table, weight)
+        attributes = attributes_of(table, weight) if attributes is None else attributes
         values = attribute_matrix(attributes, table)
         scale = np.sqrt(np.average(values**2, axis=0, weights=weight)) if len(values) else np.ones(len(attributes))
         scale = np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
-        return cls(attributes, scale, np.ascontiguousarray(values / scale), n_classes, **options)  # type: ignore[arg-type]
+        return cls(attributes, scale, np.ascontiguousarray(values / scale), n_classes, **options)
 
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a step along every coordinate in turn, or one step along the gradient."""
         allowed = self.sampling.columns(len(self.attributes), number)
-        share = self.sampling.rows(len(self.values), number)
+        share = self.sampling.rows(number)
         if self.full:
             from permissible.learners.mcboost.full import full_round
 

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from permissible.bins import row_hashes
+from permissible.bins.sampling import Hashes
 from permissible.kernels._core import mcboost as kernel
 from permissible.table.table import Table
 from permissible.types import Codes, FloatArray
@@ -40,19 +42,32 @@ class Learner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sampling:
-    """Shares of the rows and of the columns that a round's search may use; the leverage always sees every row."""
+    """Shares of the rows and of the columns that a round's search may use; the leverage always sees every row.
+
+    Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that a row of
+    weight 2 stays the row twice.
+    """
 
     row_share: float = 1.0
     column_share: float = 1.0
     seed: int = 0
+    hashes: Hashes | None = None
 
-    def rows(self, n_rows: int, number: int) -> FloatArray | None:
+    @classmethod
+    def of(cls, table: Table, row_share: float, column_share: float, seed: int) -> "Sampling":
+        """The sampling of a training table."""
+        return cls(row_share, column_share, seed, row_hashes(table, seed) if row_share < 1.0 else None)
+
+    def rows(self, number: int) -> FloatArray | None:
         """1.0 for the rows of this round, 0.0 for the others; None for all."""
-        if self.row_share >= 1.0:
+        if self.row_share >= 1.0 or self.hashes is None:
             return None
-        chosen = np.random.default_rng([self.seed, number, 0]).random(n_rows) < self.row_share
+        salt = np.random.SeedSequence([self.seed, number]).generate_state(2, np.uint64)
+        mixed = (self.hashes ^ salt[0]) * (salt[1] | np.uint64(1))
+        mixed ^= mixed >> np.uint64(32)
+        chosen = (mixed * np.uint64(0x9E3779B97F4A7C15)).astype(np.float64) < self.row_share * 2.0**64
         return chosen.astype(np.float64) if chosen.any() else None
 
     def columns(self, n_columns: int, number: int) -> Codes:

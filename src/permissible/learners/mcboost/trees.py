@@ -1,0 +1,91 @@
+"""Trees and rules as base learners: regression on the boosting weights, on the shared bins.
+
+A leaf holds -sum w / (sum h + l2), the Newton step of the surrogate there (h its second derivative), so every leaf has a leverage
+of its own and the step is taken as it is; `exact` adds the line search of Algorithm 1 along it. Along the whole gradient
+(`descent="gradient"`) one tree has a value for every coordinate, by least squares in the norm |w|, and one leverage. A rule is a
+conjunction of literals with two values, one where it holds and one elsewhere.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.bins import BinnedTable, encode
+from permissible.kernels._core import mcboost as kernel
+from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.models.forest import Forest, forest_values
+from permissible.models.simplex import scores_of
+from permissible.table.table import Table
+from permissible.types import Codes, FloatArray
+
+UNLIMITED = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How large a tree or rule may be, and how its tests are found.
+
+    `max_literals` above 0 makes rules. `random_tests`: one random test per column and node competes instead of the best one,
+    which is what makes trees differ where rows are few.
+    """
+
+    max_leaves: int = 31
+    max_depth: int | None = None
+    max_literals: int = 0
+    min_leaf_weight: float = 1.0
+    l2: float = 1.0
+    random_tests: bool = False
+    exact: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class TreeLearner:
+    """Trees or rules on binned rows."""
+
+    binned: BinnedTable
+    n_classes: int
+    growth: Growth
+    descent: str = "coordinate"
+    rate: float = 1.0
+    sampling: Sampling = field(default_factory=Sampling)
+
+    def step(self, state: kernel.State, number: int) -> Round:
+        """One round: a tree for every coordinate in turn, or one for the gradient."""
+        growth = self.growth
+        schema = self.binned.binning.schema
+        categorical = np.array([column.kind == "categorical" for column in schema.columns], dtype=np.uint8)
+        bins = np.array([len(column.thresholds) + 1 for column in self.binned.binning.columns], dtype=np.int32)
+        options: dict[str, Any] = {
+            "blocks": self.binned.blocks,
+            "categorical": categorical,
+            "bins": bins,
+            "share": self.sampling.rows(number),
+            "rate": self.rate,
+            "max_leaves": growth.max_leaves,
+            "max_depth": growth.max_depth or 0,
+            "max_literals": growth.max_literals,
+            "min_leaf_weight": growth.min_leaf_weight,
+            "l2": growth.l2,
+            "random_thresholds": growth.random_tests,
+            "column_share": self.sampling.column_share,
+            "seed": (self.sampling.seed * 1_000_003 + number) % 2**63,
+        }
+        if self.descent == "gradient":
+            made = state.round_trees_gradient(**options)
+        else:
+            made = state.round_trees(**options, exact=growth.exact)
+        notes = made.pop("notes")
+        return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
+
+    def part(self, rounds: list[Round]) -> Forest:
+        """The rounds as one part of a model."""
+        return Forest.of(self.binned.binning, self.n_classes, [made.terms for made in rounds])
+
+    def watch(self, table: Table) -> Codes:
+        """The codes of other rows."""
+        return encode(self.binned.binning, table).blocks
+
+    def scores(self, made: Round, watched: Codes) -> FloatArray:
+        """What a round adds to the scores of the watched rows."""
+        return scores_of(forest_values(made.terms, watched, self.binned.binning, self.n_classes))
