@@ -138,7 +138,7 @@ nb::ndarray<nb::numpy, double> round_linear_gradient(State& state, In2<double> v
     std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
     {
         nb::gil_scoped_release release;
-        state.derive_all();
+        state.derive_all(false);
         const Affine fit = fit_affine(state, x, outputs);
         const std::size_t n = state.rows();
         std::vector<double> f(n * outputs);
@@ -184,7 +184,7 @@ nb::tuple take(State& state, int coordinate, In1<double> step, double rate) {
 nb::ndarray<nb::numpy, double> derive_all(State& state) {
     {
         nb::gil_scoped_release release;
-        state.derive_all();
+        state.derive_all(false);
     }
     return copy_out(state.gradient, {static_cast<size_t>(state.classes() - 1), state.rows()});
 }
@@ -294,11 +294,12 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
     return made.arrays();
 }
 
-// One tree with a value for every coordinate, by least squares in the norm |w| (gradient descent), and one leverage.
+// One tree with a value for every coordinate (gradient descent): Newton steps, or with `exact` least squares in the
+// norm |w| and one leverage.
 nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins,
-                              nb::object share, double rate, int max_leaves, int max_depth, int max_literals,
-                              double min_leaf_weight, double l2, bool random_thresholds, double column_share,
-                              uint64_t seed) {
+                              nb::object share, double rate, bool exact, int max_leaves, int max_depth,
+                              int max_literals, double min_leaf_weight, double l2, bool random_thresholds,
+                              double column_share, uint64_t seed) {
     const std::size_t n = state.rows();
     const int columns = static_cast<int>(categorical.shape(0)), outputs = state.classes() - 1;
     require(blocks.shape(1) == n && blocks.shape(2) == 8 && blocks.shape(0) * 8 >= static_cast<size_t>(columns),
@@ -317,7 +318,7 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
     {
         nb::gil_scoped_release release;
         std::vector<int32_t> leaf;
-        state.derive_all();
+        state.derive_all(!exact);
         const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, outputs};
         const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
         std::vector<double> f(n * outputs);
@@ -325,7 +326,7 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
             for (std::size_t i = 0; i < n; ++i) f[r * n + i] = tree.value[leaf[i] * outputs + r];
         const double edge = edge_of(state.gradient.data(), f);
         directions_from_step(state, f);
-        const LineSearch line = state.search_all();
+        const LineSearch line = exact ? state.search_all() : LineSearch{1.0, false, 0};
         state.advance_all(rate * line.leverage);
         made.add(tree, -1, rate * line.leverage, line, edge);
     }
@@ -384,8 +385,9 @@ void bind_mcboost(nb::module_& area) {
              nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
         .def("round_trees_gradient", &round_trees_gradient, nb::arg("blocks").noconvert(),
              nb::arg("categorical").noconvert(), nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"),
-             nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
-             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
+             nb::arg("exact"), nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"),
+             nb::arg("min_leaf_weight"), nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"),
+             nb::arg("seed"))
         .def("derive", &derive, nb::arg("coordinate"))
         .def("take", &take, nb::arg("coordinate"), nb::arg("step").noconvert(), nb::arg("rate"))
         .def("finish_round", &State::finish_round)

@@ -286,7 +286,8 @@ void State::finish_round() {
 // ---- gradient descent: all coordinates at once -------------------------------------------------------------------
 
 template <Loss L>
-void State::derive_all_block(Block rows) {
+void State::derive_all_block(Block rows, bool newton) {
+    const double m = classes_, apart = m / (2.0 * (m - 1.0) * (m - 1.0));  // |y_j - y_k|^2 / 4 over M-1
     for (std::size_t i = rows.begin; i < rows.end; ++i) {
         const double sum = tails_[i] + terms_[i];
         const int z = target[i];
@@ -307,16 +308,30 @@ void State::derive_all_block(Block rows) {
             }
             prefix += slope;
         }
-        curvature[i] = std::sqrt(norm);
+        if (!newton) {
+            curvature[i] = std::sqrt(norm);
+        } else if constexpr (L == Loss::gll) {
+            double squares = 0;  // 1 - sum p^2, the Gini impurity of the row's (tilted) posterior
+            for (int j = 0; j < classes_; ++j) squares += terms_[j * rows_ + i] * terms_[j * rows_ + i];
+            curvature[i] = weight[i] * 0.5 * apart * std::max(0.0, 1.0 - squares / (sum * sum));
+        } else if constexpr (L == Loss::ls) {
+            curvature[i] = weight[i] * sum / (4.0 * (m - 1.0));
+        } else if constexpr (L == Loss::lt) {
+            double same = 0;
+            for (int j = 0; j < classes_; ++j) same += terms_[j * rows_ + i] * inverse_terms_[j * rows_ + i];
+            curvature[i] = weight[i] * apart * std::max(0.0, sum * inverse_sum - same);
+        } else {
+            curvature[i] = weight[i] * apart * scale_[i] * sum;
+        }
     }
 }
 
-void State::derive_all() {
+void State::derive_all(bool newton) {
     gradient.resize(static_cast<std::size_t>(classes_ - 1) * rows_);
     const auto count = static_cast<std::ptrdiff_t>(blocks());
     with_loss(loss_, [&]<Loss L>() {
 #pragma omp parallel for num_threads(threads_) schedule(static)
-        for (std::ptrdiff_t b = 0; b < count; ++b) derive_all_block<L>(block(b));
+        for (std::ptrdiff_t b = 0; b < count; ++b) derive_all_block<L>(block(b), newton);
     });
 }
 

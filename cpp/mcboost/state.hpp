@@ -59,8 +59,10 @@ class State {
     /// The scores after the steps of all coordinates.
     void finish_round();
 
-    /// gradient (M-1, n) with respect to every coordinate of f, and its norm in `curvature`.
-    void derive_all();
+    /// gradient (M-1, n) with respect to every coordinate of f; `curvature` is its norm, or, for Newton steps, the mean
+    /// of the second derivatives along the coordinates (the trace of the Hessian over M-1, in closed form for a regular
+    /// simplex).
+    void derive_all(bool newton);
     /// Moves along `directions` (M, n): score directions of every class.
     std::vector<double> directions;
     LineSearch search_all();
@@ -86,7 +88,7 @@ class State {
     template <Loss L>
     void advance_block(Block rows, int coordinate, double factor);
     template <Loss L>
-    void derive_all_block(Block rows);
+    void derive_all_block(Block rows, bool newton);
     template <Loss L>
     Slopes slopes_all_block(Block rows, double alpha) const;
     template <typename Evaluate>

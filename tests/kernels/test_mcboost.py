@@ -133,3 +133,26 @@ def test_extreme_scores_stay_finite():
 def test_functions_and_scores_are_inverse():
     functions = np.random.default_rng(0).normal(size=(7, 4))
     np.testing.assert_allclose(functions_of(scores_of(functions)), functions, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_curvature_of_a_newton_tree_is_the_mean_second_derivative(loss):
+    """A vector tree of one leaf takes -sum w / sum h: h must be the trace of the Hessian over M-1."""
+    target, costs, functions, weight, _ = problem(11, n=7, m=4)
+    state = state_of(loss, target, costs, weight, scores_of(functions))
+    state.begin_round()
+    blocks = np.zeros((1, 7, 8), dtype=np.uint8)
+    one = np.ones(1, dtype=np.int32)
+    made = state.round_trees_gradient(
+        blocks, np.zeros(1, dtype=np.uint8), one, None, 1.0, False, 2, 0, 0, 0.0, 0.0, False, 1.0, 0
+    )
+    words, rows = codewords(4), costs[target]
+    gradient = weight[:, None] * reference.weights(loss, scores_of(functions), target, rows, words)
+    trace = np.zeros(7)
+    for r in range(3):
+        ahead, behind = functions.copy(), functions.copy()
+        ahead[:, r] += 1e-5
+        behind[:, r] -= 1e-5
+        slope = [reference.weights(loss, scores_of(f), target, rows, words)[:, r] for f in (ahead, behind)]
+        trace += weight * (slope[0] - slope[1]) / 2e-5
+    np.testing.assert_allclose(made["value"], -gradient.sum(axis=0) / (trace.sum() / 3), rtol=1e-6)

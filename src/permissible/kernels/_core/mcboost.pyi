@@ -25,7 +25,7 @@ class State:
     ) -> dict[str, npt.NDArray[Any]]: ...  # fmt: skip
     def round_trees_gradient(
         self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32], share: _Float | None, rate: float,
-        max_leaves: int, max_depth: int, max_literals: int, min_leaf_weight: float, l2: float,
+        exact: bool, max_leaves: int, max_depth: int, max_literals: int, min_leaf_weight: float, l2: float,
         random_thresholds: bool, column_share: float, seed: int,
     ) -> dict[str, npt.NDArray[Any]]: ...  # fmt: skip
     def derive(self, coordinate: int) -> tuple[_Float, _Float]: ...

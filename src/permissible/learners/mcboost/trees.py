@@ -1,9 +1,9 @@
 """Trees and rules as base learners: regression on the boosting weights, on the shared bins.
 
-A leaf holds -sum w / (sum h + l2), the Newton step of the surrogate there (h its second derivative), so every leaf has a leverage
-of its own and the step is taken as it is; `exact` adds the line search of Algorithm 1 along it. Along the whole gradient
-(`descent="gradient"`) one tree has a value for every coordinate, by least squares in the norm |w|, and one leverage. A rule is a
-conjunction of literals with two values, one where it holds and one elsewhere.
+A leaf holds -sum w / (sum h + l2), the Newton step of the surrogate there (h its second derivative), so every leaf has a
+leverage of its own and the step is taken as it is; `exact` adds the line search of Algorithm 1 along it. Along the whole gradient
+(`descent="gradient"`) one tree has a value for every coordinate, with the mean of their second derivatives as h (`exact`: least
+squares in the norm |w|, and one leverage). A rule is a conjunction of literals with two values, where it holds and elsewhere.
 """
 
 from dataclasses import dataclass, field
@@ -62,6 +62,7 @@ class TreeLearner:
             "bins": bins,
             "share": self.sampling.rows(number),
             "rate": self.rate,
+            "exact": growth.exact,
             "max_leaves": growth.max_leaves,
             "max_depth": growth.max_depth or 0,
             "max_literals": growth.max_literals,
@@ -71,10 +72,8 @@ class TreeLearner:
             "column_share": self.sampling.column_share,
             "seed": (self.sampling.seed * 1_000_003 + number) % 2**63,
         }
-        if self.descent == "gradient":
-            made = state.round_trees_gradient(**options)
-        else:
-            made = state.round_trees(**options, exact=growth.exact)
+        run = state.round_trees_gradient if self.descent == "gradient" else state.round_trees
+        made = run(**options)
         notes = made.pop("notes")
         return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
 
