@@ -10,6 +10,7 @@ from permissible.experiments import published
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims, write
 from permissible.experiments.pages.facts import facts
 from permissible.experiments.pages.figures import cumulative_margins, lines_with_errors, ranked_bars, scatter_regression
+from permissible.experiments.pages.publish import publish
 
 FACTS = {"command": "permissible reproduce uls", "machine": "a machine"}
 
@@ -53,6 +54,13 @@ def test_same_chapter_gives_the_same_bytes(tmp_path):
         write(chapter(), tmp_path / name, FACTS)
     for path in sorted((tmp_path / "one").rglob("*.*")):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes(), path.name
+
+
+def test_published_files_are_small_and_complete(tmp_path):
+    write(chapter(), tmp_path / "out", FACTS)
+    kept = {path.relative_to(tmp_path / "kept").as_posix() for path in publish(tmp_path / "out", tmp_path / "kept")}
+    assert {"nips-2008.md", "index.md", "tables/uls-errors.csv", "figures/uls-bars.svg"} <= kept
+    assert not any(name.endswith((".png", ".html", ".sqlite", ".json")) for name in kept)
 
 
 def test_every_kind_of_figure_draws(tmp_path):

@@ -1,7 +1,9 @@
 """``python -m permissible.experiments uls --quick -o results``: what `permissible reproduce` does, without the command line."""
 
 import argparse
+from pathlib import Path
 
+from permissible.experiments.pages.publish import publish
 from permissible.experiments.reproduce import PROTOCOLS, run
 
 
@@ -14,9 +16,12 @@ def main() -> None:
     parser.add_argument("-o", "--output", default="results")
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--publish", help="also copy the small files (Markdown, CSV, SVG) to this folder")
     given = parser.parse_args()
     for page in run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed):
         print(page)
+    if given.publish:
+        publish(Path(given.output), Path(given.publish))
 
 
 if __name__ == "__main__":
