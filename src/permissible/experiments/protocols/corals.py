@@ -60,9 +60,8 @@ def work(one: Unit) -> Payload:
     cost = cost_matrix()
     if one.method in LOSSES:
         given = None if one.method in ("MC", "P-MC") else cost
-        model = public("MCBoostClassifier")(
-            loss=LOSSES[one.method], cost_matrix=given, n_rounds=options["rounds"], learner="linear"
-        )
+        settings = {"n_rounds": options["rounds"], "learner": "linear", "tol": 0.0, "calibration": None}
+        model = public("MCBoostClassifier")(loss=LOSSES[one.method], cost_matrix=given, **settings)
         model.fit(table[train], label[train])
         if one.method == "P-MC":
             chosen = np.argmin(model.predict_proba(table[test]) @ cost, axis=1)

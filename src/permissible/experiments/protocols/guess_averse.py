@@ -1,30 +1,25 @@
 """[B] Table 2: six algorithms, ten UCI sets, 50 random symmetric cost matrices, 100 rounds of regression on one attribute.
 
-Costs are uniform on [1, 10]; the split is the predefined one, or random with the paper's number of training rows. All six
-algorithms of a trial share costs and split. MC and P-MC are one model: the second decides by the posterior (33) and (3).
-The hierarchy of Moorea Labeled Corals is in `corals`.
+A trial (costs and split, shared by all algorithms) and its risks are `permissible.experiments.guess_averse`; here are the
+plan, the printed table beside ours, tests and ranks. The hierarchy of Moorea Labeled Corals is in `corals`.
 """
 
-import functools
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from permissible.experiments import published, statistics
 from permissible.experiments.datasets import find, suite
+from permissible.experiments.guess_averse import ALGORITHMS, published_means, trial
+from permissible.experiments.guess_averse import risks as risks_of
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.chapter import Cell
 from permissible.experiments.protocols import comparison, corals
-from permissible.experiments.protocols.public import public
-from permissible.experiments.scope import Scope, loaded
+from permissible.experiments.scope import Scope
 from permissible.experiments.store import Payload, Unit, unit
 from permissible.types import AnyArray
 
-METHODS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt")
-LOSSES = {"MC": "mc", "P-MC": "mc", "GEL": "gel", "GLL": "gll", "Ls": "ls", "Lt": "lt"}
-# Table 1's number of training rows where the split is random.
-TRAIN_ROWS = {"breast-tissue": 81, "ecoli": 258, "libras": 292, "vertebral-3c": 239, "vehicle": 692}
+METHODS = ALGORITHMS
 
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
@@ -34,69 +29,21 @@ def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
         found = found.at_most(rows=1000, count=5)
     trials, rounds = (5, 100) if scope.quick else (50, 100)
     units = [
-        unit("guess-averse", name, method, trial, {"rounds": rounds, "seed": scope.seed, "source": source})
+        unit("guess-averse", name, method, number, {"rounds": rounds, "seed": scope.seed, "source": source})
         for name, source in found.sources.items()
-        for trial in range(trials)
+        for number in range(trials)
         for method in METHODS
     ]
     return units + corals.plan(scope), found.missing
-
-
-def costs(classes: int, generator: np.random.Generator) -> AnyArray:
-    """Draw a symmetric cost matrix: uniform on [1, 10] off the diagonal, zero on it."""
-    drawn = np.triu(generator.uniform(1.0, 10.0, (classes, classes)), 1)
-    return np.asarray(drawn + drawn.T)
-
-
-def trial_of(one: Unit) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Give a trial's cost matrix, training rows and test rows: the same for every algorithm."""
-    data = loaded(one.dataset)
-    generator = np.random.default_rng((one.options["seed"], one.fold, *one.dataset.encode()))
-    cost = costs(len(data.classes), generator)
-    if data.train_rows is not None:
-        return cost, np.arange(data.train_rows), np.arange(data.train_rows, data.n_rows)
-    order = generator.permutation(data.n_rows)
-    train = TRAIN_ROWS.get(one.dataset, int(0.8 * data.n_rows))
-    return cost, order[:train], order[train:]
-
-
-@functools.lru_cache(maxsize=2)
-def _posterior_model(name: str, rows: bytes, rounds: int) -> Any:
-    """Fit the cost-blind model once for MC and P-MC, and once for all trials where the split is predefined."""
-    table, target = _numbers(name)
-    train = np.frombuffer(rows, dtype=np.int64)
-    model = public("MCBoostClassifier")(loss="mc", n_rounds=rounds, learner="linear")
-    return model.fit(table[train], target[train])
-
-
-@functools.lru_cache(maxsize=2)
-def _numbers(name: str) -> tuple[AnyArray, AnyArray]:
-    data = loaded(name)
-    codes = {label: code for code, label in enumerate(data.classes)}
-    return data.matrix(), np.array([codes[label] for label in data.target])
 
 
 def work(one: Unit) -> Payload:
     """Fit one algorithm for one cost matrix and give its risk (5) on the test rows."""
     if one.dataset == corals.SET:
         return corals.work(one)
-    cost, train, test = trial_of(one)
-    table, target = _numbers(one.dataset)
-    rounds = one.options["rounds"]
-    if one.method in ("MC", "P-MC"):
-        model = _posterior_model(one.dataset, train.astype(np.int64).tobytes(), rounds)
-        # A class that the training rows lack has no score; it is never predicted.
-        present = np.asarray(model.classes_)
-        if one.method == "MC":
-            chosen = model.predict(table[test])
-        else:
-            chosen = np.argmin(model.predict_proba(table[test]) @ cost[present], axis=1)
-    else:
-        present = np.unique(target[train])
-        sub = cost[np.ix_(present, present)]
-        model = public("MCBoostClassifier")(loss=LOSSES[one.method], cost_matrix=sub, n_rounds=rounds, learner="linear")
-        chosen = model.fit(table[train], target[train]).predict(table[test])
-    return {"risk": float(np.mean(cost[target[test], chosen])), "error": float(np.mean(target[test] != chosen))}
+    options = one.options
+    shared = trial(one.dataset, one.fold, options["seed"])
+    return {"risk": risks_of(shared, [one.method], options["rounds"])[one.method]}
 
 
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
@@ -131,13 +78,8 @@ def _risks(results: Mapping[Unit, Payload], name: str) -> dict[str, AnyArray]:
     return {method: np.array([payload["risk"] for one, payload in own if one.method == method]) for method in METHODS}
 
 
-def _printed() -> dict[tuple[str, str], tuple[float, float]]:
-    rows = published.read("beijbom-table-2")
-    return {(row["dataset"], row["algorithm"]): (float(row["mean"]), float(row["standard_error"])) for row in rows}
-
-
 def _beside(datasets: list[str], risks: Mapping[str, dict[str, AnyArray]]) -> Table:
-    printed = _printed()
+    printed = published_means()
     rows: list[list[Cell]] = []
     for name in datasets:
         cells = [risks[name][method] for method in METHODS]
@@ -148,7 +90,7 @@ def _beside(datasets: list[str], risks: Mapping[str, dict[str, AnyArray]]) -> Ta
 
 def _ranks(datasets: list[str], means: AnyArray) -> Table:
     printed = {row["algorithm"]: float(row["rank"]) for row in published.read("beijbom-ranks")}
-    table = _printed()
+    table = published_means()
     same = np.array([[table[name, method][0] for method in METHODS] for name in datasets])
     rows: list[list[Cell]] = [
         ["paper, ten sets", *(printed[method] for method in METHODS)],
@@ -170,7 +112,7 @@ def _tests(datasets: list[str], risks: Mapping[str, dict[str, AnyArray]]) -> Tab
 
 
 def _claims(datasets: list[str], risks: Mapping[str, dict[str, AnyArray]], means: AnyArray) -> Table:
-    printed = _printed()
+    printed = published_means()
     gaps = [abs(risks[n][m].mean() - printed[n, m][0]) / printed[n, m][0] for n in datasets for m in METHODS]
     errors = [
         abs(risks[n][m].mean() - printed[n, m][0])
