@@ -263,3 +263,45 @@ def test_monotone_constraints_by_name_and_their_limits():
     iris = load_iris()
     with pytest.raises(ValueError, match="None for more than two classes"):
         UDTClassifier(monotonic_cst=[1, 0, 0, 0]).fit(iris.data, iris.target)
+
+
+def test_boosted_trees_are_rules_of_uls():
+    model = pm.ULSClassifier(features="tree", n_rules=30, max_literals=2, random_state=0)
+    accuracy = cross_val_score(model, CANCER.data, CANCER.target, cv=5).mean()
+    alone = cross_val_score(UDTClassifier(max_leaves=3), CANCER.data, CANCER.target, cv=5).mean()
+    assert accuracy > alone + 0.02
+    fitted = model.fit(CANCER.data, CANCER.target)
+    assert max(len(rule) for rule in fitted.rules_) <= 4  # two bounds on a column may make one test
+    mine = pm.losses.from_phi(lambda p: p * (1 - p), name="mine")
+    own = pm.ULSClassifier(loss=mine, features="tree", n_rules=10, max_literals=2, early_stopping=False)
+    gini = pm.ULSClassifier(loss="squared", features="tree", n_rules=10, max_literals=2, early_stopping=False)
+    assert own.fit(CANCER.data, CANCER.target).rules_ == gini.fit(CANCER.data, CANCER.target).rules_
+
+
+def test_uls_on_the_leaf_indicators_reproduces_the_leaf_scores():
+    """(50), by the other estimator: no intercept, no shrinkage, no l2, a tree of as many leaves."""
+    tree = UDTClassifier(max_leaves=4, max_depth=3, min_samples_leaf=1).fit(CANCER.data[:, :3], CANCER.target)
+    boosted = pm.ULSClassifier(
+        features="tree", n_rules=4, max_literals=3, fit_intercept=False, l2=0.0, learning_rate=1.0, early_stopping=False
+    ).fit(CANCER.data[:, :3], CANCER.target)
+    mixed = ~tree.tree_.is_pure[tree.apply(CANCER.data[:, :3])]
+    assert mixed.sum() > 100
+    np.testing.assert_allclose(
+        boosted.decision_function(CANCER.data[:, :3])[mixed],
+        tree.decision_function(CANCER.data[:, :3])[mixed],
+        rtol=1e-8,
+    )
+
+
+def test_a_saved_tree_scores_as_before_and_exports_agree(tmp_path):
+    columns, y = frame()
+    X = pd.DataFrame(columns)
+    model = UDTClassifier(loss="matsushita", max_leaves=6).fit(X, y)
+    pm.save(model, tmp_path / "tree.json")
+    again = pm.load(tmp_path / "tree.json")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert again.to_text() == model.to_text()
+    assert again.certificate_.statement == model.certificate_.statement
+    assert "inf" not in (tmp_path / "tree.json").read_text()
+    assert "SELECT" in model.to_sql()

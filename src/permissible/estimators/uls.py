@@ -16,6 +16,7 @@ from permissible.learners.uls_holdout import Choice, choose, held_out
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_trace import Trace
+from permissible.learners.uls_tree import boost_trees
 from permissible.models.rules import RuleModel
 from permissible.types import AnyArray, FloatArray
 
@@ -113,9 +114,11 @@ class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _boost(self, given: TrainingRows, examples: Examples, loss: Any, asked: Plan, n_threads: int) -> Trace:
         kernel = compiled(loss)
-        assert kernel is not None
+        assert kernel is not None or asked.features == "tree"
 
         def run(examples: Examples, options: ULSOptions, validation: Examples | None = None) -> Trace:
+            if kernel is None or asked.features == "tree":
+                return boost_trees(examples, loss, options, validation=validation, n_threads=n_threads)
             return boost_compiled(examples, kernel, loss.name, options, validation=validation, n_threads=n_threads)
 
         chosen = Choice(asked.candidates[0], {})

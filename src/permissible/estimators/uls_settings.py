@@ -99,7 +99,7 @@ def _stopping(estimator: Any) -> bool:
     if isinstance(given, str):
         if given != "auto":
             raise refusal("early_stopping", 'True, False or "auto"', given)
-        return bool(estimator.features == "rules")
+        return bool(estimator.features in ("rules", "tree"))
     return _flag("early_stopping", given)
 
 
