@@ -14,7 +14,8 @@ import numpy as np
 from permissible.types import ArrayLike
 from permissible.validation import checked_boundaries
 
-FAR = 1e12
+REACH = 28.0  # sinh(28) is 7e11
+STEPS = 70
 
 
 class Weighing(Protocol):
@@ -94,38 +95,27 @@ def _delta(ratio: Callable[[float], float], pi: float, positive: Any, negative: 
         known = float(closed(pi))
         if np.isfinite(known) and abs(ratio(known) - pi) < 1e-9:
             return known, ""
-    low, high = -FAR, FAR
-    while high - low > 4e-16 * max(abs(low), abs(high), 1e-3):
-        middle = _between(low, high)
-        at = ratio(middle)
+    low, high = -REACH, REACH  # of t, delta = sinh(t): fine near 0 and far-reaching
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        at = ratio(float(np.sinh(middle)))
         if np.isnan(at):
-            at = 0.5 * (_side(ratio, middle, -1) + _side(ratio, middle, 1))
-        if at < pi:
-            low = middle
-        elif at > pi:
-            high = middle
-        else:
+            at = 0.5 * (_side(ratio, float(np.sinh(middle)), -1) + _side(ratio, float(np.sinh(middle)), 1))
+        if at == pi:
             low = high = middle
-    delta = (low + high) / 2
+        elif at < pi:
+            low = middle
+        else:
+            high = middle
+    delta = float(np.sinh((low + high) / 2))
     if abs(ratio(delta) - pi) < 1e-7:
         return delta, ""
     left, right = _side(ratio, delta, -1), _side(ratio, delta, 1)
-    if abs(delta) > FAR / 2:
-        return float("nan"), f"no score has the ratio {pi:g}: it stays between {ratio(-FAR):.3g} and {ratio(FAR):.3g}"
+    if abs(delta) > 1e11:
+        return float("nan"), f"no score has the ratio {pi:g}: it stays between {ratio(-1e11):.3g} and {ratio(1e11):.3g}"
     return float(
         "nan"
     ), f"no score has the ratio {pi:g}: it jumps from {left:.3g} to {right:.3g} at the score {delta:.6g}"
-
-
-def _between(low: float, high: float) -> float:
-    """Halve an interval that may span many orders of magnitude: arithmetic near 0, geometric far out."""
-    if low < -1 and high > 1:
-        return 0.0
-    if low >= 1:
-        return float(np.sqrt(low) * np.sqrt(high))
-    if high <= -1:
-        return float(-np.sqrt(-low) * np.sqrt(-high))
-    return (max(low, -1e300) + high) / 2 if abs(high - low) < 4 else (1.5 if high > 1 else -1.5)
 
 
 def _side(ratio: Callable[[float], float], delta: float, sign: int) -> float:

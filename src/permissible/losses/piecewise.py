@@ -229,7 +229,9 @@ def _numbers(argument: str, values: ArrayLike, size: int) -> FloatArray:
 def _labelled(y: ArrayLike, score: ArrayLike) -> tuple[BoolArray, FloatArray]:
     labels = np.asarray(y)
     if not np.isin(labels, (-1, 0, 1)).all():
-        raise refusal("y", "1 for positives, 0 or -1 for negatives", labels[~np.isin(labels, (-1, 0, 1))].flat[0])
+        raise refusal(
+            "y", "1 for positives, 0 or -1 for negatives", labels[~np.isin(labels, (-1, 0, 1))].flat[0].item()
+        )
     positive, f = np.broadcast_arrays(labels > 0, np.asarray(score, dtype=np.float64))
     return positive, f
 
