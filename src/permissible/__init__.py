@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = attach(
         "Soft": "permissible.decisions",
         "Weighted": "permissible.decisions",
         "load": "permissible.estimators.files",
+        "plot_tree": "permissible.report.tree_plot",
         "save": "permissible.estimators.files",
     },
 )
