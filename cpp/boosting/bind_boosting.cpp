@@ -1,6 +1,7 @@
 // Bindings of the boosting area: exact dtypes, sizes checked, the GIL released, no copies of the rows.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 
 #include "boosting/loop.hpp"
+#include "boosting/patterns.hpp"
 #include "common/arrays.hpp"
 
 using namespace permissible;
@@ -90,6 +92,32 @@ class BoundRows {
         }
         return applied(sums);
     }
+    nb::tuple reset(const std::vector<std::pair<Columns, Members>>& rules, const In1<double>& coefficients,
+                    double constant, Grids grids) {
+        if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
+        const std::vector<RuleMask> masks = rules_of(rules);
+        Applied sums;
+        {
+            nb::gil_scoped_release free;
+            sums = rows_.reset(masks, coefficients.data(), constant, grids);
+        }
+        return applied(sums);
+    }
+    nb::tuple patterns(const std::vector<std::pair<Columns, Members>>& rules, double grid) {
+        const std::vector<RuleMask> masks = rules_of(rules);
+        PatternTable found;
+        {
+            nb::gil_scoped_release free;
+            found = index_.table(rows_, masks, grid);
+        }
+        const std::size_t n = found.weights.size() / 2;
+        auto bits = std::make_unique<uint8_t[]>(found.bits.size() + 1);
+        auto weights = std::make_unique<int64_t[]>(found.weights.size());
+        std::copy(found.bits.begin(), found.bits.end(), bits.get());
+        std::copy(found.weights.begin(), found.weights.end(), weights.get());
+        return nb::make_tuple(to_numpy(std::move(bits), {n, found.n_rules}),
+                              to_numpy(std::move(weights), {n, std::size_t{2}}));
+    }
     nb::ndarray<nb::numpy, int64_t> histogram(const Columns& columns, const Members& members, double weight_grid,
                                               double curvature_grid, double share, uint64_t seed) {
         const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
@@ -141,6 +169,13 @@ class BoundRows {
     }
 
   private:
+    std::vector<RuleMask> rules_of(const std::vector<std::pair<Columns, Members>>& rules) const {
+        std::vector<RuleMask> masks;
+        for (const auto& [columns, members] : rules) {
+            masks.push_back(rule_of(columns, members, rows_.codes().n_columns));
+        }
+        return masks;
+    }
     static CodeBlocks codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
                             const std::optional<In1<double>>& sample_weight) {
         const std::size_t n_rows = blocks.shape(1);
@@ -161,6 +196,7 @@ class BoundRows {
     In1<uint8_t> positive_;
     std::optional<In1<double>> sample_weight_;
     Rows rows_;
+    PatternIndex index_;
 };
 
 nb::dict result_dict(const LoopResult& result) {
@@ -241,6 +277,56 @@ nb::list bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sum
     return out;
 }
 
+/// The histogram of weights that were computed elsewhere (a user's own loss).
+nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std::size_t n_columns,
+                                                const In1<float>& signed_weight, std::optional<In1<float>> curvature,
+                                                std::optional<In1<float>> multiplicity,
+                                                std::optional<In1<uint8_t>> mask, double weight_grid,
+                                                double curvature_grid, double share, uint64_t seed, uint64_t first_row,
+                                                int n_threads) {
+    const std::size_t n_rows = blocks.shape(1), n_sums = curvature ? 2 : 1;
+    const auto right = [n_rows](const auto& array) { return !array || array->shape(0) == n_rows; };
+    if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8 || signed_weight.shape(0) != n_rows ||
+        !right(curvature) || !right(multiplicity) || !right(mask)) {
+        throw std::invalid_argument("blocks, weights and mask must speak of the same rows and columns");
+    }
+    const CodeBlocks codes{blocks.data(), n_rows, n_columns};
+    const RowWeights weights{signed_weight.data(), curvature ? curvature->data() : nullptr,
+                             multiplicity ? multiplicity->data() : nullptr, weight_grid, curvature_grid};
+    const RowChoice choice{mask ? mask->data() : nullptr, 1, share, seed, first_row};
+    auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
+    {
+        nb::gil_scoped_release free;
+        histogram(codes, weights, choice, chunk_ends(n_rows, weights.multiplicity), n_threads, sums.get());
+    }
+    return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
+}
+
+nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size_t n_columns, const Columns& columns,
+                                           const Members& members) {
+    if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
+        throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
+    }
+    const std::size_t n_rows = blocks.shape(1);
+    auto out = std::make_unique<uint8_t[]>(n_rows);
+    mask_rows({blocks.data(), n_rows, n_columns}, rule_of(columns, members, n_columns), 0, n_rows, out.get());
+    return to_numpy(std::move(out), {n_rows});
+}
+
+nb::tuple bound_pattern_system(const In2<uint8_t>& bits, const In1<double>& first, const In1<double>& second) {
+    const std::size_t n_patterns = bits.shape(0), n = bits.shape(1) + 1;
+    if (first.shape(0) != n_patterns || second.shape(0) != n_patterns) {
+        throw std::invalid_argument("one derivative per pattern is needed");
+    }
+    auto gradient = std::make_unique<double[]>(n);
+    auto hessian = std::make_unique<double[]>(n * n);
+    {
+        nb::gil_scoped_release free;
+        pattern_system(bits.data(), n_patterns, n - 1, first.data(), second.data(), gradient.get(), hessian.get());
+    }
+    return nb::make_tuple(to_numpy(std::move(gradient), {n}), to_numpy(std::move(hessian), {n, n}));
+}
+
 /// A built-in loss by name, for the coordinator of a readable loop and for the tests.
 class LossFunction {
   public:
@@ -297,6 +383,8 @@ void bind_boosting(nb::module_& area) {
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
              "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0)
         .def("restart", &BoundRows::restart, "score"_a.noconvert().none(), "constant"_a, "grids"_a)
+        .def("reset", &BoundRows::reset, "rules"_a, "coefficients"_a.noconvert(), "constant"_a, "grids"_a)
+        .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)
         .def("histogram", &BoundRows::histogram, "columns"_a.noconvert(), "members"_a.noconvert(), "weight_grid"_a,
              "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0)
         .def("measure", &BoundRows::measure, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a,
@@ -306,6 +394,13 @@ void bind_boosting(nb::module_& area) {
         .def("count", &BoundRows::count, "columns"_a.noconvert(), "members"_a.noconvert())
         .def("mask", &BoundRows::mask, "columns"_a.noconvert(), "members"_a.noconvert())
         .def("scores", &BoundRows::scores);
+    area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
+             "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
+             "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
+    area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "columns"_a.noconvert(),
+             "members"_a.noconvert());
+    area.def("pattern_system", &bound_pattern_system, "bits"_a.noconvert(), "first"_a.noconvert(),
+             "second"_a.noconvert());
     area.def("pass_grid", &pass_grid, "largest"_a);
     area.def(
         "histogram_grids",

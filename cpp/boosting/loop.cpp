@@ -106,8 +106,8 @@ class Loop {
             if (now_.surrogate <= options_.tolerance * loss_at_zero_) return finish(Stop::separable);
             const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
             const double sample = rows_.largest_sample();
-            const HistogramGrids grids = histogram_grids(bounds.weight * sample, bounds.curvature * sample,
-                                                         rows_.total_weight(), rows_.two_sums());
+            const HistogramGrids grids =
+                histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
             const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids, now_.curvature, seed);
             const double edge = std::fabs(2.0 * grown.weight_in - grown.weight_all) / options_.grow.share;

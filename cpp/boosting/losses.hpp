@@ -8,35 +8,40 @@
 #include <cmath>
 #include <limits>
 
+#include "boosting/lanes.hpp"
+
 namespace permissible::boosting {
 
+template <class V>
 struct Derivatives {
-    double weight;     // w(x)
-    double curvature;  // k(x) = -w'(x) >= 0
-    double slope;      // t(x) = k'(x)
+    V weight;     // w(x)
+    V curvature;  // k(x) = -w'(x) >= 0
+    V slope;      // t(x) = k'(x)
 };
 
 /// psi = ln(1 + e^-x). The state is e^x, so a step is one product and no exponential is taken per row.
 struct Logistic {
+    static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
-    static constexpr double cap = 40.0;  // beyond this step a weight is below 1e-17: the column is one-signed
+    static constexpr bool rising = true;  // the state grows with the margin
+    static constexpr double cap = 40.0;   // beyond this step a weight is below 1e-17: the column is one-signed
     static double state_of(double margin) { return std::exp(std::clamp(margin, -640.0, 640.0)); }
     static double margin_of(double state) { return std::log(state); }
     double factor(double step) const { return std::exp(step); }
-    double moved(double state, double factor) const {
-        const double product = state * factor;
-        const double low = product < 1e-280 ? 1e-280 : product;  // ends of the range, where w is 0 or 1 anyway
-        return low > 1e280 ? 1e280 : low;
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {  // ends of the range, where w is 0 or 1 anyway
+        return smaller(larger(state * factor, Lanes<V>::all(1e-280)), Lanes<V>::all(1e280));
     }
-    Derivatives at(double state) const {
-        const double w = 1.0 / (1.0 + state);
-        const double k = w * (1.0 - w);
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V state) const {
+        const V w = 1.0 / (1.0 + state);
+        const V k = w * (1.0 - w);
         return {w, k, k * (2.0 * w - 1.0)};
     }
-    double value(double state) const {
-        return state > 1.0 ? std::log1p(1.0 / state) : std::log1p(state) - std::log(state);
+    template <class V>
+    PERMISSIBLE_INLINE V value(V state) const {
+        return fast_log(1.0 + 1.0 / state);
     }
-    bool negative(double state) const { return state < 1.0; }
     double largest_curvature(double low, double high) const {
         if (low <= 1.0 && high >= 1.0) return 0.25;
         return std::max(at(low).curvature, at(high).curvature);
@@ -45,25 +50,31 @@ struct Logistic {
 
 /// psi = (sqrt(1 + x^2) - x) / 2. Only a square root; the tail is evaluated without cancellation.
 struct Matsushita {
+    static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e4;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
-    double moved(double state, double factor) const { return state + factor; }
-    Derivatives at(double x) const {
-        const double r2 = 1.0 + x * x;
-        const double r = std::sqrt(r2);
-        const double small = 0.5 / (r * (r + std::fabs(x)));
-        const double w = x > 0.0 ? small : 1.0 - small;
-        const double k = 0.5 / (r2 * r);
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return state + factor;
+    }
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
+        const V r2 = 1.0 + x * x;
+        const V r = root(r2);
+        const V small = 0.5 / (r * (r + magnitude(x)));
+        const V w = select(below(Lanes<V>::all(0.0), x), small, 1.0 - small);
+        const V k = 0.5 / (r2 * r);
         return {w, k, -3.0 * x * k / r2};
     }
-    double value(double x) const {
-        const double r = std::sqrt(1.0 + x * x);
-        return x > 0.0 ? 0.5 / (r + x) : 0.5 * (r - x);
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x) const {
+        const V r = root(1.0 + x * x);
+        return select(below(Lanes<V>::all(0.0), x), 0.5 / (r + x), 0.5 * (r - x));
     }
-    bool negative(double x) const { return x < 0.0; }
     double largest_curvature(double low, double high) const {
         if (low <= 0.0 && high >= 0.0) return 0.5;
         return std::max(at(low).curvature, at(high).curvature);
@@ -72,69 +83,96 @@ struct Matsushita {
 
 /// The extended Gini loss: psi = (1 - x)^2 / 4 on [-1, 1], 0 to the right, -x to the left (MATH.md 4.2 ii).
 struct Squared {
+    static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
-    double moved(double state, double factor) const { return state + factor; }
-    Derivatives at(double x) const {
-        const double w = 0.5 * (1.0 - x);
-        const double low = w < 0.0 ? 0.0 : w;
-        const double inside = std::fabs(x) < 1.0 ? 0.5 : 0.0;
-        return {low > 1.0 ? 1.0 : low, inside, 0.0};
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return state + factor;
     }
-    double value(double x) const {
-        if (x >= 1.0) return 0.0;
-        return x <= -1.0 ? -x : 0.25 * (1.0 - x) * (1.0 - x);
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
+        const V zero = Lanes<V>::all(0.0), one = Lanes<V>::all(1.0);
+        const V inside = select(below(magnitude(x), one), Lanes<V>::all(0.5), zero);
+        return {smaller(larger(0.5 * (1.0 - x), zero), one), inside, zero};
     }
-    bool negative(double x) const { return x < 0.0; }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x) const {
+        const V one = Lanes<V>::all(1.0);
+        const V left = select(below(x, -one), -x, 0.25 * (1.0 - x) * (1.0 - x));
+        return select(below(x, one), left, Lanes<V>::all(0.0));
+    }
     double largest_curvature(double, double) const { return 0.5; }
 };
 
 /// psi = (1 - x)^2 everywhere: ordinary least squares; weights of examples beyond 1 are negative.
 struct LeastSquares {
+    static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
-    double moved(double state, double factor) const { return state + factor; }
-    Derivatives at(double x) const { return {2.0 * (1.0 - x), 2.0, 0.0}; }
-    double value(double x) const { return (1.0 - x) * (1.0 - x); }
-    bool negative(double x) const { return x < 0.0; }
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return state + factor;
+    }
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
+        return {2.0 * (1.0 - x), Lanes<V>::all(2.0), Lanes<V>::all(0.0)};
+    }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x) const {
+        return (1.0 - x) * (1.0 - x);
+    }
     double largest_curvature(double, double) const { return 2.0; }
 };
 
 /// psi = e^-x. The state is e^-x, which is also the weight.
 struct Exponential {
+    static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool rising = false;  // the state grows with the margin
     static constexpr double cap = 40.0;
     static double state_of(double margin) { return std::exp(std::clamp(-margin, -640.0, 640.0)); }
     static double margin_of(double state) { return -std::log(state); }
     double factor(double step) const { return std::exp(-step); }
-    double moved(double state, double factor) const {
-        const double product = state * factor;
-        const double low = product < 1e-280 ? 1e-280 : product;
-        return low > 1e280 ? 1e280 : low;
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return smaller(larger(state * factor, Lanes<V>::all(1e-280)), Lanes<V>::all(1e280));
     }
-    Derivatives at(double state) const { return {state, state, -state}; }
-    double value(double state) const { return state; }
-    bool negative(double state) const { return state > 1.0; }
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V state) const {
+        return {state, state, -state};
+    }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V state) const {
+        return state;
+    }
     double largest_curvature(double low, double) const { return low; }
 };
 
 /// The log-cosh family of (24) of [T], corrected: w = 1/2 - (2/z) artanh(x) for |x| < tanh(z/4), clipped outside.
 struct LogCosh {
-    double zeta = 1.0;  // |zeta|
+    double zeta = 1.0;                       // |zeta|
+    static constexpr bool in_lanes = false;  // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double limit() const { return std::tanh(0.25 * zeta); }
     double factor(double step) const { return step; }
-    double moved(double state, double factor) const { return state + factor; }
-    Derivatives at(double x) const {
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return state + factor;
+    }
+    Derivatives<double> at(double x) const {
         if (x >= limit()) return {0.0, 0.0, 0.0};
         if (x <= -limit()) return {1.0, 0.0, 0.0};
         const double rest = (1.0 - x) * (1.0 + x);
@@ -148,7 +186,6 @@ struct LogCosh {
         const double log_cosh = half + std::log1p(std::exp(-2.0 * half)) - std::log(2.0);
         return -0.5 * x + 2.0 / zeta * (x * std::atanh(x) + 0.5 * std::log1p(-x * x) + log_cosh);
     }
-    bool negative(double x) const { return x < 0.0; }
     double largest_curvature(double, double) const {
         const double edge = limit();
         return 2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300));
@@ -157,13 +194,18 @@ struct LogCosh {
 
 /// phi = (p(1-p))^u: the weight is the root of u (pq)^(u-1) (1-2p) = |x|, found by Newton on ln p from the tail's side.
 struct Power {
-    double exponent = 0.5;                 // upsilon
-    static constexpr bool smooth = false;  // no third derivative here: plain Newton, run to a vanishing step
+    double exponent = 0.5;                   // upsilon
+    static constexpr bool in_lanes = false;  // four rows at a time
+    static constexpr bool smooth = false;    // no third derivative here: plain Newton, run to a vanishing step
+    static constexpr bool rising = true;     // the state grows with the margin
     static constexpr double cap = 1e4;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
-    double moved(double state, double factor) const { return state + factor; }
+    template <class V>
+    PERMISSIBLE_INLINE V moved(V state, V factor) const {
+        return state + factor;
+    }
     double tail(double t) const {  // p <= 1/2 with g(p) = -t
         if (t == 0.0) return 0.5;
         const double u = exponent;
@@ -182,7 +224,7 @@ struct Power {
         }
         return std::exp(z);
     }
-    Derivatives at(double x) const {
+    Derivatives<double> at(double x) const {
         const double p = tail(std::fabs(x)), pq = p * (1.0 - p), u = exponent;
         const double k = std::pow(pq, 2.0 - u) / (u * ((1.0 - u) + (4.0 * u - 2.0) * pq));
         return {x > 0.0 ? p : 1.0 - p, k, 0.0};
@@ -192,7 +234,6 @@ struct Power {
         const double side = std::pow(1.0 - p, u - 1.0) * std::pow(p, u) * ((1.0 - u) + (2.0 * u - 1.0) * p);
         return x > 0.0 ? side : side - x;
     }
-    bool negative(double x) const { return x < 0.0; }
     double largest_curvature(double, double) const { return at(0.0).curvature; }
 };
 

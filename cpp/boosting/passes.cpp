@@ -4,26 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
+#include <limits>
 
-#include "boosting/fast_log.hpp"
+#include "boosting/lanes.hpp"
 #include "boosting/losses.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::boosting {
 
 namespace {
-
-constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds a double to an integer in its low bits
-constexpr int64_t kMagicBits = 0x4338000000000000LL;
-
-inline int64_t rounded(double value) {
-    const double shifted = value + kMagic;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, 8);
-    return bits - kMagicBits;
-}
 
 /// The factors of the four kinds of rows: covered or not, positive or not (a step v moves the margin by y v).
 struct Factors {
@@ -35,122 +24,109 @@ struct Factors {
           in_negative(loss.factor(-step.value_in)),
           out_positive(loss.factor(step.value_out)),
           out_negative(loss.factor(-step.value_out)) {}
-    double of(bool in, bool positive) const {
-        const double a = positive ? in_positive : in_negative;
-        const double b = positive ? out_positive : out_negative;
-        return in ? a : b;
+
+    template <class V, class Mask>
+    PERMISSIBLE_INLINE V of(Mask in, Mask positive) const {
+        const V inside = select(positive, Lanes<V>::all(in_positive), Lanes<V>::all(in_negative));
+        const V outside = select(positive, Lanes<V>::all(out_positive), Lanes<V>::all(out_negative));
+        return select(in, inside, outside);
     }
 };
 
-/// Adds the terms of rows [begin, end) to the sums over all of them and over the covered ones.
-template <class Loss>
-PERMISSIBLE_CLONES void measure_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
-                                      const Factors factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                      const double* real_weight, int64_t* all, int64_t* covered) {
-    int64_t all0 = 0, all1 = 0, all2 = 0, in0 = 0, in1 = 0, in2 = 0;
-    const double weight_grid = grids.weight, curvature_grid = grids.curvature;
-    const double* state = examples.state;
-    const uint8_t* positive = examples.positive;
-    for (std::size_t i = begin; i < end; ++i) {
-        const double moved = loss.moved(state[i], factors.of(mask[i], positive[i]));
-        const Derivatives d = loss.at(moved);
-        const double sample = real_weight != nullptr ? real_weight[i] : 1.0;
-        const double sign = positive[i] ? sample : -sample;
-        const int64_t covers = -static_cast<int64_t>(mask[i]);
-        const int64_t t0 = rounded(sign * d.weight * weight_grid);
-        const int64_t t1 = rounded(sample * d.curvature * curvature_grid);
-        const int64_t t2 = rounded(sign * d.slope * curvature_grid);
-        all0 += t0;
-        all1 += t1;
-        all2 += t2;
-        in0 += t0 & covers;
-        in1 += t1 & covers;
-        in2 += t2 & covers;
-    }
-    all[0] = all0, all[1] = all1, all[2] = all2;
-    covered[0] = in0, covered[1] = in1, covered[2] = in2;
-}
-
-template <class Loss>
-void measure_whole(const Loss loss, const Examples& examples, const uint8_t* mask, const Factors factors,
-                   const Grids& grids, std::size_t begin, std::size_t end, __int128* all, __int128* covered) {
-    for (std::size_t i = begin; i < end; ++i) {
-        const Derivatives d = loss.at(loss.moved(examples.state[i], factors.of(mask[i], examples.positive[i])));
-        const auto copies = static_cast<int64_t>(examples.multiplicity[i]);
-        const double sign = examples.positive[i] ? 1.0 : -1.0;
-        const int64_t terms[3] = {rounded(sign * d.weight * grids.weight) * copies,
-                                  rounded(d.curvature * grids.curvature) * copies,
-                                  rounded(sign * d.slope * grids.curvature) * copies};
-        for (int s = 0; s < 3; ++s) {
-            all[s] += terms[s];
-            if (mask[i]) covered[s] += terms[s];
-        }
-    }
-}
+/// The integer sums of a run of rows; every field is added to.
+struct MeasureSums {
+    int64_t all[3] = {0, 0, 0};
+    int64_t covered[3] = {0, 0, 0};
+};
 
 struct ApplySums {
-    int64_t weight = 0, curvature = 0, error = 0;
-    double low = 0.0, high = 0.0;
+    int64_t weight = 0, curvature = 0, value = 0, error = 0;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
 };
 
-/// Moves the states and leaves signed weights and curvatures; sums for unit or real sample weights.
-template <class Loss>
-PERMISSIBLE_CLONES void apply_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
-                                    const Factors factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                    const double* real_weight, ApplySums& sums) {
-    int64_t weight = 0, curvature = 0, error = 0;
-    const double weight_grid = grids.weight, curvature_grid = grids.curvature;
-    double* state = examples.state;
-    const uint8_t* positive = examples.positive;
-    float* signed_weight = examples.signed_weight;
-    float* curvatures = examples.curvature;
-    double low = state[begin], high = state[begin];
-    low = loss.moved(low, factors.of(mask[begin], positive[begin]));
-    high = low;
-    for (std::size_t i = begin; i < end; ++i) {
-        const double moved = loss.moved(state[i], factors.of(mask[i], positive[i]));
-        const Derivatives d = loss.at(moved);
-        state[i] = moved;
-        low = moved < low ? moved : low;
-        high = moved > high ? moved : high;
-        const double sample = real_weight != nullptr ? real_weight[i] : 1.0;
-        const double w = sample * d.weight, k = sample * d.curvature;
-        signed_weight[i] = static_cast<float>(positive[i] ? w : -w);
-        if (curvatures != nullptr) curvatures[i] = static_cast<float>(k);
-        weight += rounded(w * weight_grid);
-        curvature += rounded(k * curvature_grid);
-    }
-    sums = {weight, curvature, error, low, high};
-}
-
-template <class Loss>
-void losses_of(const Loss& loss, const double* state, std::size_t n, double* out) {
-    if constexpr (std::is_same_v<Loss, Logistic>) {
-        for (std::size_t i = 0; i < n; ++i) out[i] = fast_log(1.0 + 1.0 / state[i]);
-    } else {
-        for (std::size_t i = 0; i < n; ++i) out[i] = loss.value(state[i]);
-    }
-}
-
-/// The loss and the misclassified weight of rows [begin, end), already moved.
-template <class Loss>
-PERMISSIBLE_CLONES void losses_plain(const Loss loss, const Examples& examples, double value_grid, double error_grid,
-                                     std::size_t begin, std::size_t end, const double* real_weight, int64_t* sums) {
-    int64_t value = 0, error = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-        const double sample = real_weight != nullptr ? real_weight[i] : 1.0;
-        double one;
-        if constexpr (std::is_same_v<Loss, Logistic>) {
-            one = fast_log(1.0 + 1.0 / examples.state[i]);
-        } else {
-            one = loss.value(examples.state[i]);
+template <class V, bool Real, class Loss>
+PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                           const Factors& factors, const Grids& grids, std::size_t begin,
+                                           std::size_t end, MeasureSums& sums) {
+    using L = Lanes<V>;
+    using Mask = typename L::Mask;
+    Mask all[3] = {Mask{} * 0, Mask{} * 0, Mask{} * 0}, covered[3] = {all[0], all[1], all[2]};
+    std::size_t i = begin;
+    for (; i + L::count <= end; i += L::count) {
+        const Mask in = L::flags(mask + i), positive = L::flags(examples.positive + i);
+        const V state = loss.moved(L::load(examples.state + i), factors.of<V>(in, positive));
+        const Derivatives<V> d = loss.at(state);
+        V sample = L::all(1.0);
+        if constexpr (Real) sample = L::load(examples.real_weight + i);
+        const V sign = select(positive, sample, -sample);
+        const Mask terms[3] = {rounded(sign * d.weight * grids.weight), rounded(sample * d.curvature * grids.curvature),
+                               rounded(sign * d.slope * grids.curvature)};
+        for (int s = 0; s < 3; ++s) {
+            all[s] += terms[s];
+            covered[s] += terms[s] & in;
         }
-        value += rounded(sample * one * value_grid);
-        const bool below = loss.negative(examples.state[i]);
-        const bool tie = examples.state[i] == Loss::state_of(0.0) && !examples.positive[i];  // H = 0 predicts +1
-        error += rounded((below || tie ? sample : 0.0) * error_grid);
     }
-    sums[0] = value, sums[1] = error;
+    for (int s = 0; s < 3; ++s) {
+        sums.all[s] += total(all[s]);
+        sums.covered[s] += total(covered[s]);
+    }
+    return i;
+}
+
+template <class V, bool Real, class Loss>
+PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                         const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                         ApplySums& sums) {
+    using L = Lanes<V>;
+    using Mask = typename L::Mask;
+    Mask weight = Mask{} * 0, curvature = weight, value = weight, error = weight;
+    V low = L::all(sums.low), high = L::all(sums.high);
+    const V zero_state = L::all(Loss::state_of(0.0));
+    std::size_t i = begin;
+    for (; i + L::count <= end; i += L::count) {
+        const Mask in = L::flags(mask + i), positive = L::flags(examples.positive + i);
+        const V state = loss.moved(L::load(examples.state + i), factors.of<V>(in, positive));
+        const Derivatives<V> d = loss.at(state);
+        L::store(examples.state + i, state);
+        low = smaller(low, state);
+        high = larger(high, state);
+        V sample = L::all(1.0);
+        if constexpr (Real) sample = L::load(examples.real_weight + i);
+        const V w = sample * d.weight, k = sample * d.curvature;
+        L::store(examples.signed_weight + i, select(positive, w, -w));
+        if (examples.curvature != nullptr) L::store(examples.curvature + i, k);
+        weight += rounded(w * grids.weight);
+        curvature += rounded(k * grids.curvature);
+        value += rounded(sample * loss.value(state) * grids.value);
+        // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
+        const Mask wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
+                           (equal(state, zero_state) & ~positive);
+        error += rounded(sample * grids.error) & wrong;
+    }
+    sums.weight += total(weight);
+    sums.curvature += total(curvature);
+    sums.value += total(value);
+    sums.error += total(error);
+    sums.low = smaller(sums.low, least(low));
+    sums.high = larger(sums.high, greatest(high));
+    return i;
+}
+
+template <bool Real, class Loss>
+PERMISSIBLE_CLONES void measure_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
+                                      const Factors factors, const Grids grids, std::size_t begin, std::size_t end,
+                                      MeasureSums& sums) {
+    if constexpr (Loss::in_lanes) begin = measure_run<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    measure_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+}
+
+template <bool Real, class Loss>
+PERMISSIBLE_CLONES void apply_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
+                                    const Factors factors, const Grids grids, std::size_t begin, std::size_t end,
+                                    ApplySums& sums) {
+    if constexpr (Loss::in_lanes) begin = apply_run<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    apply_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
 template <class Loss>
@@ -162,37 +138,41 @@ class Passes final : public LossPasses {
                  Measured& sums) const override {
         const Factors factors(loss_, step);
         if (examples.mode == WeightMode::whole) {
-            __int128 all[3] = {0, 0, 0}, covered[3] = {0, 0, 0};
-            measure_whole(loss_, examples, step.mask, factors, grids, begin, end, all, covered);
-            add(sums, all, covered);
+            for (std::size_t i = begin; i < end; ++i) {  // each row alone, times its copies
+                MeasureSums row;
+                measure_run<double, false>(loss_, examples, step.mask, factors, grids, i, i + 1, row);
+                add(sums, row, static_cast<int64_t>(examples.multiplicity[i]));
+            }
             return;
         }
-        int64_t all[3], covered[3];
-        measure_plain(loss_, examples, step.mask, factors, grids, begin, end, examples.real_weight, all, covered);
-        add(sums, all, covered);
+        MeasureSums block;
+        (examples.mode == WeightMode::real
+             ? measure_plain<true, Loss>
+             : measure_plain<false, Loss>)(loss_, examples, step.mask, factors, grids, begin, end, block);
+        add(sums, block, 1);
     }
 
     void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
                Applied& sums) const override {
-        ApplySums moved;
-        apply_plain(loss_, examples, step.mask, Factors(loss_, step), grids, begin, end, examples.real_weight, moved);
-        sums.low_state = std::min(sums.low_state, moved.low);
-        sums.high_state = std::max(sums.high_state, moved.high);
+        const Factors factors(loss_, step);
         if (examples.mode == WeightMode::whole) {
-            count_whole(examples, grids, begin, end, sums);
+            for (std::size_t i = begin; i < end; ++i) {
+                ApplySums row;
+                apply_run<double, false>(loss_, examples, step.mask, factors, grids, i, i + 1, row);
+                add(sums, row, static_cast<int64_t>(examples.multiplicity[i]));
+            }
             return;
         }
-        int64_t totals[2];
-        losses_plain(loss_, examples, grids.value, grids.error, begin, end, examples.real_weight, totals);
-        sums.weight += moved.weight;
-        sums.curvature += moved.curvature;
-        sums.value += totals[0];
-        sums.error += totals[1];
+        ApplySums block;
+        (examples.mode == WeightMode::real
+             ? apply_plain<true, Loss>
+             : apply_plain<false, Loss>)(loss_, examples, step.mask, factors, grids, begin, end, block);
+        add(sums, block, 1);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {
         // The state grows or falls with the margin; `low` below is always the state of the smaller margin.
-        const bool rising = Loss::state_of(1.0) > Loss::state_of(0.0);
+        constexpr bool rising = Loss::rising;
         const double low = loss_.moved(rising ? low_state : high_state, loss_.factor(-reach));
         const double high = loss_.moved(rising ? high_state : low_state, loss_.factor(reach));
         return {std::max(std::fabs(loss_.at(low).weight), std::fabs(loss_.at(high).weight)),
@@ -203,35 +183,27 @@ class Passes final : public LossPasses {
     double margin_of(double state) const override { return Loss::margin_of(state); }
     double value_of(double margin) const override { return loss_.value(Loss::state_of(margin)); }
     void derivatives_of(double margin, double* three) const override {
-        const Derivatives d = loss_.at(Loss::state_of(margin));
+        const Derivatives<double> d = loss_.at(Loss::state_of(margin));
         three[0] = d.weight, three[1] = d.curvature, three[2] = d.slope;
     }
     bool smooth() const override { return Loss::smooth; }
     double cap() const override { return Loss::cap; }
 
   private:
-    template <typename Integer>
-    static void add(Measured& sums, const Integer* all, const Integer* covered) {
+    static void add(Measured& sums, const MeasureSums& more, __int128 copies) {
         for (int s = 0; s < 3; ++s) {
-            sums.in[s] += covered[s];
-            sums.out[s] += static_cast<__int128>(all[s]) - covered[s];
+            sums.in[s] += copies * more.covered[s];
+            sums.out[s] += copies * (static_cast<__int128>(more.all[s]) - more.covered[s]);
         }
     }
 
-    void count_whole(const Examples& examples, const Grids& grids, std::size_t begin, std::size_t end,
-                     Applied& sums) const {
-        for (std::size_t i = begin; i < end; ++i) {
-            const double state = examples.state[i];
-            const Derivatives d = loss_.at(state);
-            const auto copies = static_cast<int64_t>(examples.multiplicity[i]);
-            double value;
-            losses_of(loss_, &state, 1, &value);
-            const bool tie = state == Loss::state_of(0.0) && !examples.positive[i];
-            sums.weight += static_cast<__int128>(rounded(d.weight * grids.weight)) * copies;
-            sums.curvature += static_cast<__int128>(rounded(d.curvature * grids.curvature)) * copies;
-            sums.value += static_cast<__int128>(rounded(value * grids.value)) * copies;
-            if (loss_.negative(state) || tie) sums.error += copies;
-        }
+    static void add(Applied& sums, const ApplySums& more, __int128 copies) {
+        sums.weight += copies * more.weight;
+        sums.curvature += copies * more.curvature;
+        sums.value += copies * more.value;
+        sums.error += copies * more.error;
+        sums.low_state = std::min(sums.low_state, more.low);
+        sums.high_state = std::max(sums.high_state, more.high);
     }
 
     Loss loss_;

@@ -2,6 +2,7 @@
 #include "boosting/rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -146,6 +147,22 @@ Applied Rows::restart(const double* score, double constant, const Grids& grids) 
         }
     }
     return apply(RuleMask{}, 0.0, 0.0, grids);
+}
+
+Applied Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
+                    const Grids& grids) {
+    std::vector<double> score(codes_.n_rows, constant);
+    for (std::size_t t = 0; t < rules.size(); ++t) {
+        const uint8_t* mask = mask_of(rules[t]);
+        for (std::size_t i = 0; i < score.size(); ++i) score[i] += mask[i] ? coefficients[t] : -coefficients[t];
+    }
+    return restart(rules.empty() ? nullptr : score.data(), constant, grids);
+}
+
+int64_t Rows::quantised_sample(std::size_t row, double grid) const {
+    if (examples_.mode == WeightMode::none) return 1;
+    if (examples_.mode == WeightMode::whole) return static_cast<int64_t>(multiplicity_[row]);
+    return static_cast<int64_t>(std::nearbyint(examples_.real_weight[row] * grid));
 }
 
 void Rows::scores(double* out) const {

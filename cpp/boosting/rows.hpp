@@ -22,6 +22,8 @@ class Rows {
 
     /// Sets every margin to y * score (score per row, or the same constant), and the weights with it.
     Applied restart(const double* score, double constant, const Grids& grids);
+    /// Sets the margins to those of score = constant + sum of coefficient * h, added in order.
+    Applied reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant, const Grids& grids);
     void histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
                       int64_t* sums);
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
@@ -30,12 +32,16 @@ class Rows {
     const uint8_t* mask_of(const RuleMask& rule);
     std::size_t covered() const { return covered_; }
     void scores(double* out) const;
+    bool positive(std::size_t row) const { return examples_.positive[row] != 0; }
+    /// The sample weight of a row as an integer: copies, or a real weight on a grid.
+    int64_t quantised_sample(std::size_t row, double grid) const;
 
     const LossPasses& passes() const { return *passes_; }
     const CodeBlocks& codes() const { return codes_; }
     bool two_sums() const { return two_sums_; }
     std::size_t n_rows() const { return codes_.n_rows; }
     double total_weight() const { return total_weight_; }
+    double units() const { return mode() == WeightMode::real ? static_cast<double>(n_rows()) : total_weight_; }
     double largest_sample() const { return largest_sample_; }
     WeightMode mode() const { return examples_.mode; }
 

@@ -89,12 +89,20 @@ class ColumnScan {
         }
     }
 
-    void offer_set(Sums in, Test test, const std::vector<int>& order, std::size_t count) {
-        bool missing = false;
-        for (std::size_t i = 0; i < count; ++i) missing |= order[i] == kMissing;
-        if (!offer(in, test, 0, test == Test::in ? missing : !missing && layout_.has_missing)) return;
+    /// Offers the rule that keeps the first `count` of the categories in `order` (or the others). It is written with as
+    /// few names as possible: `in` the kept ones or `not in` the others, whatever way the list was sorted.
+    void offer_set(Sums in, const std::vector<int>& order, std::size_t count, bool keep_first) {
+        std::vector<int> kept(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+        std::vector<int> others(order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
+        if (!keep_first) kept.swap(others);
+        const auto named = [](const std::vector<int>& codes) {
+            return codes.size() - static_cast<std::size_t>(std::count(codes.begin(), codes.end(), kMissing));
+        };
+        const bool missing = std::count(kept.begin(), kept.end(), kMissing) > 0;
+        const bool listed = named(kept) <= named(others);
+        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing)) return;
         best_.members.fill(0);
-        for (std::size_t i = 0; i < count; ++i) best_.members[static_cast<std::size_t>(order[i])] = 1;
+        for (const int code : listed ? kept : others) best_.members[static_cast<std::size_t>(code)] = 1;
     }
 
     void scan_categories() {
@@ -104,10 +112,12 @@ class ColumnScan {
             const Sums sums = at(code);
             if (held && (sums.weight != 0 || sums.curvature != 0)) order.push_back(code);
         }
-        for (const int code : order) {
-            if (code == kMissing) continue;
-            offer_set(at(code), Test::in, {code}, 1);
-            if (oriented_) offer_set(minus(whole_, at(code)), Test::not_in, {code}, 1);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (order[i] == kMissing) continue;
+            std::vector<int> one = order;
+            std::swap(one[0], one[i]);
+            offer_set(at(order[i]), one, 1, true);
+            if (oriented_) offer_set(minus(whole_, at(order[i])), one, 1, false);
         }
         if (!criterion_.two_values || order.size() < 4) return;
         // Sorted by their own Newton value, the best set is a prefix when each side has its own value (Fisher's
@@ -122,8 +132,9 @@ class ColumnScan {
         for (std::size_t count = 1; count + 1 < order.size(); ++count) {
             add(prefix, at(order[count - 1]));
             if (count == 1) continue;
-            offer_set(prefix, Test::in, order, count);
-            if (oriented_) offer_set(minus(whole_, prefix), Test::not_in, order, count);
+            const bool fewer = 2 * count <= order.size();
+            if (oriented_ || fewer) offer_set(prefix, order, count, true);
+            if (oriented_ || !fewer) offer_set(minus(whole_, prefix), order, count, false);
         }
     }
 

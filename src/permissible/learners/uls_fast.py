@@ -1,5 +1,6 @@
 """The compiled loop for built-in losses, called once for a whole fit. The same loop to be read is in learners/uls.py."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class Examples:
     @property
     def total(self) -> float:
         """The sum of the sample weights."""
-        return float(len(self.positive)) if self.weight is None else float(self.weight.sum())
+        return float(len(self.positive)) if self.weight is None else math.fsum(self.weight)
 
 
 def whole(weight: FloatArray | None) -> bool:
@@ -89,18 +90,18 @@ def boost_compiled(
 def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: CompiledLoss, name: str) -> Trace:
     at_zero = float(loss.function().at(np.zeros(1))[0, 0])
     total, scale = examples.total, loss.scale
-    mean, held_mean = 1.0 / (at_zero * total), float("nan") if held is None else 1.0 / (at_zero * held.total)
+    unit, held_unit = at_zero * total, float("nan") if held is None else at_zero * held.total
     binning = examples.binned.binning
     rounds = tuple(
         Round(
             rule=tuple(literal_of(literal, binning) for literal in literals), value_in=scale * value_in,
-            value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate * mean,
-            train_error=error / total, loss=name, validation=validation * held_mean, passes=passes,
+            value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate / unit,
+            train_error=error / total, loss=name, validation=validation / held_unit, passes=passes,
         )
         for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes in found["rounds"]
     )  # fmt: skip
     return Trace(
         constant=scale * found["constant"], rounds=rounds, stop=stop_of(found["stop"]),
-        start_surrogate=found["start_surrogate"] * mean, start_error=found["start_error"] / total,
-        start_validation=found["start_validation"] * held_mean, total_weight=total,
+        start_surrogate=found["start_surrogate"] / unit, start_error=found["start_error"] / total,
+        start_validation=found["start_validation"] / held_unit, total_weight=total,
     )  # fmt: skip

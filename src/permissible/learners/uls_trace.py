@@ -10,7 +10,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.literal import Literal, Rule, Test
 from permissible.learners.uls_options import STOPS, Stop
 from permissible.models.rules import RuleModel
-from permissible.types import Codes, FloatArray
+from permissible.types import Codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +49,24 @@ class Trace:
     total_weight: float = 1.0
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
-    def path(self) -> list[tuple[float, FloatArray]]:
-        """Intercept and the coefficient of each round's rule, after 0, 1, 2, ... rounds."""
-        intercept, coefficients = self.constant, np.zeros(0)
-        steps = [(intercept, coefficients)]
-        for step in self.rounds:
-            if step.refit is not None and step.intercept is not None:
-                intercept, coefficients = step.intercept, np.array(step.refit)
-            else:
-                intercept += 0.5 * (step.value_in + step.value_out)
-                coefficients = np.append(coefficients, 0.5 * (step.value_in - step.value_out))
-            steps.append((intercept, coefficients))
-        return steps
-
-    def coefficients(self, n_rounds: int | None = None) -> tuple[float, FloatArray]:
-        """Intercept and the coefficient of each round's rule, after so many rounds (all when None)."""
-        taken = self.rounds if n_rounds is None else self.rounds[:n_rounds]
-        intercept, coefficients = self.constant, np.zeros(len(taken))
-        for position, step in enumerate(taken):
+    def terms(self, n_rounds: int | None = None) -> tuple[float, dict[Rule, float]]:
+        """Intercept and the coefficient of each rule after so many rounds (all when None); a rule found again is one rule."""
+        intercept, coefficients = self.constant, dict[Rule, float]()
+        for step in self.rounds if n_rounds is None else self.rounds[:n_rounds]:
+            before = coefficients.setdefault(step.rule, 0.0)
             if step.refit is not None and step.intercept is not None:
                 intercept = step.intercept
-                coefficients[: position + 1] = step.refit
+                coefficients = dict(zip(coefficients, step.refit, strict=True))
             else:
                 intercept += 0.5 * (step.value_in + step.value_out)
-                coefficients[position] = 0.5 * (step.value_in - step.value_out)
+                coefficients[step.rule] = before + 0.5 * (step.value_in - step.value_out)
         return intercept, coefficients
 
     def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
         """The model after so many rounds; a rule found again adds to its first coefficient."""
-        intercept, coefficients = self.coefficients(n_rounds)
-        merged: dict[Rule, float] = {}
-        for step, coefficient in zip(self.rounds, coefficients.tolist(), strict=False):
-            merged[step.rule] = merged.get(step.rule, 0.0) + coefficient
-        return RuleModel(
-            binning.schema, loss, float(intercept), tuple(merged), np.array(list(merged.values()), dtype=np.float64),
-            category_bins(binning),
-        )  # fmt: skip
+        intercept, found = self.terms(n_rounds)
+        coefficients = np.array(list(found.values()), dtype=np.float64)
+        return RuleModel(binning.schema, loss, float(intercept), tuple(found), coefficients, category_bins(binning))
 
 
 def category_bins(binning: Binning) -> dict[int, Codes]:

@@ -54,6 +54,10 @@ class Rows:
         first_row: int = 0,
     ) -> None: ...
     def restart(self, score: FloatArray | None, constant: float, grids: Grids) -> tuple[IntArray, float, float]: ...
+    def reset(
+        self, rules: Sequence[tuple[Columns, Codes]], coefficients: FloatArray, constant: float, grids: Grids
+    ) -> tuple[IntArray, float, float]: ...
+    def patterns(self, rules: Sequence[tuple[Columns, Codes]], grid: float = 1.0) -> tuple[Codes, IntArray]: ...
     def histogram(
         self,
         columns: Columns,
@@ -73,6 +77,22 @@ class Rows:
     def mask(self, columns: Columns, members: Codes) -> Codes: ...
     def scores(self) -> FloatArray: ...
 
+def histogram(
+    blocks: Codes,
+    n_columns: int,
+    signed_weight: npt.NDArray[np.float32],
+    curvature: npt.NDArray[np.float32] | None,
+    multiplicity: npt.NDArray[np.float32] | None,
+    mask: Codes | None,
+    weight_grid: float,
+    curvature_grid: float,
+    share: float = 1.0,
+    seed: int = 0,
+    first_row: int = 0,
+    n_threads: int = 1,
+) -> IntArray: ...
+def rule_mask(blocks: Codes, n_columns: int, columns: Columns, members: Codes) -> Codes: ...
+def pattern_system(bits: Codes, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 def pass_grid(largest: float) -> float: ...
 def histogram_grids(
     weight_bound: float, curvature_bound: float, total_units: float, two_sums: bool

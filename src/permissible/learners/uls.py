@@ -1,0 +1,198 @@
+"""ULS, the loop to be read: Algorithm 1 of [N] and [T] with rules found on the way (MATH.md sections 4 and 5).
+
+In each round the examples weigh w = weight(margin); a rule is grown that promises the largest decrease of the surrogate; its
+leverage solves (35), so that the rule has edge 0 under the next weights; margins move. The corrective scheme then solves (35)
+for all rules so far, a block for some of them. The rows answer with integer sums (uls_rows.py) and may be anywhere: in memory,
+on disk, on workers. For built-in losses in memory the compiled loop (uls_fast.py) takes the same steps, bit for bit.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.literal import Rule
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_fast import layout_of
+from permissible.learners.uls_leverage import Field, Leverage
+from permissible.learners.uls_memory import pattern_grid
+from permissible.learners.uls_options import Stop, ULSOptions
+from permissible.learners.uls_refit import refit
+from permissible.learners.uls_rows import HistogramRequest, Rows, Surrogate, Terms
+from permissible.learners.uls_search import GrownRule, Growth
+from permissible.learners.uls_trace import Round, Trace
+from permissible.types import AnyArray, FloatArray
+
+Watch = Callable[[int], bool]
+
+
+@dataclass(slots=True)
+class Fit:
+    """A fit in progress: the rows (and those held out), the model so far, the rounds."""
+
+    rows: Field
+    held: Field | None
+    binning: Binning
+    layout: AnyArray
+    options: ULSOptions
+    loss_name: str
+    scale: float
+    constant: float = 0.0
+    rules: list[Rule] = field(default_factory=list)
+    theta: FloatArray = field(default_factory=lambda: np.zeros(1))
+    rounds: list[Round] = field(default_factory=list)
+
+
+def boost(
+    rows: Rows, surrogate: Surrogate, binning: Binning, loss_name: str, options: ULSOptions, *,
+    held: Rows | None = None, scale: float = 1.0, start: Terms | None = None, first_round: int = 0,
+    watch: Watch | None = None,
+) -> Trace:  # fmt: skip
+    """Boost rules over rows that answer the protocol of uls_rows.py.
+
+    Parameters
+    ----------
+    rows, held : Rows
+        The rows to fit, and those that only judge.
+    surrogate : Surrogate
+        The loss, in the units of the rows' states.
+    scale : float
+        Values of the model are this times those of the rows (uls_losses.py).
+    start : Terms, optional
+        A model to go on from, in the units of the rows; it stays as it is in the classic scheme.
+    """
+    terms = start or Terms()
+    fit = Fit(
+        Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
+        layout_of(binning), options, loss_name, scale,
+    )  # fmt: skip
+    if start is None and options.fit_intercept:
+        _fit_constant(fit)
+    else:
+        fit.rules, fit.theta = list(terms.rules), np.array([terms.constant, *terms.coefficients])
+    now = fit.rows.now
+    start_surrogate, start_error = now.surrogate, now.error
+    start_validation = float("nan") if fit.held is None else fit.held.now.surrogate
+    stop = _rounds(fit, first_round, watch)
+    unit = float(surrogate.at(np.zeros(1))[0, 0])
+    total = fit.rows.facts.total_weight
+    judged = float("nan") if fit.held is None else unit * fit.held.facts.total_weight
+    means = [replace(r, surrogate=r.surrogate / (unit * total), train_error=r.train_error / total,
+                     validation=r.validation / judged) for r in fit.rounds]  # fmt: skip
+    return Trace(
+        scale * fit.constant, tuple(means), stop, start_surrogate / (unit * total), start_error / total,
+        start_validation / judged, total,
+    )  # fmt: skip
+
+
+def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
+    """Algorithm 1: weights, rule, leverage, update; why it ended."""
+    options, begun = fit.options, time.monotonic()
+    unit = float(fit.rows.surrogate.at(np.zeros(1))[0, 0]) * fit.rows.facts.total_weight
+    for number in range(options.n_rules):
+        if watch is not None and not watch(number):
+            return "interrupted"
+        if options.max_seconds and time.monotonic() - begun > options.max_seconds:
+            return "time"
+        if fit.rows.now.surrogate <= options.tolerance * unit:
+            return "separable"
+        grown = _grow(fit, options.seed + first_round + number)
+        if grown is None or not grown.decrease > options.tolerance * fit.rows.now.surrogate:
+            return "no edge"
+        capped = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
+        if capped:
+            return "separable"
+    return "rounds"
+
+
+def _fit_constant(fit: Fit) -> None:
+    """T_0 = {constant}: the score that is best before any rule."""
+    fit.constant = fit.rows.leverage((), True, 0.0, 0.0, 0.0).value_in
+    fit.theta = np.array([fit.constant])
+    fit.rows.apply((), fit.constant, 0.0)
+    if fit.held is not None:
+        fit.held.apply((), fit.constant, 0.0)
+
+
+def _grow(fit: Fit, seed: int) -> GrownRule | None:
+    """The rule of this round, from histograms of the current weights."""
+    rows, options = fit.rows, fit.options
+    weight, curvature, _ = rows.surrogate.bounds(rows.now.low_state, rows.now.high_state, 0.0)
+    sample, units = rows.facts.largest_sample, rows.facts.units
+    grids = kernels.histogram_grids(weight * sample, curvature * sample, units, options.fit_intercept)
+    request = HistogramRequest(*grids, options.search_fraction, seed)
+    growth = Growth(rows.rows, rows.facts.n_rows, fit.binning, fit.layout, options, request, rows.now.curvature)
+    # Refitted rules are at their optimum; with l2 they keep an edge that no step can use.
+    return growth.best(excluded=set(fit.rules) if options.scheme == 0 else ())
+
+
+def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
+    """Exact values of the rule; one value where a side of its own has no finite one (a pure side without l2)."""
+    rows, options, share = fit.rows, fit.options, fit.options.search_fraction
+    l2 = options.l2
+    step: Leverage | None = None
+    if options.fit_intercept:
+        out, curved = grown.weight_all - grown.weight_in, grown.curvature_all - grown.curvature_in
+        start_in = grown.weight_in / (grown.curvature_in + share * l2 + 1e-300)
+        step = rows.leverage(grown.rule, True, l2, start_in, out / (curved + share * l2 + 1e-300))
+    if step is None or step.capped:
+        guess = (2.0 * grown.weight_in - grown.weight_all) / (share * (rows.now.curvature + 2.0 * l2) + 1e-300)
+        return rows.leverage(grown.rule, False, l2, guess, -guess)
+    return replace(step, capped=False)
+
+
+def _step(fit: Fit, grown: GrownRule) -> bool:
+    """The classic scheme: one coefficient (and the constant). True when no finite step exists."""
+    step = _leverage(fit, grown)
+    rate = fit.options.learning_rate
+    value_in, value_out = rate * step.value_in, rate * step.value_out
+    before = fit.rows.now.weight
+    for part in (fit.rows, fit.held):
+        if part is not None:
+            part.apply(grown.rule, value_in, value_out)
+    fit.rules.append(grown.rule)
+    fit.theta = np.append(fit.theta, 0.5 * (value_in - value_out))
+    fit.theta[0] += 0.5 * (value_in + value_out)
+    _record(fit, grown, before, value_in, value_out, step.passes)
+    return step.capped
+
+
+def _refit_step(fit: Fit, grown: GrownRule) -> bool:
+    """The corrective scheme: (35) for all rules so far, or for a block of them. True when no finite minimiser exists."""
+    before, options = fit.rows.now.weight, fit.options
+    known = grown.rule in fit.rules
+    if not known:
+        fit.rules.append(grown.rule)
+        fit.theta = np.append(fit.theta, 0.0)
+    free = np.zeros(len(fit.theta), dtype=bool)
+    free[0] = options.fit_intercept
+    n_rules, number = len(fit.rules), len(fit.rounds)
+    size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
+    newest = fit.rules.index(grown.rule)
+    free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
+    patterns = fit.rows.rows.patterns(tuple(fit.rules))
+    found = refit(patterns, pattern_grid(fit.rows.facts), fit.rows.surrogate, fit.theta, free, options.l2)
+    fit.theta = found.theta
+    terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
+    for part in (fit.rows, fit.held):
+        if part is not None:
+            part.reset(terms)
+    _record(fit, grown, before, 0.0, 0.0, 0, refitted=True)
+    return found.capped
+
+
+def _record(
+    fit: Fit, grown: GrownRule, weight: float, value_in: float, value_out: float, passes: int, refitted: bool = False
+) -> None:
+    edge = abs(2.0 * grown.weight_in - grown.weight_all) / fit.options.search_fraction / weight
+    now, scale = fit.rows.now, fit.scale
+    fit.rounds.append(
+        Round(
+            grown.rule, scale * value_in, scale * value_out, edge, weight, now.surrogate, now.error, fit.loss_name,
+            float("nan") if fit.held is None else fit.held.now.surrogate, passes,
+            tuple((scale * fit.theta[1:]).tolist()) if refitted else None,
+            float(scale * fit.theta[0]) if refitted else None,
+        )
+    )  # fmt: skip

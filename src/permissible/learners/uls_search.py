@@ -1,0 +1,147 @@
+"""Growing a rule to be read: greedy monomials over distinct columns (MATH.md section 5), from histograms of the rows.
+
+The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
+(the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
+and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. A literal and
+its negation tie as first literals and continue differently, so both are completed; only the side with fewer rows is summed.
+The compiled twin is cpp/boosting/grow.cpp.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from permissible.bins.binning import Binning
+from permissible.bins.literal import Literal, Rule
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_options import ULSOptions
+from permissible.learners.uls_rows import HistogramRequest, Rows
+from permissible.learners.uls_trace import literal_of
+from permissible.types import AnyArray, IntArray
+
+IMPROVEMENT = 1.0 + 1e-9
+"""A literal is only added when it gains more than this factor; less is rounding."""
+
+
+class Extended(NamedTuple):
+    """A rule, its decrease, and the sums over the rows that it covers, in units."""
+
+    decrease: float
+    weight_in: int
+    curvature_in: int
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """The decrease as a function of the sums inside, given those over all rows."""
+
+    two_values: bool
+    l2: float
+    weight_unit: float
+    curvature_unit: float
+    total_weight: int
+    total_curvature: int
+
+
+@dataclass(frozen=True, slots=True)
+class GrownRule:
+    """A rule, and the real sums inside and over all searched rows: where the leverage starts."""
+
+    rule: Rule
+    decrease: float
+    weight_in: float
+    weight_all: float
+    curvature_in: float
+    curvature_all: float
+
+
+class Growth:
+    """The search of one round."""
+
+    def __init__(
+        self, rows: Rows, n_rows: int, binning: Binning, layout: AnyArray, options: ULSOptions,
+        request: HistogramRequest, total_curvature: float,
+    ) -> None:  # fmt: skip
+        self.rows, self.n_rows, self.binning, self.layout = rows, n_rows, binning, layout
+        self.options, self.request = options, request
+        self.all = rows.histogram((), request)
+        two, share = options.fit_intercept, request.share
+        self.criterion = Criterion(
+            two, options.l2 * share, 1.0 / request.weight_grid,
+            1.0 / request.curvature_grid if two else total_curvature * share,
+            int(self.all[0, 0].sum()), int(self.all[0, 1].sum()) if two else 1,
+        )  # fmt: skip
+
+    def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
+        """The best rule, none of the excluded, that starts with one of the `beam` best first literals; None if there is none."""
+        firsts = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
+        best: Extended | None = None
+        for first in firsts[: self.options.beam]:
+            if first.rule not in excluded:
+                best = _better(best, first)
+            if self.options.max_literals > 1:
+                for completed in self._completed(first):
+                    if completed.rule not in excluded:
+                        best = _better(best, completed)
+        return None if best is None else self._grown(best)
+
+    def _completed(self, first: Extended) -> list[Extended]:
+        """The first literal and its negation, each continued while it gains."""
+        kept, left = self._split((), self.n_rows, self.all, first.rule[0])
+        has_missing = self.binning.columns[first.rule[0].column].has_missing
+        opposite = Extended(
+            first.decrease, self.criterion.total_weight - first.weight_in,
+            self.criterion.total_curvature - first.curvature_in, (_negated(first.rule[0], has_missing),),
+        )  # fmt: skip
+        continued = [self._continued(first, kept), self._continued(opposite, left)]
+        return [found for found in continued if len(found.rule) > 1]
+
+    def _continued(self, grown: Extended, sums: IntArray) -> Extended:
+        while len(grown.rule) < self.options.max_literals:
+            found = self._extensions(grown.rule, sums, oriented=True)
+            if not found:
+                break
+            best = max(found, key=lambda candidate: candidate.decrease)  # the first of equals: the lowest column
+            if not best.decrease > grown.decrease * IMPROVEMENT:
+                break
+            if len(best.rule) < self.options.max_literals:
+                sums, _ = self._split(grown.rule, self.rows.count(grown.rule), sums, best.rule[-1])
+            grown = best
+        return grown
+
+    def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
+        """The rule with the best literal of each further column."""
+        c = self.criterion
+        found = kernels.best_literals(
+            self.layout, sums, c.two_values, c.l2, c.weight_unit, c.curvature_unit, c.total_weight, c.total_curvature,
+            oriented, [literal.column for literal in rule],
+        )  # fmt: skip
+        return [Extended(d, weight, curvature, (*rule, literal_of(literal, self.binning)))
+                for d, weight, curvature, literal in found]  # fmt: skip
+
+    def _split(
+        self, parent: Rule, parent_rows: int, parent_sums: IntArray, literal: Literal
+    ) -> tuple[IntArray, IntArray]:
+        """Sums of parent and literal, and of parent and not literal; only the side with fewer rows is visited."""
+        if 2 * self.rows.count((*parent, literal)) <= parent_rows:
+            kept = self.rows.histogram((*parent, literal), self.request)
+            return kept, parent_sums - kept
+        left = self.rows.histogram((*parent, literal.negated()), self.request)
+        return parent_sums - left, left
+
+    def _grown(self, best: Extended) -> GrownRule:
+        c = self.criterion
+        return GrownRule(
+            best.rule, best.decrease, float(best.weight_in) * c.weight_unit, float(c.total_weight) * c.weight_unit,
+            float(best.curvature_in) * c.curvature_unit, float(c.total_curvature) * c.curvature_unit,
+        )  # fmt: skip
+
+
+def _better(best: Extended | None, other: Extended) -> Extended:
+    return other if best is None or other.decrease > best.decrease * IMPROVEMENT else best
+
+
+def _negated(literal: Literal, has_missing: bool) -> Literal:
+    """The opposite literal; where no value was missing in training, a missing one passes neither."""
+    return replace(literal.negated(), missing=has_missing and not literal.missing)
