@@ -1,5 +1,7 @@
 """Boosted rules: the properties that the papers prove, every round and for every loss, and one model by every path."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,7 @@ def test_a_round_lowers_the_surrogate_by_the_divergence_of_the_weights(loss):
     examples = examples_of(columns, positive)
     made, sign = losses.get(loss), np.where(positive, 1.0, -1.0)
     path = sign * scores(examples, fit_compiled(examples, loss, PLAIN))
-    for before, after in zip(path[:-1], path[1:], strict=True):
+    for before, after in pairwise(path):
         fall = np.sum(made.value(before)) - np.sum(made.value(after))
         divergence = np.sum(made.bregman(made.weight(after), made.weight(before)))
         assert fall == pytest.approx(divergence / (made.b if loss != "exponential" else 1.0), rel=1e-7)
