@@ -1,12 +1,9 @@
 // Bindings of the binning area: exact dtypes, sizes checked, the GIL released, no copies.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <stdexcept>
-#include <tuple>
 
 #include "binning/decimal.hpp"
 #include "binning/edges.hpp"
@@ -57,22 +54,26 @@ nb::tuple survey_columns(const nb::list& columns, int n_threads) {
     return nb::make_tuple(to_numpy(std::move(missing), {views.size()}), to_numpy(std::move(infinite), {views.size()}));
 }
 
-std::tuple<std::vector<double>, bool> distinct_values(const AnyColumn& column, std::optional<In1<int64_t>> rows,
-                                                      size_t limit) {
-    nb::list one;
-    one.append(nb::cast(column));
+nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> rows, size_t limit) {
     std::vector<AnyColumn> keep;
-    const auto views = views_of(one, keep);
-    require(views[0].type != Type::category, "distinct values are of numeric columns");
-    const size_t count = rows ? rows->shape(0) : views[0].rows;
-    if (rows) require_rows(rows->data(), count, views[0].rows);
-    std::vector<double> values;
-    bool complete;
+    const auto views = views_of(columns, keep);
+    for (const auto& view : views) require(view.type != Type::category, "distinct values are of numeric columns");
+    require(limit <= 255, "limit must be at most 255");
+    const size_t n_rows = views.empty() ? 0 : views[0].rows;
+    const size_t count = rows ? rows->shape(0) : n_rows;
+    if (rows) require_rows(rows->data(), count, n_rows);
+    std::vector<Distinct> found;
     {
         nb::gil_scoped_release release;
-        complete = collect_distinct(views[0], rows ? rows->data() : nullptr, count, limit, values);
+        found = collect_distinct(views, rows ? rows->data() : nullptr, count, limit);
     }
-    return {std::move(values), complete};
+    nb::list result;
+    for (const Distinct& one : found) {
+        auto values = std::make_unique<double[]>(one.values.size());
+        std::copy(one.values.begin(), one.values.end(), values.get());
+        result.append(nb::make_tuple(to_numpy(std::move(values), {one.values.size()}), one.complete));
+    }
+    return result;
 }
 
 nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_t> category_hashes,
@@ -181,7 +182,7 @@ void encode_columns(const nb::list& columns, In1<double> thresholds, In1<int64_t
 
 void bind_binning(nb::module_& area) {
     area.def("survey", &survey_columns, nb::arg("columns"), nb::arg("n_threads"));
-    area.def("distinct_values", &distinct_values, nb::arg("column").noconvert(), nb::arg("rows").noconvert().none(),
+    area.def("distinct_values", &distinct_values, nb::arg("columns"), nb::arg("rows").noconvert().none(),
              nb::arg("limit"));
     area.def("row_hashes", &row_hashes, nb::arg("columns"), nb::arg("category_hashes").noconvert(),
              nb::arg("offsets").noconvert(), nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_threads"));

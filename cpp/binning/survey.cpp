@@ -119,22 +119,70 @@ std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threa
     return all;
 }
 
-bool collect_distinct(const ColumnView& column, const int64_t* rows, size_t n_rows, size_t limit,
-                      std::vector<double>& values) {
-    double last = std::numeric_limits<double>::quiet_NaN();
-    for (size_t i = 0; i < n_rows; ++i) {
-        const size_t row = rows ? static_cast<size_t>(rows[i]) : i;
-        const double x =
-            (column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row)) +
-            0.0;
-        if (x == last || x != x) continue;
-        last = x;
-        const auto place = std::lower_bound(values.begin(), values.end(), x);
-        if (place != values.end() && *place == x) continue;
-        values.insert(place, x);
-        if (values.size() > limit) return false;
+namespace {
+
+// The different values of one column in an open-addressing table; NaN marks a free place.
+class FewValues {
+   public:
+    explicit FewValues(size_t limit) : limit_(limit), places_(kPlaces, std::numeric_limits<double>::quiet_NaN()) {}
+
+    bool complete() const { return count_ <= limit_; }
+
+    void add(const double* value, size_t n) {
+        for (size_t i = 0; i < n; ++i) {
+            const double x = value[i] + 0.0;  // -0.0 is 0.0
+            if (x != x) continue;
+            size_t at = (std::bit_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u) >> 54;
+            while (places_[at] != x) {
+                if (places_[at] != places_[at]) {
+                    places_[at] = x;
+                    if (++count_ > limit_) return;
+                }
+                if (places_[at] != x) at = (at + 1) % kPlaces;
+            }
+        }
     }
-    return values.size() <= limit;
+
+    std::vector<double> sorted() const {
+        std::vector<double> values;
+        for (const double x : places_)
+            if (x == x) values.push_back(x);
+        std::sort(values.begin(), values.end());
+        return values;
+    }
+
+   private:
+    static constexpr size_t kPlaces = 1024;  // 2^(64 - 54), four times the largest limit
+    size_t limit_;
+    size_t count_ = 0;
+    std::vector<double> places_;
+};
+
+void load_rows(const ColumnView& column, const int64_t* rows, size_t first, size_t n, double* value) {
+    for (size_t i = 0; i < n; ++i) {
+        const size_t row = rows ? static_cast<size_t>(rows[first + i]) : first + i;
+        value[i] =
+            column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row);
+    }
+}
+
+}  // namespace
+
+std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
+                                       size_t limit) {
+    std::vector<FewValues> found(columns.size(), FewValues(limit));
+    double value[kChunk];
+    for (size_t first = 0; first < n_rows; first += kChunk) {
+        const size_t n = std::min(kChunk, n_rows - first);
+        for (size_t j = 0; j < columns.size(); ++j) {
+            if (!found[j].complete()) continue;
+            load_rows(columns[j], rows, first, n, value);
+            found[j].add(value, n);
+        }
+    }
+    std::vector<Distinct> result;
+    for (const FewValues& few : found) result.push_back({few.sorted(), few.complete()});
+    return result;
 }
 
 void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const uint64_t*>& category_hash, uint64_t seed,

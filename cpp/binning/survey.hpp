@@ -16,9 +16,15 @@ struct Findings {
 /// For each column, whether a value is missing and whether one is infinite.
 std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threads);
 
-/// Adds the distinct values of the rows to `values` (sorted); false as soon as there are more than `limit`.
-bool collect_distinct(const ColumnView& column, const int64_t* rows, size_t n_rows, size_t limit,
-                      std::vector<double>& values);
+/// The different values of a column in order; when there are more than the limit, only some of them.
+struct Distinct {
+    std::vector<double> values;
+    bool complete;
+};
+
+/// The different values of each column over the rows given (nullptr: all), up to a limit of at most 255.
+std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
+                                       size_t limit);
 
 /// A hash of each row's content and the seed: the same for rows that are equal, whatever their place and column order.
 /// Categories hash by `category_hash[j]`, one entry a category.

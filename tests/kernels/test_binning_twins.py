@@ -139,11 +139,23 @@ def test_survey_equals_the_twin(column):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_distinct_values_stop_at_the_limit():
-    column = np.array([3.0, 1.0, np.nan, 1.0, -0.0, 0.0])
-    assert kernels.distinct_values(column, None, 3) == ([0.0, 1.0, 3.0], True)
-    assert kernels.distinct_values(column, None, 2)[1] is False
-    assert kernels.distinct_values(column, np.array([0, 1]), 2) == ([1.0, 3.0], True)
+@settings(max_examples=60, deadline=None)
+@given(COLUMNS, st.integers(1, 60), st.data())
+def test_distinct_values_equal_the_twin_up_to_the_limit(column, limit, data):
+    rows = data.draw(st.none() | arrays(np.int64, len(column), elements=st.integers(0, max(len(column) - 1, 0))))
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = np.nan_to_num(column.astype(np.float32), nan=np.nan)
+    for one, (values, complete) in zip((column, narrow), kernels.distinct_values([column, narrow], rows, limit), strict=True):
+        expected, fits = reference.distinct_values(one, rows, limit)
+        assert complete == fits
+        if fits:
+            np.testing.assert_array_equal(values, expected)
+
+
+def test_distinct_values_of_a_whole_table_of_255():
+    column = np.random.default_rng(0).permutation(np.tile(np.arange(255) * 2.0**40, 9))
+    assert kernels.distinct_values([column], None, 255)[0][1]
+    assert not kernels.distinct_values([column], None, 254)[0][1]
 
 
 def test_the_number_of_threads_changes_nothing():

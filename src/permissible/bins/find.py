@@ -88,24 +88,19 @@ def _numeric_bins(
     sampled = inside if rows is None else rows[inside]
     weight = None if weight is None else weight[inside]
     edges = kernels.find_edges(columns, sampled, weight, unit, max_bins, n_threads)
-    return [
-        _numeric_column(_complete(column, rows, thresholds, exact, max_bins), _any_missing(table, j, rows))
-        for j, column, (thresholds, _, exact) in zip(numeric, columns, edges, strict=True)
-    ]
+    few = [k for k, (_, _, exact) in enumerate(edges) if exact]
+    # Where the sample shows few different values, those of all rows count, so that rare values are not lost.
+    complete = dict(zip(few, kernels.distinct_values([columns[k] for k in few], rows, max_bins), strict=True))
+    found = []
+    for k, (thresholds, _, _) in enumerate(edges):
+        values, fits = complete.get(k, (NO_THRESHOLDS, False))
+        missing = _any_missing(table, numeric[k], rows)
+        found.append(_numeric_column(kernels.separators(values) if fits else thresholds, missing))
+    return found
 
 
 def _numeric_column(thresholds: FloatArray, has_missing: bool) -> ColumnBins:
     return ColumnBins(len(thresholds) + 1, has_missing, thresholds, NO_CODES)
-
-
-def _complete(
-    column: AnyArray, rows: IntArray | None, thresholds: FloatArray, exact: bool, max_bins: int
-) -> FloatArray:
-    """Where the sample shows few different values, those of all rows, so that rare values are not lost."""
-    if not exact:
-        return thresholds
-    values, complete = kernels.distinct_values(column, rows, max_bins)
-    return kernels.separators(np.array(values)) if complete else thresholds
 
 
 def _any_missing(table: Table, column: int, rows: IntArray | None) -> bool:

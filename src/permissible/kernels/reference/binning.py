@@ -18,6 +18,13 @@ def survey(columns: list[AnyArray]) -> tuple[BoolArray, BoolArray]:
     return np.array(missing, dtype=bool), np.array(infinite, dtype=bool)
 
 
+def distinct_values(column: AnyArray, rows: IntArray | None, limit: int) -> tuple[FloatArray, bool]:
+    """The different values in order, and whether there are no more than the limit."""
+    values = column if rows is None else column[rows]
+    different = np.unique(values[~np.isnan(values)].astype(np.float64) + 0.0)
+    return different, len(different) <= limit
+
+
 def separate(lower: float, upper: float) -> float:
     """The midpoint of two neighbouring values in as few digits as lie strictly between them (`lower` if no double does)."""
     middle = lower / 2 + upper / 2
