@@ -123,7 +123,7 @@ namespace {
 
 // The different values of one column in an open-addressing table; NaN marks a free place.
 class FewValues {
-   public:
+  public:
     explicit FewValues(size_t limit) : limit_(limit), places_(kPlaces, std::numeric_limits<double>::quiet_NaN()) {}
 
     bool complete() const { return count_ <= limit_; }
@@ -151,7 +151,7 @@ class FewValues {
         return values;
     }
 
-   private:
+  private:
     static constexpr size_t kPlaces = 1024;  // 2^(64 - 54), four times the largest limit
     size_t limit_;
     size_t count_ = 0;
@@ -161,8 +161,7 @@ class FewValues {
 void load_rows(const ColumnView& column, const int64_t* rows, size_t first, size_t n, double* value) {
     for (size_t i = 0; i < n; ++i) {
         const size_t row = rows ? static_cast<size_t>(rows[first + i]) : first + i;
-        value[i] =
-            column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row);
+        value[i] = column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row);
     }
 }
 

@@ -145,7 +145,9 @@ def test_distinct_values_equal_the_twin_up_to_the_limit(column, limit, data):
     rows = data.draw(st.none() | arrays(np.int64, len(column), elements=st.integers(0, max(len(column) - 1, 0))))
     with np.errstate(over="ignore", under="ignore"):
         narrow = np.nan_to_num(column.astype(np.float32), nan=np.nan)
-    for one, (values, complete) in zip((column, narrow), kernels.distinct_values([column, narrow], rows, limit), strict=True):
+    for one, (values, complete) in zip(
+        (column, narrow), kernels.distinct_values([column, narrow], rows, limit), strict=True
+    ):
         expected, fits = reference.distinct_values(one, rows, limit)
         assert complete == fits
         if fits:

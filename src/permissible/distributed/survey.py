@@ -46,9 +46,9 @@ class ColumnSurvey:
             self.counts.update({c: int(n) for c, n in zip(column.categories, counts, strict=True) if n})
             return
         self.has_missing |= bool(np.isnan(values).any())
-        found, complete = kernels.distinct_values(values, None, max_bins)
-        self.merge_kind(column.kind, bool(found))
-        self.merge_distinct(np.array(found, dtype=np.float64), complete, max_bins)
+        ((found, complete),) = kernels.distinct_values([values], None, max_bins)
+        self.merge_kind(column.kind, len(found) > 0)
+        self.merge_distinct(found, complete, max_bins)
 
     def merge_kind(self, kind: Kind, holds_values: bool) -> None:
         """A part without a value in this column says nothing of its kind; otherwise the parts must agree."""

@@ -6,9 +6,7 @@ import numpy.typing as npt
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
 def survey(columns: list[AnyArray], n_threads: int) -> tuple[BoolArray, BoolArray]: ...
-def distinct_values(
-    columns: list[AnyArray], rows: IntArray | None, limit: int
-) -> list[tuple[FloatArray, bool]]: ...
+def distinct_values(columns: list[AnyArray], rows: IntArray | None, limit: int) -> list[tuple[FloatArray, bool]]: ...
 def row_hashes(
     columns: list[AnyArray],
     category_hashes: npt.NDArray[np.uint64],
