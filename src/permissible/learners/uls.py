@@ -172,8 +172,9 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
-    patterns = fit.rows.rows.patterns(tuple(fit.rules))
-    found = refit(patterns, pattern_grid(fit.rows.facts), fit.rows.surrogate, fit.theta, free, options.l2)
+    grid = pattern_grid(fit.rows.facts)
+    patterns = fit.rows.rows.patterns(tuple(fit.rules), grid)
+    found = refit(patterns, grid, fit.rows.surrogate, fit.theta, free, options.l2)
     fit.theta = found.theta
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):

@@ -19,11 +19,22 @@ Watch = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Binned rows with a label each: `positive`, and a sample weight (None: 1 each)."""
+    """Binned rows with a label each: `positive`, and a sample weight (None: 1 each).
+
+    Where they are a part of a larger table, `first_row` rows come before them, and `copies` says whether the weights of the
+    whole table are whole numbers.
+    """
 
     binned: BinnedTable
     positive: BoolArray
     weight: FloatArray | None = None
+    first_row: int = 0
+    copies: bool | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether sample weights count as copies of a row."""
+        return whole(self.weight) if self.copies is None else self.copies
 
     def take(self, chosen: AnyArray) -> "Examples":
         """The chosen rows (positions)."""
@@ -57,7 +68,7 @@ def kernel_rows(examples: Examples, loss: CompiledLoss, two_sums: bool, n_thread
     """The examples as the kernels hold them during a fit."""
     return kernels.Rows(
         examples.binned.blocks, examples.binned.n_columns, np.ascontiguousarray(examples.positive).view(np.uint8),
-        examples.weight, whole(examples.weight), loss.name, loss.parameter, two_sums, n_threads,
+        examples.weight, examples.whole, loss.name, loss.parameter, two_sums, n_threads, examples.first_row,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls_fast import Examples, kernel_rows, whole
+from permissible.learners.uls_fast import Examples, kernel_rows
 from permissible.learners.uls_losses import CompiledLoss
 from permissible.learners.uls_rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms, pairs_of
 from permissible.losses import Loss, PermissibleLoss
@@ -32,7 +32,7 @@ def sample_facts(examples: Examples) -> Facts:
     n_rows = len(examples.positive)
     if weight is None:
         return Facts(n_rows, float(n_rows), 1.0, False)
-    if whole(weight):
+    if examples.whole:
         return Facts(n_rows, float(weight.sum()), 1.0, False)
     return Facts(n_rows, math.fsum(weight), float(weight.max()), True)
 
@@ -77,9 +77,9 @@ class CompiledRows:
         """Take a step."""
         return Standing(*self._rows.apply(*kernel_rule(rule), value_in, value_out, kernels.Grids(*grids)))
 
-    def patterns(self, rules: tuple[Rule, ...]) -> Patterns:
+    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""
-        return Patterns(*self._rows.patterns([kernel_rule(rule) for rule in rules], pattern_grid(self._facts)))
+        return Patterns(*self._rows.patterns([kernel_rule(rule) for rule in rules], grid))
 
 
 class PythonRows:
@@ -88,7 +88,6 @@ class PythonRows:
     def __init__(self, examples: Examples, loss: Loss, two_sums: bool, n_threads: int = 1) -> None:
         self.examples, self.loss, self.two_sums, self.n_threads = examples, loss, two_sums, n_threads
         self._facts = sample_facts(examples)
-        self._whole = whole(examples.weight)
         self._sign = np.where(examples.positive, 1.0, -1.0)
         self._real = examples.weight if self._facts.real_weights else None
         self._copies = None if examples.weight is None or self._real is not None else examples.weight.astype(np.int64)
@@ -132,7 +131,7 @@ class PythonRows:
         mask = self.mask(rule).view(np.uint8) if rule else None
         return kernels.histogram(
             binned.blocks, binned.n_columns, signed, curved, self._multiplicity, mask, *request,
-            n_threads=self.n_threads,
+            self.examples.first_row, n_threads=self.n_threads,
         )  # fmt: skip
 
     def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
@@ -144,11 +143,11 @@ class PythonRows:
         sums = [_exact(weight[mask]), _exact(curvature[mask]), 0, _exact(weight[~mask]), _exact(curvature[~mask]), 0]
         return pairs_of(sums)
 
-    def patterns(self, rules: tuple[Rule, ...]) -> Patterns:
+    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""
         n_rows = len(self._sign)
         bits = np.array([self.mask(rule) for rule in rules], dtype=np.uint8).reshape(len(rules), n_rows).T
-        each = self._terms(np.ones(n_rows), pattern_grid(self._facts))
+        each = self._terms(np.ones(n_rows), grid)
         weight = np.zeros((n_rows, 2), dtype=np.int64)
         weight[np.arange(n_rows), self.examples.positive.astype(np.intp)] = each
         return Patterns.merged([Patterns(np.ascontiguousarray(bits), weight)])

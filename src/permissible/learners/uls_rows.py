@@ -14,7 +14,7 @@ and margins. A part that is lost is rebuilt from its data by `reset` with the mo
 | `histogram(rule, request)` | int64 (columns, sums, 256) over the covered rows | + |
 | `measure(rule, value_in, value_out, grids)` | exact sums (6, 2) at a trial step | + |
 | `apply(rule, value_in, value_out, grids)` | `Standing` after the step | see `Standing.merged` |
-| `patterns(rules)` | `Patterns`: weight per class of each combination of rules | by pattern, + |
+| `patterns(rules, grid)` | `Patterns`: weight per class of each combination of rules | by pattern, + |
 
 An exact sum is a pair (high, low) of int64 with value high * 2^32 + low, so pairs add elementwise without carrying.
 """
@@ -163,7 +163,7 @@ class Rows(Protocol):
         """Add a value to the score of covered rows and one to that of the others."""
         ...
 
-    def patterns(self, rules: tuple[Rule, ...]) -> Patterns:
+    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""
         ...
 
