@@ -12,8 +12,10 @@
 namespace permissible::trees {
 namespace {
 
-/// Histograms of open leaves are kept for subtraction up to this many bytes; beyond it they are counted afresh.
-constexpr std::size_t kHistogramBytes = std::size_t{512} << 20;
+/// Histograms of open leaves are kept for subtraction up to this many bytes; beyond it they are counted afresh, and so
+/// are those of nodes of few rows, where counting is as quick.
+constexpr std::size_t kHistogramBytes = std::size_t{256} << 20;
+constexpr std::size_t kWorthKeeping = 256;
 
 /// Cuts evaluated in one go: enough for the vector units, few enough for the nearest cache.
 constexpr std::size_t kCutsTogether = 2048;
@@ -174,7 +176,7 @@ class Grower {
         if (open.cut.column < 0) return;
         spell_out(open, run_of(histogram.get(), open.cut.column));
         queue_.push({coarse(open.cut.gain), node});
-        if (kept_bytes_ + histogram_bytes() <= kHistogramBytes) {
+        if (open.end - open.begin > kWorthKeeping && kept_bytes_ + histogram_bytes() <= kHistogramBytes) {
             kept_bytes_ += histogram_bytes();
             open.histogram = std::move(histogram);
         }

@@ -305,3 +305,20 @@ def test_a_saved_tree_scores_as_before_and_exports_agree(tmp_path):
     assert again.certificate_.statement == model.certificate_.statement
     assert "inf" not in (tmp_path / "tree.json").read_text()
     assert "SELECT" in model.to_sql()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_raw_values_fall_where_their_codes_fell_in_training(dtype):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(4000, 4)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = np.round(X[:, 3], 1)
+    y = (np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 3]) + rng.normal(size=4000) > 0).astype(int)
+    model = UDTClassifier(max_leaves=200, random_state=0).fit(X, y)
+    leaves = model.tree_.leaves
+    assert len(leaves) == 200
+    np.testing.assert_array_equal(np.bincount(model.apply(X), minlength=model.tree_.n_nodes)[leaves],
+                                  model.tree_.samples[leaves])  # fmt: skip
+    weight = np.zeros_like(model.tree_.weight)
+    np.add.at(weight, (model.apply(X), y), 1)
+    np.testing.assert_array_equal(weight[leaves], model.tree_.weight[leaves])

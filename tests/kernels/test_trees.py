@@ -1,5 +1,8 @@
 """The compiled growth of trees against its readable twin."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -134,3 +137,26 @@ def test_sizes_and_dtypes_are_checked_at_the_border():
         grow(np.zeros((2, 1), dtype=np.uint8), np.array([0, 2]), 2)
     with pytest.raises(TypeError):
         grow(np.zeros((2, 1), dtype=np.uint8), np.array([0, 1]), 2, weight=np.ones(2, dtype=np.float32))
+
+
+def test_growth_can_be_interrupted():
+    """Ctrl-C reaches the user within a second or so, also while the kernel runs."""
+    program = """
+import os, signal, threading, time
+import numpy as np
+from permissible.kernels._core import trees
+rng = np.random.default_rng(0)
+n = 60_000
+codes = rng.integers(0, 255, size=(1, n, 8)).astype(np.uint8)
+target = rng.integers(0, 2, n).astype(np.uint16)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begun = time.monotonic()
+try:
+    for _ in range(200):
+        trees.grow_counts(codes, 8, target, 2, None, 1.0, False, np.full(8, 255, np.int32), np.zeros(8, np.uint8),
+                          np.zeros(8, np.int8), 0, 0.0, None, -1, -1, 1.0, 0.0, 0.0, False, 1)
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - begun < 20)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.stdout.strip() == "interrupted True", ran.stderr

@@ -23,10 +23,12 @@ from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import trees
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
+from permissible.validation import Words, refusal
 
 _COMPILED = {"logistic": (0, None), "matsushita": (1, None), "mu": (1, None), "exponential": (1, None),
              "squared": (2, None), "least_squares": (2, None), "power": (3, "upsilon"), "logcosh": (4, "zeta")}  # fmt: skip
 _USER = 5
+MAX_CLASSES = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ def grow_tree(
     trace : TreeTrace
     """
     limits = limits or TreeLimits()
+    if n_classes > MAX_CLASSES:
+        raise refusal("y", f"labels of at most {MAX_CLASSES} classes", Words(f"{n_classes} classes"))
     phi, parameter, function = _impurity(loss)
     integers, unit, counts = quantise(weight)
     total = float(binned.n_rows if weight is None else np.sum(weight))
