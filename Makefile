@@ -53,6 +53,15 @@ lint: $(STAMP) $(CORE) ## ruff, mypy, import-linter, clang-format
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 
+$(VENV)/.docs: $(BASE)
+	@echo "Installing what the documentation needs into $(VENV) (a minute, once) ..."
+	@$(call INSTALL,docs)
+	@touch $@
+
+docs: $(VENV)/.docs $(CORE) ## the documentation, with its gallery, into docs/_build/html; warnings are errors
+	@cd docs && MPLBACKEND=Agg ../$(PY) -m sphinx -W --keep-going -q -b html . _build/html
+	@echo "Open docs/_build/html/index.html"
+
 format: $(STAMP) ## format Python and C++
 	@$(VENV)/bin/ruff check --fix-only --quiet . ; $(VENV)/bin/ruff format .
 	@$(VENV)/bin/clang-format -i $$(find cpp -name '*.cpp' -o -name '*.hpp')

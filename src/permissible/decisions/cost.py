@@ -88,7 +88,7 @@ class CostMatrix(Decision):
 
     @classmethod
     def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: float | FloatArray | None = None) -> Self:
-        """Build costs of classes on an ordered scale: |true - predicted| ** power."""
+        """Build costs of classes on an ordered scale: the distance of true and predicted, to a power."""
         return cls(builders.ordinal_costs(n_classes, power), reject_cost)
 
     @classmethod

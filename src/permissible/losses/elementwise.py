@@ -7,7 +7,7 @@ several steps; the blocks do not change a bit of the result, since each number i
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from permissible.types import ArrayLike, FloatArray
 from permissible.validation import refusal, refusal_type
 
 BLOCK = 8192
-Method = TypeVar("Method", bound=Callable[..., Any])
+Inner: TypeAlias = Callable[[Any, FloatArray], FloatArray]
+Outer: TypeAlias = Callable[[Any, ArrayLike], FloatArray]
 
 
 def as_floats(values: ArrayLike, argument: str) -> FloatArray:
@@ -38,22 +39,22 @@ def as_probabilities(values: ArrayLike, argument: str) -> FloatArray:
     return array
 
 
-def elementwise(argument: str, check: Callable[[ArrayLike, str], FloatArray] = as_floats) -> Callable[[Method], Method]:
+def elementwise(argument: str, check: Callable[[ArrayLike, str], FloatArray] = as_floats) -> Callable[[Inner], Outer]:
     """Make a method of one float64 array accept anything number-like; a scalar in gives a float out."""
 
-    def decorate(method: Method) -> Method:
+    def decorate(method: Inner) -> Outer:
         @wraps(method)
-        def call(self: object, values: ArrayLike) -> Any:
+        def call(self: Any, values: ArrayLike) -> FloatArray:
             array = check(values, argument)
             if array.size <= BLOCK:
                 result = method(self, np.atleast_1d(array)).reshape(array.shape)
-                return result if array.ndim else result.item()
+                return result if array.ndim else cast(FloatArray, result.item())
             flat = array.ravel()
             result = np.empty_like(flat)
             for start in range(0, flat.size, BLOCK):
                 result[start : start + BLOCK] = method(self, flat[start : start + BLOCK])
             return result.reshape(array.shape)
 
-        return cast(Method, call)
+        return call
 
     return decorate

@@ -83,7 +83,7 @@ class PermissibleLoss:
 
     @elementwise("margin")
     def curvature(self, margin: FloatArray) -> FloatArray:
-        """Minus the derivative of the weight, b F''(x) = 1 / G''(ginv(-x)); 0 where |x| >= score_limit."""
+        """Minus the derivative of the weight, b F''(x) = 1 / G''(ginv(-x)); 0 from the score limit on."""
         return self._within(self._curvature, -np.abs(margin), 0.0)
 
     @elementwise("margin")

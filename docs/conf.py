@@ -1,0 +1,49 @@
+"""Sphinx settings; `make docs` builds with warnings as errors."""
+
+import warnings
+from pathlib import Path
+
+import permissible
+
+project = "permissible"
+author = "the permissible developers"
+copyright = "the permissible developers"
+version = release = permissible.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = [
+    "_build",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "sg_execution_times.rst",
+    "**/sg_execution_times.rst",
+]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+# The pages of full runs are made by `make reproduce`; before the first run their links have no target.
+suppress_warnings = [] if (Path(__file__).parent / "results" / "index.md").exists() else ["myst.xref_missing"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "permissible"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+html_show_sourcelink = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 60,
+    "abort_on_example_error": True,
+}
+
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

@@ -1,0 +1,38 @@
+"""What the documents say is true: the steps of CONTRIBUTING run, named tests exist, examples in the pages give their output."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from permissible import losses
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_add_a_phi_in_five_steps_runs_as_written():
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Add a phi in five steps")[1].split("\n## ")[0]
+    steps = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    assert len(steps) == 4
+    space: dict[str, object] = {}
+    try:
+        for step in steps:
+            exec(step, space)
+    finally:
+        losses.unregister("sine")
+
+
+def test_every_test_that_the_errata_name_exists():
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs" / "errata.md").read_text())
+    assert len(named) >= 17
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text(), (path, name)
+
+
+@pytest.mark.parametrize("page", ["losses.md"])
+def test_examples_in_the_pages_give_their_output(page):
+    text = re.sub(r"```\w*", "", (ROOT / "docs" / page).read_text())
+    examples = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
+    assert examples.examples
+    assert doctest.DocTestRunner().run(examples).failed == 0
