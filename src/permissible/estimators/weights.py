@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, refusal, shown
+from permissible.validation import Words, refusal, shown, weights
 
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
@@ -16,21 +16,9 @@ def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "biuf":
-        weight = np.asarray(weight, dtype=np.float64)
     if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.ndim != 1 or len(weight) != n_rows:
-        came = Words(f"an array of shape {weight.shape}")
-        raise refusal("sample_weight", f"one weight for each of the {n_rows} rows", came)
-    weight = weight.astype(np.float64, copy=False)
-    low = float(weight.min(initial=np.inf))
-    if not (low >= 0 and float(weight.max(initial=0.0)) < np.inf):
-        bad = weight[~((weight >= 0) & (weight < np.inf))][0]
-        raise refusal("sample_weight", "finite and not negative", float(bad))
-    if n_rows and not weight.any():
-        raise refusal("sample_weight", "positive for at least one row", Words("weights that are all zero"))
-    return weight
+        weight = np.full(n_rows, weight)
+    return weights("sample_weight", weight, length=n_rows)
 
 
 def with_class_weight(

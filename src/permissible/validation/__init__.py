@@ -3,8 +3,22 @@
 A refusal is one sentence: the argument, what was expected, what came, and what to do about it.
 """
 
+from permissible.validation.arrays import probabilities, real_array, weights
 from permissible.validation.boundaries import checked_boundaries
 from permissible.validation.costs import checked_costs
+from permissible.validation.names import did_you_mean, one_of
 from permissible.validation.refusal import Words, refusal, refusal_type, shown
 
-__all__ = ["Words", "checked_boundaries", "checked_costs", "refusal", "refusal_type", "shown"]
+__all__ = [
+    "Words",
+    "checked_boundaries",
+    "checked_costs",
+    "did_you_mean",
+    "one_of",
+    "probabilities",
+    "real_array",
+    "refusal",
+    "refusal_type",
+    "shown",
+    "weights",
+]

@@ -1,0 +1,34 @@
+"""Names chosen from a list: an unknown one is refused with the one that was probably meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from permissible.validation.refusal import refusal, refusal_type
+
+
+def one_of(argument: str, value: Any, names: Iterable[str]) -> str:
+    """Check that `value` is one of the names.
+
+    Examples
+    --------
+    >>> one_of("solver", "psgd", ["auto", "dual", "psgd"])
+    'psgd'
+    >>> one_of("solver", "psdg", ["auto", "dual", "psgd"])
+    Traceback (most recent call last):
+    ...
+    ValueError: `solver` must be one of 'auto', 'dual', 'psgd', got 'psdg'; did you mean 'psgd'.
+    """
+    known = [*names]
+    expected = f"one of {', '.join(map(repr, known))}"
+    if not isinstance(value, str):
+        raise refusal_type(argument, expected, value)
+    if value not in known:
+        raise refusal(argument, expected, value, did_you_mean(value, known))
+    return value
+
+
+def did_you_mean(value: str, names: Iterable[str]) -> str | None:
+    """The remedy "did you mean ..." when a name is near, else None."""
+    near = get_close_matches(value, [*names], n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}" if near else None
