@@ -1,0 +1,86 @@
+// Rows of a kernel matrix: k(x_i, x_j) for all j, in single precision for the search and in double precision for the
+// certificate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace permissible::boundary {
+
+enum class KernelKind : int { linear = 0, rbf = 1, poly = 2, sigmoid = 3 };
+
+struct KernelSpec {
+    KernelKind kind = KernelKind::rbf;
+    double gamma = 1, coef0 = 0;
+    int degree = 3;
+    double shift = 0;  // added to every entry: 1 for a penalised intercept
+};
+
+/// The points column by column, in blocks of `kKernelBlock` rows, so that a block of results stays in the first cache.
+inline constexpr std::size_t kKernelBlock = 512;
+
+template <typename T>
+class KernelRows {
+  public:
+    KernelRows(const KernelSpec& spec, const double* x, std::size_t n, std::size_t d);
+    std::size_t size() const { return n_; }
+    /// out[j] = k(x_i, x_j), j = 0 .. n-1.
+    void row(std::size_t i, T* out) const { row(x_ + i * d_, square_[i], out); }
+    void row(const double* point, double square, T* out) const;
+    T diagonal(std::size_t i) const;
+
+  private:
+    KernelSpec spec_;
+    const double* x_;
+    std::size_t n_, d_;
+    std::vector<T> columns_;       // block by block, each d x kKernelBlock
+    std::vector<double> square_;   // |x_i|^2
+    std::vector<T> half_squares_;  // the same in T, padded
+};
+
+extern template class KernelRows<float>;
+extern template class KernelRows<double>;
+
+/// The most recent rows, within a budget of memory that is taken only as it is needed.
+template <typename T>
+class RowCache {
+  public:
+    RowCache(std::size_t n, std::size_t bytes) : n_(n), capacity_(bytes / (n * sizeof(T) + 1)), place_(n) {
+        if (capacity_ < 4) capacity_ = 4;
+        for (auto& place : place_) place = order_.end();
+    }
+    /// The row i, computed by `fill` when it is not there. The row `pinned` is never thrown out.
+    template <typename Fill>
+    const T* get(std::size_t i, std::size_t pinned, Fill fill) {
+        if (place_[i] != order_.end()) {
+            order_.splice(order_.begin(), order_, place_[i]);
+            return order_.front().values.get();
+        }
+        if (order_.size() < capacity_) {
+            order_.push_front({i, std::make_unique_for_overwrite<T[]>(n_)});
+        } else {
+            auto oldest = std::prev(order_.end());
+            if (oldest->row == pinned) --oldest;
+            place_[oldest->row] = order_.end();
+            oldest->row = i;
+            order_.splice(order_.begin(), order_, oldest);
+        }
+        place_[i] = order_.begin();
+        fill(i, order_.front().values.get());
+        return order_.front().values.get();
+    }
+
+  private:
+    struct Entry {
+        std::size_t row;
+        std::unique_ptr<T[]> values;
+    };
+    std::size_t n_, capacity_;
+    std::list<Entry> order_;
+    std::vector<typename std::list<Entry>::iterator> place_;
+};
+
+}  // namespace permissible::boundary
