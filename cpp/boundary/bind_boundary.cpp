@@ -246,7 +246,19 @@ nb::object score_kernel(In2<double> support, int kind, double gamma, double coef
     return nb::cast(to_numpy<double>(std::move(out), {n}));
 }
 
+double intercept_of(In1<double> score, In1<int8_t> positive, In1<double> weight, In2<double> hinge, In2<double> width,
+                    double near) {
+    const std::size_t n = score.shape(0);
+    if (positive.shape(0) != n || weight.shape(0) != n)
+        throw std::invalid_argument("score, positive and weight must have one value a row");
+    const Problem problem = problem_of(hinge, width, 1.0, true, false);
+    nb::gil_scoped_release free;
+    return best_intercept(problem, score.data(), positive.data(), weight.data(), n, near);
+}
+
 void bind_kernel(nb::module_& area) {
+    area.def("best_intercept", &intercept_of, "score"_a.noconvert(), "positive"_a.noconvert(), "weight"_a.noconvert(),
+             "hinge"_a.noconvert(), "width"_a.noconvert(), "near"_a);
     area.def("solve_kernel", &solve_kernel, "x"_a.noconvert(), "kind"_a, "gamma"_a, "coef0"_a, "degree"_a,
              "cache_bytes"_a, "single_precision"_a, "positive"_a.noconvert(), "weight"_a.noconvert(),
              "hinge"_a.noconvert(), "width"_a.noconvert(), "strength"_a, "fit_intercept"_a, "penalize_intercept"_a,

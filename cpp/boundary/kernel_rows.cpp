@@ -11,38 +11,47 @@ namespace permissible::boundary {
 
 namespace {
 
-// exp for x <= 0 by 2^k times a polynomial on [-ln2/2, ln2/2]; below the underflow bound it is 0. Relative error 1e-7
-// and 1e-16. (Written out so that it vectorises without leave to reorder arithmetic, which a vector math library would
-// ask for.)
-inline float exp_negative(float x) {
-    x = x < -87.0f ? -87.0f : x;
-    const float shifted = x * 1.44269504088896341f + 12582912.0f;
-    const float k = shifted - 12582912.0f;
-    float r = x - k * 0.693359375f;
+#define PERMISSIBLE_INLINE inline __attribute__((always_inline))
+
+typedef float FloatPack __attribute__((vector_size(32)));
+typedef int32_t FloatBits __attribute__((vector_size(32)));
+typedef double DoublePack __attribute__((vector_size(32)));
+typedef int64_t DoubleBits __attribute__((vector_size(32)));
+
+template <typename Pack, typename T>
+PERMISSIBLE_INLINE Pack load(const T* p) {
+    Pack v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+
+// exp for x <= 0 by 2^k times a polynomial on [-ln2/2, ln2/2]; held at the underflow bound below it. Relative error
+// 1e-7 and 1e-16. (Written out because a vector math library would ask for leave to reorder arithmetic.)
+PERMISSIBLE_INLINE FloatPack exp_negative(FloatPack x) {
+    const FloatPack lowest = FloatPack{} - 87.0f;
+    x = x < lowest ? lowest : x;
+    const FloatPack shifted = x * 1.44269504088896341f + 12582912.0f;
+    const FloatPack k = shifted - 12582912.0f;
+    FloatPack r = x - k * 0.693359375f;
     r = r - k * -2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
+    FloatPack p = r * 1.9875691500e-4f + 1.3981999507e-3f;
     p = p * r + 8.3334519073e-3f;
     p = p * r + 4.1665795894e-2f;
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * r * r + r + 1.0f;
-    int32_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    int32_t power = (bits - 0x4B400000 + 127) << 23;
-    float scale;
-    std::memcpy(&scale, &power, sizeof scale);
-    return p * scale;
+    const FloatBits power = (reinterpret_cast<const FloatBits&>(shifted) - 0x4B400000 + 127) << 23;
+    return p * reinterpret_cast<const FloatPack&>(power);
 }
 
-inline double exp_negative(double x) {
-    x = x < -700.0 ? -700.0 : x;
-    const double shifted = x * 1.4426950408889634074 + 6755399441055744.0;
-    const double k = shifted - 6755399441055744.0;
-    double r = x - k * 6.93147180369123816490e-01;
+PERMISSIBLE_INLINE DoublePack exp_negative(DoublePack x) {
+    const DoublePack lowest = DoublePack{} - 700.0;
+    x = x < lowest ? lowest : x;
+    const DoublePack shifted = x * 1.4426950408889634074 + 6755399441055744.0;
+    const DoublePack k = shifted - 6755399441055744.0;
+    DoublePack r = x - k * 6.93147180369123816490e-01;
     r = r - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
+    DoublePack p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
     p = p * r + 1.0 / 39916800.0;
     p = p * r + 1.0 / 3628800.0;
     p = p * r + 1.0 / 362880.0;
@@ -55,71 +64,51 @@ inline double exp_negative(double x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    int64_t power = (bits - 0x4338000000000000LL + 1023) << 52;
-    double scale;
-    std::memcpy(&scale, &power, sizeof scale);
-    return p * scale;
+    const DoubleBits power = (reinterpret_cast<const DoubleBits&>(shifted) - 0x4338000000000000LL + 1023) << 52;
+    return p * reinterpret_cast<const DoublePack&>(power);
 }
 
+/// Products of one point with every block of points, and for the rbf kernel the whole value.
+template <typename Pack, typename T>
+PERMISSIBLE_INLINE void blocks_body(const T* columns, std::size_t blocks, std::size_t d, const T* point,
+                                    const T* squares, T square, T gamma, bool rbf, T* out) {
+    constexpr std::size_t lanes = sizeof(Pack) / sizeof(T), packs = kKernelBlock / lanes;
+    for (std::size_t block = 0; block < blocks;
+         ++block, columns += d * kKernelBlock, out += kKernelBlock, squares += kKernelBlock) {
+        Pack sum[packs] = {};
+        for (std::size_t j = 0; j < d; ++j)
+            for (std::size_t a = 0; a < packs; ++a)
+                sum[a] += point[j] * load<Pack>(columns + j * kKernelBlock + a * lanes);
+        if (rbf)
+            for (std::size_t a = 0; a < packs; ++a) {
+                Pack distance = square + load<Pack>(squares + a * lanes) - T(2) * sum[a];
+                distance = distance < T(0) ? Pack{} : distance;
+                sum[a] = exp_negative(-gamma * distance);
+            }
+        std::memcpy(out, sum, sizeof sum);
+    }
+}
+
+PERMISSIBLE_CLONES void all_blocks(const float* columns, std::size_t blocks, std::size_t d, const float* point,
+                                   const float* squares, float square, float gamma, bool rbf, float* out) {
+    blocks_body<FloatPack>(columns, blocks, d, point, squares, square, gamma, rbf, out);
+}
+PERMISSIBLE_CLONES void all_blocks(const double* columns, std::size_t blocks, std::size_t d, const double* point,
+                                   const double* squares, double square, double gamma, bool rbf, double* out) {
+    blocks_body<DoublePack>(columns, blocks, d, point, squares, square, gamma, rbf, out);
+}
+
+/// From products to the value of the kernels that need a library function.
 template <typename T>
-inline __attribute__((always_inline)) void products(const T* columns, std::size_t d, const T* point, T* out) {
-    for (std::size_t r = 0; r < kKernelBlock; ++r) out[r] = 0;
-    std::size_t j = 0;
-    for (; j + 4 <= d; j += 4) {
-        const T a = point[j], b = point[j + 1], c = point[j + 2], e = point[j + 3];
-        const T* column = columns + j * kKernelBlock;
-        for (std::size_t r = 0; r < kKernelBlock; ++r)
-            out[r] += ((a * column[r] + b * column[r + kKernelBlock]) +
-                       (c * column[r + 2 * kKernelBlock] + e * column[r + 3 * kKernelBlock]));
-    }
-    for (; j < d; ++j) {
-        const T a = point[j];
-        const T* column = columns + j * kKernelBlock;
-        for (std::size_t r = 0; r < kKernelBlock; ++r) out[r] += a * column[r];
-    }
-}
-
-PERMISSIBLE_CLONES void block_products(const float* columns, std::size_t d, const float* point, float* out) {
-    products(columns, d, point, out);
-}
-PERMISSIBLE_CLONES void block_products(const double* columns, std::size_t d, const double* point, double* out) {
-    products(columns, d, point, out);
-}
-PERMISSIBLE_CLONES void block_rbf(const float* squares, float square, float gamma, float shift, float* out) {
-    for (std::size_t r = 0; r < kKernelBlock; ++r) {
-        float distance = square + squares[r] - 2.0f * out[r];
-        distance = distance < 0.0f ? 0.0f : distance;
-        out[r] = exp_negative(-gamma * distance) + shift;
-    }
-}
-PERMISSIBLE_CLONES void block_rbf(const double* squares, double square, double gamma, double shift, double* out) {
-    for (std::size_t r = 0; r < kKernelBlock; ++r) {
-        double distance = square + squares[r] - 2.0 * out[r];
-        distance = distance < 0.0 ? 0.0 : distance;
-        out[r] = exp_negative(-gamma * distance) + shift;
-    }
-}
-
-template <typename T>
-void finish(const KernelSpec& spec, const T* squares, double square, T* out) {
-    switch (spec.kind) {
-        case KernelKind::rbf:
-            block_rbf(squares, static_cast<T>(square), static_cast<T>(spec.gamma), static_cast<T>(spec.shift), out);
-            return;
-        case KernelKind::linear:
-            for (std::size_t r = 0; r < kKernelBlock; ++r) out[r] += static_cast<T>(spec.shift);
-            return;
-        case KernelKind::poly:
-            for (std::size_t r = 0; r < kKernelBlock; ++r)
-                out[r] = static_cast<T>(std::pow(spec.gamma * out[r] + spec.coef0, spec.degree) + spec.shift);
-            return;
-        case KernelKind::sigmoid:
-            for (std::size_t r = 0; r < kKernelBlock; ++r)
-                out[r] = static_cast<T>(std::tanh(spec.gamma * out[r] + spec.coef0) + spec.shift);
-            return;
-    }
+void finish(const KernelSpec& spec, std::size_t n, T* out) {
+    if (spec.kind == KernelKind::poly)
+        for (std::size_t r = 0; r < n; ++r)
+            out[r] = static_cast<T>(std::pow(spec.gamma * static_cast<double>(out[r]) + spec.coef0, spec.degree));
+    if (spec.kind == KernelKind::sigmoid)
+        for (std::size_t r = 0; r < n; ++r)
+            out[r] = static_cast<T>(std::tanh(spec.gamma * static_cast<double>(out[r]) + spec.coef0));
+    if (spec.shift != 0)
+        for (std::size_t r = 0; r < n; ++r) out[r] += static_cast<T>(spec.shift);
 }
 
 }  // namespace
@@ -145,14 +134,17 @@ KernelRows<T>::KernelRows(const KernelSpec& spec, const double* x, std::size_t n
 template <typename T>
 void KernelRows<T>::row(const double* point, double square, T* out) const {
     std::vector<T> narrow(point, point + d_);
-    T buffer[kKernelBlock];
-    for (std::size_t begin = 0; begin < n_; begin += kKernelBlock) {
-        const std::size_t width = std::min(kKernelBlock, n_ - begin);
-        T* target = width == kKernelBlock ? out + begin : buffer;
-        block_products(columns_.data() + begin * d_, d_, narrow.data(), target);
-        finish(spec_, half_squares_.data() + begin, square, target);
-        if (target == buffer) std::copy(buffer, buffer + width, out + begin);
+    const bool rbf = spec_.kind == KernelKind::rbf;
+    const std::size_t whole = n_ / kKernelBlock, done = whole * kKernelBlock;
+    all_blocks(columns_.data(), whole, d_, narrow.data(), half_squares_.data(), static_cast<T>(square),
+               static_cast<T>(spec_.gamma), rbf, out);
+    if (done < n_) {
+        T buffer[kKernelBlock];
+        all_blocks(columns_.data() + done * d_, 1, d_, narrow.data(), half_squares_.data() + done,
+                   static_cast<T>(square), static_cast<T>(spec_.gamma), rbf, buffer);
+        std::copy(buffer, buffer + (n_ - done), out + done);
     }
+    finish(spec_, n_, out);
 }
 
 template <typename T>

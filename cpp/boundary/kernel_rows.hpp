@@ -19,8 +19,8 @@ struct KernelSpec {
     double shift = 0;  // added to every entry: 1 for a penalised intercept
 };
 
-/// The points column by column, in blocks of `kKernelBlock` rows, so that a block of results stays in the first cache.
-inline constexpr std::size_t kKernelBlock = 512;
+/// The points lie column by column in blocks of this many rows: the results of a block stay in registers.
+inline constexpr std::size_t kKernelBlock = 32;
 
 template <typename T>
 class KernelRows {

@@ -11,3 +11,6 @@ Codes: TypeAlias = npt.NDArray[np.uint8]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 AnyArray: TypeAlias = npt.NDArray[Any]
 ArrayLike: TypeAlias = npt.ArrayLike
+
+Matrix: TypeAlias = Any
+"""Rows of numbers: a NumPy array, or a CSR matrix where sparse rows are taken."""

@@ -1,16 +1,29 @@
 """BoundaryClassifier keeps scikit-learn's promises and its own."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_classification
-from sklearn.svm import SVC
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import permissible as pm
 from permissible.estimators.boundary import BoundaryClassifier
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([BoundaryClassifier()])
+@parametrize_with_checks(
+    [
+        BoundaryClassifier(),
+        BoundaryClassifier((0.3, 0.7), loss="matsushita", penalize_intercept=True),
+        BoundaryClassifier(kernel="rbf"),
+        BoundaryClassifier("soft"),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -56,3 +69,109 @@ def test_probability_is_the_boundary_at_its_cutoff(data):
 def test_bad_parameters_are_refused_in_one_sentence(parameters, words, data):
     with pytest.raises(ValueError, match=words):
         BoundaryClassifier(**parameters).fit(*data)
+
+
+def test_not_converged_warns_and_gives_the_gap(data):
+    with pytest.warns(ConvergenceWarning, match=r"relative gap of \d\.\de[-+]\d+"):
+        fitted = BoundaryClassifier(max_iter=1).fit(*data)
+    assert fitted.gap_ > 0
+
+
+@pytest.mark.parametrize("boundaries", [(0.5,), (0.25, 0.5, 0.75)])
+def test_liblinear_and_a_penalised_intercept_agree(boundaries, data):
+    X, y = data
+    ours = BoundaryClassifier(boundaries, alpha=1e-2, penalize_intercept=True, tol=1e-10).fit(X, y)
+    if boundaries != (0.5,):
+        assert ours.gap_ <= 1e-9 * ours.objective_
+        return
+    peer = LinearSVC(loss="hinge", C=1 / (4 * np.log(2) * 1e-2 * len(y)), tol=1e-10, max_iter=1_000_000).fit(X, y)
+    scale = 2 * np.log(2)
+    margin = np.where(y == 1, 1, -1) * scale * peer.decision_function(X)
+    square = scale**2 * ((peer.coef_**2).sum() + peer.intercept_[0] ** 2)
+    assert ours.objective_ == pytest.approx(
+        np.log(2) * np.maximum(1 - margin / scale, 0).mean() + 0.5e-2 * square, rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+def test_kernels_score_new_rows_like_libsvm(kernel, data):
+    X, y = data
+    alpha = 1e-2
+    ours = BoundaryClassifier(kernel=kernel, alpha=alpha, tol=1e-10).fit(X[:300], y[:300])
+    peer = SVC(kernel=kernel, C=1 / (4 * np.log(2) * alpha * 300), tol=1e-9).fit(X[:300], y[:300])
+    if kernel != "sigmoid":  # not positive definite: no unique optimum
+        np.testing.assert_allclose(
+            ours.decision_function(X[300:]), 2 * np.log(2) * peer.decision_function(X[300:]), atol=2e-4
+        )
+    assert ours.support_vectors_.shape == (len(ours.support_), 6)
+
+
+def test_a_function_and_a_matrix_give_the_same_as_the_named_kernel(data):
+    X, y = data
+    gram = rbf_kernel(X, gamma=0.2)
+    named = BoundaryClassifier((0.3, 0.6), kernel="rbf", gamma=0.2, tol=1e-9).fit(X[:300], y[:300])
+    own = BoundaryClassifier((0.3, 0.6), kernel=partial(rbf_kernel, gamma=0.2), tol=1e-9).fit(X[:300], y[:300])
+    given = BoundaryClassifier((0.3, 0.6), kernel="precomputed", tol=1e-9).fit(gram[:300, :300], y[:300])
+    expected = named.decision_function(X[300:])
+    np.testing.assert_allclose(own.decision_function(X[300:]), expected, atol=1e-3)
+    np.testing.assert_allclose(given.decision_function(gram[300:, :300]), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("boundaries", [(0.5,), (0.25, 0.5, 0.75), "soft"])
+def test_sparse_and_dense_rows_give_the_same_classifier(boundaries, data):
+    X, y = data
+    X = np.where(np.abs(X) > 0.8, X, 0.0)
+    dense = BoundaryClassifier(boundaries, tol=1e-10).fit(X, y)
+    thin = BoundaryClassifier(boundaries, tol=1e-10).fit(sparse.csr_matrix(X), y)
+    assert thin.objective_ == pytest.approx(dense.objective_, rel=1e-9)
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-4)
+
+
+def test_decisions_name_their_boundaries(data):
+    X, y = data
+    reject = BoundaryClassifier(pm.Reject(0.2)).fit(X, y)
+    np.testing.assert_array_equal(reject.coef_, BoundaryClassifier((0.2, 0.8)).fit(X, y).coef_)
+    assert set(reject.decide(X)) == {-1, 0, 1}
+    assert set(reject.decide(X, pm.Weighted(0.1))) <= {0, 1}
+    weighted = BoundaryClassifier(pm.Weighted(0.2)).fit(X, y)
+    np.testing.assert_array_equal(weighted.predict(X), weighted.decide(X, pm.Weighted(0.2)))
+
+
+def test_lines_of_ones_own_are_checked(data):
+    surrogate = pm.losses.PiecewiseLinear.from_hinges([0.3, 0.6], [-2.0, 0.1, 1.5])
+    fitted = BoundaryClassifier((0.3, 0.6), loss=surrogate).fit(*data)
+    np.testing.assert_allclose(fitted.model_.loss.probability(fitted.deltas_), [0.3, 0.6], rtol=1e-12)
+    crooked = pm.losses.PiecewiseLinear.from_lines([0.3, 0.6], [1.0, 0.9], [-0.7, -0.4], [0.8, 1.0], [-0.4, -0.6])
+    with pytest.raises(ValueError, match="`loss` must be lines that satisfy"):
+        BoundaryClassifier((0.3, 0.6), loss=crooked).fit(*data)
+
+
+def test_partial_fit_streams_and_fit_starts_afresh(data):
+    X, y = data
+    streamed = BoundaryClassifier(alpha=1e-2)
+    for _ in range(60):
+        for part in np.array_split(np.arange(400), 8):
+            streamed.partial_fit(X[part], y[part], classes=[0, 1])
+    exact = BoundaryClassifier(alpha=1e-2).fit(X, y)
+    assert (streamed.predict(X) == exact.predict(X)).mean() > 0.97
+    assert streamed.n_iter_ == 480
+    np.testing.assert_array_equal(streamed.fit(X, y).coef_, exact.coef_)
+
+
+def test_warm_start_reaches_the_same_optimum(data):
+    X, y = data
+    model = BoundaryClassifier((0.3, 0.7), alpha=1e-2, warm_start=True).fit(X, y)
+    model.set_params(alpha=3e-3).fit(X, y)
+    assert model.objective_ == pytest.approx(BoundaryClassifier((0.3, 0.7), alpha=3e-3).fit(X, y).objective_, rel=1e-9)
+
+
+def test_three_classes_are_refused():
+    with pytest.raises(ValueError, match=r"Only binary classification is supported.*OneVsRestClassifier"):
+        BoundaryClassifier().fit(np.eye(3), [0, 1, 2])
+
+
+def test_float32_rows_stay_as_they_are(data):
+    X, y = data
+    narrow = BoundaryClassifier().fit(X.astype(np.float32), y)
+    wide = BoundaryClassifier().fit(X.astype(np.float32).astype(np.float64), y)
+    assert narrow.objective_ == pytest.approx(wide.objective_, rel=1e-10)

@@ -7,16 +7,35 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from permissible import losses
+from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
 from permissible.estimators.exports import Exports
-from permissible.learners.boundary import Problem, Target, solve_linear
+from permissible.learners.boundary import (
+    KernelFit,
+    LinearFit,
+    Problem,
+    Segments,
+    Target,
+    decision_of,
+    solve_kernel,
+    solve_linear,
+    solve_soft,
+)
+from permissible.learners.boundary.kernel_soft import solve_kernel_soft
+from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
+from permissible.learners.boundary.target import boundaries_of
+from permissible.models.kernel import Kernel, KernelModel
 from permissible.models.linear import LinearModel
-from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
+
+NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
+
+
+def _streams(estimator: Any) -> bool:
+    """Whether there is a `partial_fit`: linear, with boundaries. Else map the rows (Nystroem), or take many boundaries."""
+    return estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
 
 
 class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
@@ -26,28 +45,50 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    boundaries : sequence of float, default=(0.5,)
-        Increasing probabilities in (0, 1). ``(0.5,)`` is the support vector machine, ``(pi,)`` unequal costs, ``(d, 1 - d)``
-        the reject option at cost d, several of them risk groups.
-    loss : str or loss, default="logistic"
-        The permissible loss whose tangents at the boundaries are the surrogate.
+    boundaries : sequence of float, "soft" or decision, default=(0.5,)
+        Increasing probabilities in (0, 1): ``(0.5,)`` is the support vector machine, ``(pi,)`` has unequal costs, ``(d, 1 - d)``
+        rejects at cost d, several of them make risk groups. Or ``pm.Hard()``, ``pm.Weighted(pi)``, ``pm.Reject(d)``,
+        ``pm.Boundaries([...])``. ``"soft"`` (``pm.Soft()``) fits the smooth loss itself.
+    loss : str, permissible loss or PiecewiseLinear, default="logistic"
+        The loss whose tangents at the boundaries are the surrogate, or the surrogate itself.
     alpha : float, default=1e-3
         lambda of (18).
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or function, default=None
+        None is the linear classifier with `coef_`; the others give `dual_coef_`. Names and parameters as in LIBSVM.
+    gamma : "scale", "auto" or float, default="scale"
+    degree : int, default=3
+    coef0 : float, default=0.0
+    cache_size : float, default=200
+        Megabytes for kernel rows.
     fit_intercept : bool, default=True
     penalize_intercept : bool, default=False
         Add alpha b^2 / 2 to the objective, LIBLINEAR's convention.
+    solver : {"auto", "newton", "dcd", "smo", "psgd"}, default="auto"
+        Newton for dense rows, coordinate descent for sparse and wide ones, pair updates for kernels; ``"psgd"`` is the
+        paper's projected sub-gradient method, corrected.
     tol : float, default=1e-6
-        Stop once the certified gap is at most this share of the objective.
+        Stop once the certified gap is at most this share of the objective; small dense problems are solved further.
     max_iter : int, default=1000
-        Newton steps.
+        Newton steps, epochs, or rounds of as many pair updates as there are rows.
     class_weight : dict, "balanced" or None
     n_jobs : int or None
-        Threads; the result is the same bit for bit for any number of them.
+        Threads of the Newton solver; the result is the same bit for bit for any number of them.
+    random_state : int, RandomState or None
+        Order of coordinate descent; None is 0.
+    warm_start : bool, default=False
+        Start from the last solution.
+    verbose : int, default=0
+        Say the objective and the gap after the fit.
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features_in_)
+        Without a kernel.
     intercept_ : array of shape (1,)
+    support_, dual_coef_ : arrays of shape (n_support,), (1, n_support)
+        Rows that hold the boundary, and gamma in f(x) = sum_j gamma_j k(x_j, x) + b; absent after `partial_fit`.
+    support_vectors_ : array
+        With a kernel.
     deltas_ : array
         The cut-offs of `decision_function` at which the boundaries lie.
     objective_, gap_ : float
@@ -59,12 +100,14 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import permissible as pm
     >>> from sklearn.datasets import make_classification
-    >>> from permissible.estimators.boundary import BoundaryClassifier
     >>> X, y = make_classification(random_state=0)
-    >>> risk_groups = BoundaryClassifier(boundaries=(0.25, 0.5, 0.75)).fit(X, y)
+    >>> risk_groups = pm.BoundaryClassifier(boundaries=(0.25, 0.5, 0.75)).fit(X, y)
     >>> sorted(set(risk_groups.predict_region(X).tolist()))
     [0, 1, 2, 3]
+    >>> risk_groups.gap_ < 1e-6 * risk_groups.objective_
+    True
     """
 
     def __init__(
@@ -73,84 +116,154 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         *,
         loss: Any = "logistic",
         alpha: float = 1e-3,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 200,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
+        solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.boundaries = boundaries
         self.loss = loss
         self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Binary only, dense rows."""
+        """Two classes; dense or sparse rows; a square matrix for a precomputed kernel."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifier":
-        """Fit to the rows of X with labels y."""
-        _check_parameters(self)
-        target = Target.at(self.boundaries, losses.get(self.loss))
-        features, labels = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        positive = self._encode(labels)
-        problem = self._problem(target, positive, self._weights(features, labels, sample_weight))
-        threads = effective_n_jobs(self.n_jobs)
-        fit = solve_linear(features, problem, tol=self.tol, max_iter=self.max_iter, n_threads=threads)
-        self.model_ = LinearModel(fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas)
-        self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
-        self.target_, self.deltas_ = target, target.deltas
+        """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice."""
+        check_settings(self)
+        target = Target.of(self.boundaries, self.loss)
+        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        classes, positive = encoded(labels)
+        weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
+        problem = self._problem(target, positive, weight)
+        kernel = kernel_of(self, features, weight)
+        self.classes_ = classes
+        fit = self._solve(features, target, problem, kernel)
+        self._store(fit, features, target, problem, kernel)
+        self._report(fit)
+        return self
+
+    @available_if(_streams)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> "BoundaryClassifier":
+        """Take one projected sub-gradient step on a batch (linear, no certificate); `classes` on the first call."""
+        check_settings(self)
+        target = Target.of(self.boundaries, self.loss)
+        first = not hasattr(self, "stream_")
+        features, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=first
+        )
+        if first:
+            given, _ = encoded(labels if classes is None else np.asarray(classes))
+            self.classes_, self.stream_ = given, Stream.begin(features.shape[1])
+        _, positive = encoded(labels, self.classes_)
+        weight = row_weights(features, labels, self.classes_, sample_weight, self.class_weight, part=True)
+        self.stream_ = stream_step(features, self._problem(target, positive, weight), self.stream_)
+        coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
+        self.model_: LinearModel | KernelModel = LinearModel(
+            coef, intercept, target.loss, target.boundaries, target.deltas
+        )
+        self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
+        self.target_, self.deltas_, self.n_iter_ = target, target.deltas, self.stream_.batches
+        self.gap_ = np.inf
+        return self
+
+    def _problem(self, target: Target, positive: AnyArray, weight: FloatArray) -> Problem:
+        segments = target.segments if target.segments is not None else NO_SEGMENTS
+        return Problem(
+            segments, positive, weight, float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept)
+        )
+
+    def _solve(self, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None) -> LinearFit | KernelFit:
+        last = getattr(self, "fit_", None) if self.warm_start else None
+        if last is not None and last.dual.shape != (X.shape[0],):
+            last = None
+        common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        if kernel is not None:
+            if target.segments is None:
+                return solve_kernel_soft(X, problem, target.loss, kernel, **common)
+            start = last if isinstance(last, KernelFit) else None
+            return solve_kernel(X, problem, kernel, start=start, cache_size=self.cache_size, **common)
+        start_linear = last if isinstance(last, LinearFit) and last.coef.shape == (X.shape[1],) else None
+        if target.segments is None:
+            return solve_soft(X, problem, target.loss, start=start_linear, **common)
+        if self.solver == "psgd":
+            return solve_subgradient(X, problem, **common)
+        return solve_linear(
+            X, problem, solver=self.solver, start=start_linear, n_threads=effective_n_jobs(self.n_jobs),
+            seed=seed_of(self.random_state), **common,
+        )  # fmt: skip
+
+    def _store(
+        self, fit: LinearFit | KernelFit, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None
+    ) -> None:
+        self.fit_, self.target_, self.deltas_ = fit, target, target.deltas
+        self.support_ = np.flatnonzero(fit.dual > 0)
+        sign = np.where(problem.positive, 1.0, -1.0)[self.support_]
+        gamma = sign * problem.weight[self.support_] * fit.dual[self.support_] / problem.strength
+        self.dual_coef_, self.intercept_ = gamma[None, :], np.array([fit.intercept])
+        shared = (fit.intercept, target.loss, target.boundaries, target.deltas)
+        if kernel is None:
+            self.model_, self.coef_ = LinearModel(fit.coef, *shared), fit.coef[None, :]
+        else:
+            given = kernel.name == "precomputed"
+            self.support_vectors_ = np.empty((0, X.shape[1])) if given else X[self.support_]
+            self.model_ = KernelModel(kernel, self.support_ if given else self.support_vectors_, gamma, *shared)
         self.certificate_, self.n_iter_ = fit.certificate, fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
+        for stale in ("stream_",):
+            self.__dict__.pop(stale, None)
+
+    def _report(self, fit: LinearFit | KernelFit) -> None:
+        if self.verbose:
+            print(
+                f"BoundaryClassifier: {fit.solver}, {fit.n_iter} iterations, objective {self.objective_:.8g}, "
+                f"relative gap {fit.certificate.relative_gap:.1e}"
+            )
         if not fit.converged:
             warnings.warn(
                 f"BoundaryClassifier stopped after {fit.n_iter} iterations at a relative gap of "
                 f"{fit.certificate.relative_gap:.1e}, above tol={self.tol:g}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
-    def _encode(self, y: AnyArray) -> AnyArray:
-        check_classification_targets(y)
-        if type_of_target(y) not in ("binary",) and len(np.unique(y)) > 2:
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {type_of_target(y)}; "
-                "boundaries of a probability need two classes."
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise refusal("y", "labels of two classes", Words(f"one class: {self.classes_[0]!r}"))
-        return np.asarray(codes == 1)
-
-    def _weights(self, X: AnyArray, y: AnyArray, sample_weight: ArrayLike | None) -> FloatArray:
-        weight: FloatArray = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
-        )
-        if self.class_weight is not None:
-            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            weight *= by_class[np.searchsorted(self.classes_, y)]
-        if not weight.sum() > 0:
-            raise refusal("sample_weight", "positive for at least one row", Words("zero everywhere"))
-        return np.ascontiguousarray(weight)
-
-    def _problem(self, target: Target, positive: AnyArray, weight: FloatArray) -> Problem:
-        assert target.segments is not None
-        return Problem(
-            target.segments, positive, weight, float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept)
-        )  # fmt: skip
-
-    def _rows(self, X: ArrayLike) -> AnyArray:
+    def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        rows: Matrix = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return rows
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return f(x); compare it with `deltas_`."""
@@ -160,7 +273,8 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return probabilities (n, 2), monotone in f and equal to a boundary exactly at its cut-off.
 
-        Between the boundaries only the order is learnt: which region a row lies in is what the surrogate promises.
+        On which side of a boundary a row lies is what the surrogate learns; between the boundaries only the order means
+        something, so do not read the numbers there as calibrated. ``boundaries="soft"`` learns them all.
         """
         rows = self._rows(X)
         positive = self.model_.probability(rows)
@@ -172,21 +286,11 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return self.model_.region(rows)
 
     def predict(self, X: ArrayLike) -> AnyArray:
-        """Return labels: the side of the one boundary, or of probability 1/2 when there are several."""
+        """Return labels: the side of the one boundary, or of probability 1/2 when there are several (or none)."""
         above = self.decision_function(X) > self.target_.cutoff
         return np.asarray(self.classes_[above.astype(np.intp)])
 
-    def decide(self, X: ArrayLike, decision: Any) -> AnyArray:
-        """Return the actions of another decision on the same probabilities."""
-        return np.asarray(decision.decide(self.predict_proba(X)))
-
-
-def _check_parameters(estimator: BoundaryClassifier) -> None:
-    for name in ("alpha", "tol"):
-        value = getattr(estimator, name)
-        if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
-            raise refusal_type(name, "a positive number", value)
-        if not (value > 0 and np.isfinite(value)):
-            raise refusal(name, "a positive number", value, "use a small one such as 1e-3")
-    if not isinstance(estimator.max_iter, (int, np.integer)) or estimator.max_iter < 1:
-        raise refusal("max_iter", "a whole number of at least 1", estimator.max_iter)
+    def decide(self, X: ArrayLike, decision: Any = None) -> AnyArray:
+        """Return the actions of a decision (by default the one fitted for) on the same probabilities."""
+        chosen = decision_of(self.boundaries) if decision is None else decision
+        return np.asarray(chosen.decide(self.predict_proba(X)))

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.kernels._core import boundary as core
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import AnyArray, FloatArray, IntArray, Matrix
 from permissible.validation import refusal
 
 KernelFunction: TypeAlias = Callable[[AnyArray, AnyArray], AnyArray]
@@ -41,11 +41,13 @@ class Kernel:
         """The number of a compiled kernel."""
         return KINDS[str(self.name)]
 
-    def matrix(self, left: AnyArray, right: AnyArray) -> FloatArray:
+    def matrix(self, left: Matrix, right: Matrix) -> FloatArray:
         """The kernel between the rows of two matrices, in double precision."""
         if callable(self.name):
             return np.asarray(self.name(left, right), dtype=np.float64)
-        product = np.asarray((left @ right.T).todense() if hasattr(left, "todense") else left @ right.T, dtype=np.float64)
+        product = np.asarray(
+            (left @ right.T).todense() if hasattr(left, "todense") else left @ right.T, dtype=np.float64
+        )
         match self.name:
             case "linear":
                 return product
@@ -53,7 +55,9 @@ class Kernel:
                 return np.asarray((self.gamma * product + self.coef0) ** self.degree)
             case "sigmoid":
                 return np.asarray(np.tanh(self.gamma * product + self.coef0))
-        squares = [np.asarray((m.multiply(m) if hasattr(m, "multiply") else m * m).sum(axis=1)).ravel() for m in (left, right)]
+        squares = [
+            np.asarray((m.multiply(m) if hasattr(m, "multiply") else m * m).sum(axis=1)).ravel() for m in (left, right)
+        ]
         distance = squares[0].astype(np.float64)[:, None] + squares[1].astype(np.float64)[None, :] - 2.0 * product
         return np.asarray(np.exp(-self.gamma * np.maximum(distance, 0.0)))
 
@@ -73,14 +77,14 @@ class KernelModel:
     """
 
     kernel: Kernel
-    support: AnyArray
+    support: Matrix
     coef: FloatArray
     intercept: float
     loss: Any
     boundaries: FloatArray
     deltas: FloatArray
 
-    def score(self, X: AnyArray) -> FloatArray:
+    def score(self, X: Matrix) -> FloatArray:
         """f(x) of each row; for a precomputed kernel X holds k(row, training row)."""
         if self.kernel.name == "precomputed":
             return np.asarray(X[:, self.support] @ self.coef, dtype=np.float64) + self.intercept
@@ -95,10 +99,10 @@ class KernelModel:
             )  # fmt: skip
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
-    def probability(self, X: AnyArray) -> FloatArray:
+    def probability(self, X: Matrix) -> FloatArray:
         """The probability of the positive class, ginv(f)."""
         return np.asarray(self.loss.probability(self.score(X)), dtype=np.float64)
 
-    def region(self, X: AnyArray) -> IntArray:
+    def region(self, X: Matrix) -> IntArray:
         """The region 0..K of each row ([K] (8), indices corrected)."""
         return np.searchsorted(self.deltas, self.score(X), side="left")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import FloatArray, IntArray, Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,14 +30,14 @@ class LinearModel:
     boundaries: FloatArray
     deltas: FloatArray
 
-    def score(self, X: AnyArray) -> FloatArray:
+    def score(self, X: Matrix) -> FloatArray:
         """f(x) of each row of a matrix, dense or sparse."""
         return np.asarray(X @ self.coef, dtype=np.float64) + self.intercept
 
-    def probability(self, X: AnyArray) -> FloatArray:
+    def probability(self, X: Matrix) -> FloatArray:
         """The probability of the positive class, ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
         return np.asarray(self.loss.probability(self.score(X)), dtype=np.float64)
 
-    def region(self, X: AnyArray) -> IntArray:
+    def region(self, X: Matrix) -> IntArray:
         """The region 0..K of each row: k iff f in (delta_k, delta_{k+1}] ([K] (8), indices corrected)."""
         return np.searchsorted(self.deltas, self.score(X), side="left")

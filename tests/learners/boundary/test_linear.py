@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from permissible import losses
 from permissible.learners.boundary import Problem, Target, solve_linear
 
 BOUNDARIES = [(0.5,), (0.2,), (1 / 3, 2 / 3), (0.25, 0.5, 0.75), (0.1, 0.15, 0.9)]
@@ -27,7 +26,7 @@ def test_any_boundaries_meet_the_quadratic_program(
 ):
     features, positive, weight = draw(exponent + 7 * len(boundaries) + 40)
     alpha = 2.0**exponent
-    target = Target.at(boundaries, losses.get("logistic"))
+    target = Target.of(boundaries, "logistic")
     problem = Problem(target.segments, positive, weight, alpha, penalize_intercept=penalize_intercept)
     fit = solve_linear(features, problem)
     optimum, _, _ = referee(
@@ -47,7 +46,7 @@ def test_any_boundaries_meet_the_quadratic_program(
 def test_the_gap_is_never_below_the_distance_to_the_optimum(seed, tol, referee, lines_of):
     boundaries = BOUNDARIES[seed % 5]
     features, positive, weight = draw(seed)
-    problem = Problem(Target.at(boundaries, losses.get("logistic")).segments, positive, weight, 1e-3)
+    problem = Problem(Target.of(boundaries, "logistic").segments, positive, weight, 1e-3)
     for max_iter in (1, 3, 8, 1000):
         fit = solve_linear(features, problem, tol=tol, max_iter=max_iter)
         optimum, _, _ = referee(features, positive, weight, lines_of(boundaries), 1e-3)
@@ -57,9 +56,7 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum(seed, tol, referee, 
 
 def test_no_intercept_meets_the_quadratic_program(referee, lines_of):
     features, positive, weight = draw(5)
-    problem = Problem(
-        Target.at((0.3, 0.6), losses.get("logistic")).segments, positive, weight, 1e-2, fit_intercept=False
-    )
+    problem = Problem(Target.of((0.3, 0.6), "logistic").segments, positive, weight, 1e-2, fit_intercept=False)
     fit = solve_linear(features, problem)
     optimum, _, _ = referee(features, positive, weight, lines_of((0.3, 0.6)), 1e-2, fit_intercept=False)
     assert fit.intercept == 0
@@ -68,7 +65,7 @@ def test_no_intercept_meets_the_quadratic_program(referee, lines_of):
 
 def test_weight_two_equals_the_row_twice():
     features, positive, weight = draw(1)
-    segments = Target.at((0.25, 0.75), losses.get("logistic")).segments
+    segments = Target.of((0.25, 0.75), "logistic").segments
     once = solve_linear(features, Problem(segments, positive, weight, 1e-2))
     times = weight.astype(int)
     twice = solve_linear(
@@ -80,7 +77,7 @@ def test_weight_two_equals_the_row_twice():
 @pytest.mark.parametrize("boundaries", [(0.5,), (0.25, 0.5, 0.75)])
 def test_bands_and_all_rows_at_once_agree(boundaries):
     features, positive, weight = draw(2, n=60_000, d=5)
-    problem = Problem(Target.at(boundaries, losses.get("logistic")).segments, positive, weight, 1e-4)
+    problem = Problem(Target.of(boundaries, "logistic").segments, positive, weight, 1e-4)
     by_bands = solve_linear(features, problem, tol=1e-9)
     half = solve_linear(features[:30_000:2], Problem(problem.segments, positive[:30_000:2], weight[:30_000:2], 1e-4))
     assert by_bands.certificate.relative_gap <= 1e-9
@@ -90,7 +87,7 @@ def test_bands_and_all_rows_at_once_agree(boundaries):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_do_not_change_a_bit(dtype):
     features, positive, weight = draw(3, n=50_000, d=8)
-    problem = Problem(Target.at((0.3, 0.7), losses.get("logistic")).segments, positive, weight, 1e-5)
+    problem = Problem(Target.of((0.3, 0.7), "logistic").segments, positive, weight, 1e-5)
     rows = np.ascontiguousarray(features, dtype=dtype)
     one, three = (solve_linear(rows, problem, n_threads=threads) for threads in (1, 3))
     np.testing.assert_array_equal(one.coef, three.coef)
@@ -104,7 +101,7 @@ def test_the_deeply_imbalanced_case_finds_its_intercept(referee, lines_of):
     half = np.random.default_rng(0).normal(size=(200, 2))
     features = np.vstack([half, -half])
     positive = np.tile(np.arange(200) < 180, 2)
-    problem = Problem(Target.at((0.25, 0.5, 0.75), losses.get("logistic")).segments, positive, np.ones(400), 16.0)
+    problem = Problem(Target.of((0.25, 0.5, 0.75), "logistic").segments, positive, np.ones(400), 16.0)
     fit = solve_linear(features, problem)
     optimum, _, _ = referee(features, positive, np.ones(400), lines_of((0.25, 0.5, 0.75)), 16.0)
     assert fit.intercept == pytest.approx(2.24934, abs=1e-5)

@@ -115,3 +115,6 @@ def solve_gram(
 def score_kernel(
     support: Floats, kind: int, gamma: float, coef0: float, degree: int, coef: Floats, points: Floats
 ) -> Floats: ...
+def best_intercept(
+    score: Floats, positive: npt.NDArray[np.int8], weight: Floats, hinge: Floats, width: Floats, near: float
+) -> float: ...

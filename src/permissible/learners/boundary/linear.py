@@ -1,12 +1,11 @@
 """The linear classifier of (18): which solver, where it starts, and what it certifies.
 
-``newton`` suits dense rows, more of them than columns: semismooth Newton on the rows near a kink, whatever lambda is. ``dcd`` suits
-sparse and wide rows: dual coordinate descent through the K segments, fast unless lambda is tiny. ``auto`` picks by shape, and
-where coordinate descent does not arrive it hands its point to Newton.
+``newton`` suits dense rows, more of them than columns: semismooth Newton on the rows near a kink, whatever lambda is. ``dcd``
+suits sparse and wide rows: dual coordinate descent through the K segments, fast unless lambda is tiny. ``auto`` picks by
+shape, and where coordinate descent does not arrive it hands its point to Newton.
 """
 
 from dataclasses import dataclass, replace
-
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +13,7 @@ from scipy import sparse
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.problem import Problem
-from permissible.types import AnyArray, FloatArray
+from permissible.types import FloatArray, Matrix
 
 NEWTON_COLUMNS = 300
 """Up to this many columns a Newton matrix is cheap however many rows there are."""
@@ -39,7 +38,7 @@ class LinearFit:
 
 
 def solve_linear(
-    X: AnyArray,
+    X: Matrix,
     problem: Problem,
     *,
     solver: str = "auto",
@@ -71,16 +70,28 @@ def solve_linear(
         X = np.ascontiguousarray(X.toarray())
     n, d = X.shape
     if solver == "auto":
-        solver = "newton" if not sparse.issparse(X) and min(n, d) <= NEWTON_COLUMNS and (d <= n or n * d <= DENSE_CELLS) else "dcd"
+        solver = (
+            "newton"
+            if not sparse.issparse(X) and min(n, d) <= NEWTON_COLUMNS and (d <= n or n * d <= DENSE_CELLS)
+            else "dcd"
+        )
         if solver == "dcd" and min(n, d) <= RESCUE_COLUMNS and n * d <= 50 * DENSE_CELLS:
             fit = _descend(X, problem, tol, min(max_iter, FIRST_EPOCHS), start, seed)
-            return fit if fit.converged or max_iter <= FIRST_EPOCHS else _rescue(X, problem, tol, max_iter, fit, n_threads)
+            return (
+                fit if fit.converged or max_iter <= FIRST_EPOCHS else _rescue(X, problem, tol, max_iter, fit, n_threads)
+            )
     if solver == "newton":
-        return _newton_rotated(X, problem, tol, max_iter, start, n_threads) if d > n else _newton(X, problem, tol, max_iter, start, n_threads)
+        return (
+            _newton_rotated(X, problem, tol, max_iter, start, n_threads)
+            if d > n
+            else _newton(X, problem, tol, max_iter, start, n_threads)
+        )
     return _descend(X, problem, tol, max_iter, start, seed)
 
 
-def linear_certificate(X: AnyArray, problem: Problem, coef: FloatArray, intercept: float, dual: FloatArray) -> Certificate:
+def linear_certificate(
+    X: Matrix, problem: Problem, coef: FloatArray, intercept: float, dual: FloatArray
+) -> Certificate:
     """Both values of (18) recomputed from scratch in double precision; `dual` must balance where the intercept is free."""
     total = problem.total_weight
     mass = np.where(problem.positive, 1.0, -1.0) * problem.weight * dual
@@ -95,7 +106,7 @@ def linear_certificate(X: AnyArray, problem: Problem, coef: FloatArray, intercep
 
 
 def _newton(
-    X: AnyArray, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, n_threads: int
+    X: Matrix, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, n_threads: int
 ) -> LinearFit:
     coef, intercept = (start.coef, start.intercept) if start is not None else (np.zeros(X.shape[1]), 0.0)
     solution = core.solve_dense(
@@ -107,7 +118,7 @@ def _newton(
 
 
 def _newton_rotated(
-    X: AnyArray, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, n_threads: int
+    X: Matrix, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, n_threads: int
 ) -> LinearFit:
     """More columns than rows: w lies in the span of the rows, so n coordinates in an orthonormal basis of it are enough."""
     basis, triangle = np.linalg.qr(np.asarray(X.T, dtype=np.float64))
@@ -119,16 +130,14 @@ def _newton_rotated(
     return replace(fit, coef=coef, certificate=certificate)
 
 
-def _rescue(
-    X: AnyArray, problem: Problem, tol: float, max_iter: int, fit: LinearFit, n_threads: int
-) -> LinearFit:
+def _rescue(X: Matrix, problem: Problem, tol: float, max_iter: int, fit: LinearFit, n_threads: int) -> LinearFit:
     rows = np.ascontiguousarray(X.toarray()) if sparse.issparse(X) else X
     solve = _newton_rotated if rows.shape[1] > rows.shape[0] else _newton
     better = solve(rows, problem, tol, max_iter, fit, n_threads)
     return better if better.certificate.gap <= fit.certificate.gap else fit
 
 
-def _descend(X: AnyArray, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, seed: int) -> LinearFit:
+def _descend(X: Matrix, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, seed: int) -> LinearFit:
     dual = np.ascontiguousarray(start.dual) if start is not None else np.zeros(X.shape[0])
     intercept = float(start.intercept) if start is not None else 0.0
     common = (
@@ -145,7 +154,7 @@ def _descend(X: AnyArray, problem: Problem, tol: float, max_iter: int, start: Li
     return _as_fit(solution, problem, "dcd")
 
 
-def _as_fit(solution: core.Solution, problem: Problem, solver: str) -> LinearFit:
+def _as_fit(solution: "core.Solution", problem: Problem, solver: str) -> LinearFit:
     total = problem.total_weight
     certificate = Certificate.of(solution["primal_value"] / total, solution["dual_value"] / total)
     return LinearFit(

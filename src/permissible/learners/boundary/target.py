@@ -1,10 +1,9 @@
-"""What the classifier is trained for: probability boundaries pi_k and the loss whose tangents at them are the surrogate.
+"""What the classifier is trained for: probability boundaries pi_k, the cut-offs delta_k and the surrogate at them.
 
 Every permissible phi gives A_k = phi(pi_k) - a, B+_k = -(1 - pi_k), B-_k = -pi_k and delta_k = g(pi_k): the tangents of bF at the
-boundaries, minimally consistent for them (Prop. 1 of [K] is the logistic case).
+boundaries, minimally consistent for them (Prop. 1 of [K] is the logistic case). Lines of one's own must satisfy (C1)-(C3).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,9 @@ import numpy as np
 
 from permissible.decisions import Boundaries, CostMatrix, Hard, Reject, Soft, Weighted
 from permissible.learners.boundary.segments import Segments
-from permissible.types import FloatArray
-from permissible.validation import checked_boundaries, refusal
+from permissible.losses import PermissibleLoss, PiecewiseLinear, get
+from permissible.types import ArrayLike, FloatArray
+from permissible.validation import Words, checked_boundaries, refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +22,8 @@ class Target:
 
     Examples
     --------
-    >>> from permissible import losses
-    >>> Target.at([0.25, 0.5, 0.75], losses.get("logistic")).deltas.round(4)
+    >>> import permissible as pm
+    >>> Target.of(pm.Boundaries([0.25, 0.5, 0.75]), "logistic").deltas.round(4)
     array([-1.0986,  0.    ,  1.0986])
     """
 
@@ -33,21 +33,71 @@ class Target:
     segments: Segments | None
 
     @classmethod
-    def at(cls, boundaries: Sequence[float], loss: Any) -> "Target":
-        """The tangents of a permissible loss at the boundaries."""
-        pi = np.array(checked_boundaries(boundaries))
-        intercepts = np.asarray(loss.phi(pi), dtype=np.float64) - loss.a
-        return cls(loss, pi, np.asarray(loss.score(pi)), Segments.from_lines(intercepts, pi - 1.0, -pi))
+    def of(cls, decision: Any, loss: Any) -> "Target":
+        """The target of a decision (or boundaries, or "soft") under a permissible loss or given lines."""
+        if isinstance(loss, PiecewiseLinear):
+            return cls._of_lines(loss, decision)
+        made = get(loss)
+        if not isinstance(made, PermissibleLoss):
+            remedy = "take one of a permissible phi, such as 'logistic', or losses.PiecewiseLinear.from_lines"
+            raise refusal("loss", "a loss that gives probabilities", Words(repr(made.name)), remedy)
+        pi = boundaries_of(decision)
+        return cls.soft(made) if pi is None else cls._of_surrogate(PiecewiseLinear(pi, base=made), made)
 
     @classmethod
     def soft(cls, loss: Any) -> "Target":
         """The smooth loss itself, the limit of ever more boundaries."""
         return cls(loss, np.empty(0), np.empty(0), None)
 
+    @classmethod
+    def _of_lines(cls, surrogate: PiecewiseLinear, decision: Any) -> "Target":
+        pi = boundaries_of(decision)
+        if pi is None or len(pi) != len(surrogate.boundaries) or not np.allclose(pi, surrogate.boundaries):
+            came = Words("'soft'" if pi is None else str(list(pi)))
+            raise refusal("boundaries", f"those of `loss`, {list(surrogate.boundaries)}", came)
+        verdict = surrogate.check()
+        if not verdict:
+            raise refusal("loss", "lines that satisfy (C1) to (C3)", Words(str(verdict)))
+        link = (
+            surrogate.base if isinstance(surrogate.base, PermissibleLoss) else Interpolated(pi, tuple(surrogate.deltas))
+        )
+        return cls._of_surrogate(surrogate, link)
+
+    @classmethod
+    def _of_surrogate(cls, surrogate: PiecewiseLinear, link: Any) -> "Target":
+        negative, positive = surrogate.segments_neg, surrogate.segments_pos
+        segments = Segments(
+            np.ascontiguousarray([negative.hinges, positive.hinges]),
+            np.ascontiguousarray([negative.widths, positive.widths]),
+        )
+        return cls(link, np.array(surrogate.boundaries), np.array(surrogate.deltas), segments)
+
     @property
     def cutoff(self) -> float:
         """The score above which `predict` says positive: that of a single boundary, else that of probability 1/2."""
         return float(self.deltas[0]) if len(self.deltas) == 1 else float(self.loss.score(0.5))
+
+
+@dataclass(frozen=True)
+class Interpolated:
+    """The link of lines that come from no phi: log-odds linear in the score between the cut-offs, slope one beyond them."""
+
+    boundaries: tuple[float, ...]
+    deltas: tuple[float, ...]
+
+    def probability(self, score: ArrayLike) -> FloatArray:
+        """The probability of a score; pi_k at delta_k."""
+        f = np.asarray(score, dtype=np.float64)
+        knots, odds = np.array(self.deltas), np.log(np.array(self.boundaries) / (1 - np.array(self.boundaries)))
+        beyond = f - np.clip(f, knots[0], knots[-1])
+        return np.asarray(1.0 / (1.0 + np.exp(-(np.interp(f, knots, odds) + beyond))))
+
+    def score(self, probability: ArrayLike) -> FloatArray:
+        """The score of a probability."""
+        p = np.asarray(probability, dtype=np.float64)
+        knots, odds = np.array(self.deltas), np.log(np.array(self.boundaries) / (1 - np.array(self.boundaries)))
+        logit = np.log(p / (1 - p))
+        return np.asarray(np.interp(logit, odds, knots) + logit - np.clip(logit, odds[0], odds[-1]))
 
 
 def boundaries_of(decision: Any) -> tuple[float, ...] | None:
@@ -60,7 +110,9 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
     ((0.2, 0.8), None, (0.3,))
     """
     match decision:
-        case Soft() | "soft":
+        case Soft():
+            return None
+        case str() if decision == "soft":
             return None
         case Hard():
             return (0.5,)
@@ -72,4 +124,14 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
             return boundaries
         case str() | CostMatrix():
             raise refusal("boundaries", 'numbers in (0, 1), "soft" or a two-class decision', decision)
-    return checked_boundaries(np.atleast_1d(decision) if isinstance(decision, float) else decision)
+        case float():
+            return checked_boundaries([decision])
+    return checked_boundaries(decision)
+
+
+def decision_of(boundaries: Any) -> Any:
+    """Return the decision whose theoretical loss belongs to `boundaries`."""
+    if hasattr(boundaries, "risk"):
+        return boundaries
+    pi = boundaries_of(boundaries)
+    return Soft() if pi is None else Boundaries(pi)
