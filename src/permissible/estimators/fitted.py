@@ -69,7 +69,7 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
     from permissible.learners.boundary import Target
 
     estimator.model_ = model
-    estimator.target_ = Target.at(tuple(model.boundaries.tolist()), model.loss)
+    estimator.target_ = Target.of(tuple(model.boundaries.tolist()) or "soft", model.loss)
     estimator.deltas_ = model.deltas
     estimator.coef_, estimator.intercept_ = model.coef[None, :], np.array([model.intercept])
     if not estimator.schema_.named and hasattr(estimator, "feature_names_in_"):
