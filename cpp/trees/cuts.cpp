@@ -78,11 +78,11 @@ void list_numeric(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
         for (int k = 0; k < run.codes; ++k) {
             if (!sweep.occupied(k)) continue;
             // Codes between two occupied ones give the same parts; the threshold goes to the middle of the gap.
-            if (previous >= 0) sweep.record((previous + k - 1) / 2, pass == 1, -1);
+            if (previous >= 0) sweep.record((previous + k - 1) / 2, pass == 1, kNumeric);
             sweep.add(k);
             previous = k;
         }
-        if (missing && pass == 0 && previous >= 0) sweep.record(run.codes - 1, false, -1);  // present | missing
+        if (missing && pass == 0 && previous >= 0) sweep.record(run.codes - 1, false, kPresence);
     }
 }
 
@@ -107,20 +107,21 @@ void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
     for (int pass = 0; pass < (missing ? 2 : 1); ++pass) {
         std::int64_t n = pass ? negative[run.codes] : 0, p = pass ? positive[run.codes] : 0;
         int previous = -1;
-        const auto write = [&](int code) {
+        const auto write = [&](int code, int order) {
             left_negative[i] = static_cast<double>(n);
             left_positive[i] = static_cast<double>(p);
             right_negative[i] = static_cast<double>(totals[0] - n);
             right_positive[i] = static_cast<double>(totals[1] - p);
             cuts.code[i] = code;
             cuts.missing_left[i] = static_cast<std::uint8_t>(pass);
+            cuts.order[i] = static_cast<std::int16_t>(order);
         };
         for (int base = 0; base < run.codes; base += 8) {
             std::uint64_t word;
             std::memcpy(&word, occupied + base, 8);
             for (; word != 0; word &= word - 1) {
                 const int k = base + (std::countr_zero(word) >> 3);
-                write((previous + k - 1) / 2);
+                write((previous + k - 1) / 2, kNumeric);
                 i += previous >= 0;
                 n += negative[k];
                 p += positive[k];
@@ -128,7 +129,7 @@ void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
             }
         }
         if (missing && pass == 0 && previous >= 0) {
-            write(run.codes - 1);
+            write(run.codes - 1, kPresence);
             ++i;
         }
     }
@@ -140,7 +141,6 @@ void list_binary(const Run<Sum>& run, const std::int64_t* totals, Cuts& cuts) {
         right_positive[i] *= run.unit;
         cuts.left_samples[i] = left_negative[i] + left_positive[i];
         cuts.right_samples[i] = right_negative[i] + right_positive[i];
-        cuts.order[i] = -1;
     }
 }
 
@@ -215,7 +215,8 @@ BestCut choose_cut(const Cuts& cuts, std::size_t begin, std::size_t end, const N
             if (bounded) {
                 const double l = cuts.left[cuts.capacity + i] / left_total;
                 const double r = cuts.right[cuts.capacity + i] / right_total;
-                if (std::min(l, r) < node.low || std::max(l, r) > node.high || (r - l) * monotone < 0) continue;
+                const int direction = cuts.order[i] == kPresence ? 0 : monotone;
+                if (std::min(l, r) < node.low || std::max(l, r) > node.high || (r - l) * direction < 0) continue;
             }
         }
         best.gain = gain;

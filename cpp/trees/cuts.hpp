@@ -17,6 +17,10 @@ inline constexpr double kTie = 1e-12;
 /// Multiclass subset splits order the categories by the probability of each of at most so many classes in turn.
 inline constexpr int kOrders = 8;
 
+/// `order` of a cut on a column of numbers, and of the cut between present and missing values, which knows no
+/// direction.
+inline constexpr int kNumeric = -1, kPresence = -2;
+
 /// How a node may be split: the same for every column.
 struct Limits {
     double min_samples = 1;

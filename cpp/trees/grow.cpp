@@ -225,7 +225,7 @@ class Grower {
         } else {
             for (int k = 0; k < run.codes; ++k) goes[k] = k <= cut.code;
             goes[missing] = cut.missing_left;
-            open.test = cut.code == run.codes - 1 ? Test::missing : Test::numeric;
+            open.test = cut.order == kPresence ? Test::missing : Test::numeric;
         }
         open.left_totals.assign(rows_.channels(), 0);
         for (int k = 0; k <= run.codes; ++k)
@@ -253,7 +253,7 @@ class Grower {
         Open left{parent.begin, parent.begin + n_left, parent.depth + 1, parent.low, parent.high, parent.left_totals};
         Open right{left.end, parent.end, parent.depth + 1, parent.low, parent.high, parent.totals};
         for (int c = 0; c < rows_.channels(); ++c) right.totals[c] -= left.totals[c];
-        bound(left, right, options_.monotone[column]);
+        bound(left, right, parent.test == Test::missing ? 0 : options_.monotone[column]);
         record(node, parent);
         const int small = add_node(std::move(left));
         add_node(std::move(right));

@@ -113,9 +113,14 @@ class Growth:
         if min(part.sum() for part in parts) < self.min_samples:
             return 0.0
         shares = [part[1] / part.sum() for part in parts]
-        if min(shares) < leaf.low or max(shares) > leaf.high or (shares[1] - shares[0]) * self.monotone[column] < 0:
+        direction = self.direction(column, left)
+        if min(shares) < leaf.low or max(shares) > leaf.high or (shares[1] - shares[0]) * direction < 0:
             return 0.0
         return self.value(self.sums(leaf.rows)) - (self.value(parts[0]) + self.value(parts[1]))
+
+    def direction(self, column: int, left: BoolArray) -> int:
+        """The monotone direction of a cut; the one between present and missing values has none."""
+        return 0 if left[:MISSING].all() else int(self.monotone[column])
 
     def split(self, leaf: Leaf) -> tuple[Leaf, Leaf]:
         """Divide a leaf by its best cut."""
@@ -123,9 +128,10 @@ class Growth:
         _, column, left = leaf.best
         goes = left[self.codes[leaf.rows, column]]
         children = [Leaf(leaf.rows[side], leaf.depth + 1, leaf.low, leaf.high) for side in (goes, ~goes)]
-        if self.monotone[column]:
+        direction = self.direction(column, left)
+        if direction:
             shares = [self.sums(child.rows)[1] / self.sums(child.rows).sum() for child in children]
-            below, above = children if self.monotone[column] > 0 else children[::-1]
+            below, above = children if direction > 0 else children[::-1]
             below.high = above.low = 0.5 * (shares[0] + shares[1])
         return children[0], children[1]
 
