@@ -16,9 +16,11 @@ def main() -> None:
     parser.add_argument("-o", "--output", default="results")
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="names of data sets to keep to, with commas between them")
     parser.add_argument("--publish", help="also copy the small files (Markdown, CSV, SVG) to this folder")
     given = parser.parse_args()
-    for page in run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed):
+    only = [name for name in given.only.split(",") if name]
+    for page in run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed, only):
         print(page)
     if given.publish:
         publish(Path(given.output), Path(given.publish))

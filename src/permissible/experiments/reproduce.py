@@ -7,6 +7,7 @@ A protocol is a module of `protocols` with three functions: `plan(scope)` gives 
 import importlib
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from permissible.experiments.engine import environment, execute
@@ -26,6 +27,7 @@ def run(
     output: str | Path = "results",
     jobs: int | None = None,
     seed: int = 0,
+    only: Sequence[str] = (),
 ) -> list[Path]:
     """Reproduce a paper's results, or all of them.
 
@@ -44,6 +46,8 @@ def run(
         Number of processes; by default one a core.
     seed : int
         The same seed gives the same numbers.
+    only : sequence of str
+        Names of the data sets to keep to; by default all that the protocol uses.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def run(
     if protocol not in (*PROTOCOLS, "all"):
         raise refusal("protocol", f"one of {', '.join(PROTOCOLS)}, all", protocol)
     folder = str(Path(data).resolve()) if data else os.environ.get("PERMISSIBLE_DATA") or ""
-    scope = Scope(quick=quick, data=folder or None, seed=seed, network=not quick)
+    scope = Scope(quick=quick, data=folder or None, seed=seed, network=not quick, only=tuple(only))
     workers = jobs or os.cpu_count() or 1
     pages: list[Path] = []
     with environment({"PERMISSIBLE_DATA": folder}), Store(Path(output) / "results.sqlite") as store:

@@ -3,23 +3,32 @@
 import functools
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from permissible.experiments.datasets import Dataset, as_binary, load
+from permissible.experiments.datasets import Dataset, Found, as_binary, find, load
 from permissible.types import AnyArray
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A request: quick or the paper's settings, the data folder, the seed, whether OpenML may be asked."""
+    """A request: quick or the paper's settings, the data folder, the seed, whether OpenML may be asked, which sets alone."""
 
     quick: bool = False
     data: str | None = None
     seed: int = 0
     network: bool = True
+    only: tuple[str, ...] = ()
+
+    def find(self, wanted: Sequence[str]) -> Found:
+        """Look for the sets wanted, or those of them that were asked for alone."""
+        asked = [name for name in wanted if not self.only or name in self.only]
+        found = find(asked, self.data, network=self.network)
+        found.missing.update({name: "not asked for" for name in wanted if name not in asked})
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from permissible.experiments import statistics
-from permissible.experiments.datasets import find, suite
+from permissible.experiments.datasets import suite
 from permissible.experiments.pages import Chapter, Prose, Table
 from permissible.experiments.pages.chapter import Cell
 from permissible.experiments.protocols import comparison
@@ -24,7 +24,7 @@ from permissible.types import AnyArray
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
     """List the units: data sets, folds, rivals."""
-    found = find(suite("uls"), scope.data, network=scope.network)
+    found = scope.find(suite("uls"))
     if scope.quick:
         found = found.at_most(rows=700, count=8)
     count = 2 if scope.quick else 10

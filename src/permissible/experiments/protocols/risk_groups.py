@@ -59,11 +59,16 @@ def work(one: Unit) -> Payload:
         score[extreme[test]] = model.decision_function(rows[extreme[test]])
     deltas = np.asarray(whole.deltas_)
     _, _, axes = np.linalg.svd(rows[extreme] - rows[extreme].mean(axis=0), full_matrices=False)
+    # A component's sign is arbitrary: let the diseased lie on the right.
+    axes = (
+        axes[:2]
+        * np.where(axes[:2] @ (rows[extreme][label == 1].mean(axis=0) - rows[extreme].mean(axis=0)) < 0, -1, 1)[:, None]
+    )
     return {
         "group": group.tolist(),
         "score": score.tolist(),
         "region": np.searchsorted(deltas, score, side="left").tolist(),
-        "components": (rows @ axes[:2].T).tolist(),
+        "components": (rows @ axes.T).tolist(),
         "deltas": deltas.tolist(),
         "exponent": exponent,
     }

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from permissible.experiments import statistics
-from permissible.experiments.datasets import find, suite
+from permissible.experiments.datasets import suite
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.figures import lines_with_errors
 from permissible.experiments.protocols import comparison
@@ -26,7 +26,7 @@ NAMES = {"M": "Kearns-Mansour", "Q": "C4.5", "B": "CART", "mu": "mu = .99", "zet
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
     """List the units: data sets, sizes, functions, folds."""
-    found = find(suite("uls"), scope.data, network=scope.network)
+    found = scope.find(suite("uls"))
     if scope.quick:
         found = found.at_most(rows=800, count=14)
     count = 3 if scope.quick else 10

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from permissible.experiments import statistics
-from permissible.experiments.datasets import find, suite
+from permissible.experiments.datasets import suite
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.figures import ranked_bars
 from permissible.experiments.protocols import comparison
@@ -39,7 +39,7 @@ def loss_of(method: str) -> Any:
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
     """List the units: data sets, settings, methods, folds."""
-    found = find(suite("uls"), scope.data, network=scope.network)
+    found = scope.find(suite("uls"))
     if scope.quick:
         found = found.at_most(rows=800, count=12)
     settings = ((2, 10),) if scope.quick else ((2, 10), (3, 100))
