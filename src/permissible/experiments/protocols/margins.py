@@ -61,12 +61,15 @@ def work(one: Unit) -> Payload:
         sign = np.where(task.target[test] == target[0], 1.0, -1.0)
         return _payload(one, float(np.mean(sign < 0)), sign)
     losses = {"M": lambda: loss("matsushita"), "Q": lambda: loss("logistic"), "mu": lambda: loss("mu", mu=MU)}
-    model = public("ULSClassifier").plain(
-        losses[one.method](), n_rules=options["rounds"], max_literals=options["literals"]
-    )
+    chosen = losses[one.method]()
+    model = public("ULSClassifier").plain(chosen, n_rules=options["rounds"], max_literals=options["literals"])
     model.fit(task.rows(train), target)
-    error = float(np.mean(model.predict(task.rows(test)) != task.target[test]))
-    return _payload(one, error, np.asarray(model.margins(task.rows(test), task.target[test])))
+    score = np.asarray(model.decision_function(task.rows(test)), dtype=np.float64)
+    sign = np.where(task.target[test] == 1, 1.0, -1.0)
+    # sigma(0) = +1: a score of zero predicts the positive class.
+    return _payload(
+        one, float(np.mean(np.where(score >= 0, 1.0, -1.0) != sign)), np.asarray(chosen.margin(sign * score))
+    )
 
 
 def _payload(one: Unit, error: float, margins: AnyArray) -> Payload:
