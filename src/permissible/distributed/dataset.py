@@ -17,8 +17,12 @@ import numpy as np
 from permissible.bins.encoding import encode
 from permissible.bins.sampling import row_hashes
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
+from permissible.distributed.parts import BlockPart
 from permissible.distributed.store import Store, StoreWriter, open_store
 from permissible.distributed.survey import Survey
+from permissible.distributed.transport import SerialTransport
+from permissible.distributed.uls import KINDS, Parted
+from permissible.distributed.uls_rows import NumberedPart
 from permissible.table.schema import Schema
 from permissible.types import AnyArray, IntArray
 from permissible.validation import Words, refusal
@@ -59,6 +63,11 @@ class BinnedDataset:
     def classes(self) -> AnyArray:
         """The labels, sorted; the target holds positions in this array."""
         return self.store.classes
+
+    def parted(self) -> Parted:
+        """The data set as the learners over parts take it: one part a block, all in this process."""
+        parts = {str(block): NumberedPart(block, BlockPart(self.store, block)) for block in range(self.store.n_blocks)}
+        return Parted(SerialTransport(parts, KINDS), self.store.binning, self.classes, self.n_rows, self.store.weighted)
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> "BinnedDataset":

@@ -60,6 +60,12 @@ class Store:
         )
         return flat.reshape(self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
 
+    def mapped(self, block: int) -> Codes:
+        """The codes of one block as a read-only memory map."""
+        first, last = self.span(block)
+        shape = (self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
+        return np.memmap(self.folder / "codes.u1", np.uint8, "r", first * self.row_bytes, shape)
+
     def binned(self, block: int) -> BinnedTable:
         """One block as a binned table."""
         codes = self.codes(block)

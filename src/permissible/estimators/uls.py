@@ -8,8 +8,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import row_hashes
+from permissible.distributed.uls import Parted, fit_label
 from permissible.estimators.exports import Exports
-from permissible.estimators.intake import TrainingRows, remember, rows, seed, threads, training_rows
+from permissible.estimators.intake import (
+    TrainingRows,
+    remember,
+    remember_schema,
+    rows,
+    seed,
+    threads,
+    training_rows,
+)
+from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.uls_settings import Plan, plan
 from permissible.learners.uls_fast import Examples, boost_compiled
 from permissible.learners.uls_holdout import Choice, choose, held_out
@@ -96,6 +106,8 @@ class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
         """Boost rules on the rows of X with labels y."""
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         loss = losses.get(self.loss)
+        if isinstance(X, PartedSource):
+            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), loss, n_threads, fit_seed)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -109,6 +121,19 @@ class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
         ]
         remember(self, given)
         self.models_ = tuple(trace.model(binned.binning, loss) for trace in traces)
+        self._traces = tuple(traces)
+        return self
+
+    def _fit_parted(self, data: Parted, loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
+        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
+        asked = plan(self, data.n_rows, fit_seed)
+        targets = range(1, 2) if len(data.classes) == 2 else range(len(data.classes))
+        traces = [
+            fit_label(data, label, loss, asked.candidates, asked.stopping, n_threads=n_threads)[0] for label in targets
+        ]
+        self.classes_ = data.classes
+        remember_schema(self, data.binning.schema)
+        self.models_ = tuple(trace.model(data.binning, loss) for trace in traces)
         self._traces = tuple(traces)
         return self
 

@@ -35,13 +35,8 @@ def held_out(
     hashes: npt.NDArray[np.uint64], positive: BoolArray, weight: FloatArray | None, share: float = SHARE
 ) -> BoolArray | None:
     """Which rows are held out; None when no sensible split exists (a class has one different row only)."""
-    if len(hashes) >= LARGE:
-        held = hashes < np.uint64(int(share * 2.0**64))
-    else:
-        held = np.zeros(len(hashes), dtype=bool)
-        for label in (False, True):
-            of_class = np.flatnonzero(positive == label)
-            held[of_class] = _lowest(hashes[of_class], None if weight is None else weight[of_class], share)
+    bounds = held_bounds(hashes, positive, weight, share)
+    held = hashes <= np.where(positive, np.uint64(bounds[1]), np.uint64(bounds[0]))
     for label in (False, True):
         kept = held[positive == label]
         if kept.all() or not kept.any():
@@ -49,15 +44,33 @@ def held_out(
     return held
 
 
-def _lowest(hashes: npt.NDArray[np.uint64], weight: FloatArray | None, share: float) -> BoolArray:
-    """Rows of lowest hash up to `share` of the weight, at least one; equal hashes together."""
+def held_bounds(
+    hashes: npt.NDArray[np.uint64], positive: BoolArray, weight: FloatArray | None, share: float = SHARE
+) -> tuple[int, int]:
+    """The hash up to which the rows of the negative and of the positive class are held out."""
+    if len(hashes) >= LARGE:
+        return large_bounds(share)
+    negative_bound, positive_bound = (
+        _lowest(hashes[positive == label], None if weight is None else weight[positive == label], share)
+        for label in (False, True)
+    )
+    return negative_bound, positive_bound
+
+
+def large_bounds(share: float = SHARE) -> tuple[int, int]:
+    """Of many rows, simply a share of the range of the hash."""
+    return int(share * 2.0**64) - 1, int(share * 2.0**64) - 1
+
+
+def _lowest(hashes: npt.NDArray[np.uint64], weight: FloatArray | None, share: float) -> int:
+    """The hash below which rows make up nearest to `share` of the weight, at least one; equal hashes together."""
     order = np.argsort(hashes, kind="stable")
     ranked = hashes[order]
     mass = np.cumsum(np.ones(len(order)) if weight is None else weight[order])
     ends = np.append(ranked[1:] != ranked[:-1], True)
     at = mass[ends]
     nearest = int(np.argmin(np.abs(at - share * mass[-1])))
-    return np.asarray(hashes <= ranked[ends][nearest])
+    return int(ranked[ends][nearest])
 
 
 def choose(examples: Examples, held: BoolArray, candidates: Sequence[ULSOptions], run: Run) -> Choice:
@@ -68,11 +81,17 @@ def choose(examples: Examples, held: BoolArray, candidates: Sequence[ULSOptions]
 
 def choose_on(kept: Examples, judged: Examples, candidates: Sequence[ULSOptions], run: Run) -> Choice:
     """The same with a validation set that was given."""
+    share = judged.total / (kept.total + judged.total)
+    return choose_by(candidates, lambda options: run(kept, options, judged), share)
+
+
+def choose_by(candidates: Sequence[ULSOptions], run: Callable[[ULSOptions], Trace], share: float) -> Choice:
+    """The same, wherever the rows are: `run` fits a candidate on the kept rows, with the loss of the others in its trace."""
     best: ULSOptions | None = None
     least = np.inf
     tried = []
     for options in candidates:
-        trace = run(kept, options, judged)
+        trace = run(options)
         losses = [step.validation for step in trace.rounds]
         rounds = int(np.argmin(losses)) + 1 if losses else 0
         loss = losses[rounds - 1] if losses else trace.start_validation
@@ -83,4 +102,4 @@ def choose_on(kept: Examples, judged: Examples, candidates: Sequence[ULSOptions]
         if best is None or loss < least * (1 - CLEARLY):
             best, least = replace(options, n_rules=max(rounds, 1)), loss
     assert best is not None
-    return Choice(best, {"candidates": tried, "validation_share": judged.total / (kept.total + judged.total)})
+    return Choice(best, {"candidates": tried, "validation_share": share})

@@ -1,0 +1,146 @@
+"""ULS over parts: the learner of learners/uls.py on rows that lie in blocks on disk or on workers. Same model, bit for bit.
+
+What an estimator does in memory is done here with questions to the parts: which rows are held out, which candidate and how many
+rules they choose, and the fit on all rows.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.distributed.session import Kind, Opening
+from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.uls_rows import MergedRows, Selection, SurveyKind, ULSKind, ULSSettings, WeightFacts
+from permissible.learners.uls import boost
+from permissible.learners.uls_holdout import LARGE, Choice, choose_by, held_bounds, large_bounds
+from permissible.learners.uls_losses import compiled
+from permissible.learners.uls_memory import PythonSurrogate
+from permissible.learners.uls_options import ULSOptions
+from permissible.learners.uls_rows import Facts
+from permissible.learners.uls_trace import Trace
+from permissible.losses import Loss
+from permissible.types import AnyArray
+
+KINDS: dict[str, Kind] = {"uls": ULSKind(), "survey": SurveyKind()}
+Watch = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parted:
+    """A table in parts: how to reach them, and what is known of the whole."""
+
+    transport: Transport
+    binning: Binning
+    classes: AnyArray
+    n_rows: int
+    weighted: bool
+
+    def survey(self, method: str, *arguments: Any) -> list[Any]:
+        """Ask every part about itself; the answers in the order of the parts."""
+        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
+        answers = remote.ask(method, *arguments)
+        remote.close()
+        return [answer for _, answer in sorted(answers, key=lambda item: item[0])]
+
+    def numbered(self, method: str, *arguments: Any) -> dict[int, Any]:
+        """The same by part number."""
+        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
+        answers = dict(remote.ask(method, *arguments))
+        remote.close()
+        return answers
+
+
+def fit_label(
+    data: Parted, label: int, loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
+    n_threads: int = 1, watch: Watch | None = None,
+) -> tuple[Trace, Choice]:  # fmt: skip
+    """Boost rules for one label against the rest: hold out, choose, fit on all rows."""
+
+    def rows(selection: Selection, two_sums: bool) -> MergedRows:
+        return merged_rows(data, label, loss, selection, two_sums, n_threads)
+
+    def run(options: ULSOptions, kept: Selection, held: Selection | None) -> Trace:
+        fitted = rows(kept, options.fit_intercept)
+        judged = None if held is None else rows(held, options.fit_intercept)
+        try:
+            return boost_over(fitted, judged, data.binning, loss, options, watch)
+        finally:
+            for opened in (fitted, judged):
+                if opened is not None:
+                    opened.close()
+
+    chosen = Choice(candidates[0], {})
+    if stopping:
+        bounds = _bounds(data, label)
+        if bounds is not None:
+            kept, held = Selection("kept", bounds), Selection("held", bounds)
+            judged = _total(data, label, held)
+            share = judged / (_total(data, label, kept) + judged)
+            chosen = choose_by(candidates, lambda options: run(options, kept, held), share)
+    return run(chosen.options, Selection(), None), chosen
+
+
+def boost_over(
+    rows: MergedRows, held: MergedRows | None, binning: Binning, loss: Loss, options: ULSOptions, watch: Watch | None
+) -> Trace:
+    """The readable loop, in the units of the loss's kernel where it has one."""
+    kernel = compiled(loss)
+    if kernel is None:
+        return boost(rows, PythonSurrogate(loss), binning, loss.name, options, held=held, watch=watch)
+    scaled = replace(options, l2=options.l2 * kernel.scale)
+    return boost(rows, kernel.function(), binning, loss.name, scaled, held=held, scale=kernel.scale, watch=watch)
+
+
+def merged_rows(
+    data: Parted, label: int, loss: Loss, selection: Selection, two_sums: bool, n_threads: int = 1
+) -> MergedRows:
+    """Open the chosen rows of every part."""
+    counts = data.numbered("rows_of", label, selection)
+    starts = np.cumsum([0, *(counts[number] for number in sorted(counts))])
+    first_rows = {number: int(start) for number, start in zip(sorted(counts), starts, strict=False)}
+    facts, copies = _facts(data, label, selection)
+    settings = ULSSettings(label, loss, two_sums, copies, selection, first_rows, n_threads)
+    return MergedRows(RemoteRows(data.transport, KINDS["uls"], Opening("uls", settings)), facts)
+
+
+def _facts(data: Parted, label: int, selection: Selection) -> tuple[Facts, bool]:
+    """The facts of the chosen rows, and whether their weights are copies of a row."""
+    found: list[WeightFacts] = data.survey("weights", label, selection)
+    n_rows = sum(part.n_rows for part in found)
+    total = math.fsum(partial for part in found for partial in part.partials)
+    if not data.weighted:
+        return Facts(n_rows, float(n_rows), 1.0, False), False
+    copies = all(part.whole for part in found if part.n_rows)
+    largest = 1.0 if copies else max(part.largest for part in found if part.n_rows)
+    return Facts(n_rows, total, largest, not copies), copies
+
+
+def _total(data: Parted, label: int, selection: Selection) -> float:
+    found: list[WeightFacts] = data.survey("weights", label, selection)
+    return math.fsum(partial for part in found for partial in part.partials)
+
+
+def _bounds(data: Parted, label: int) -> tuple[int, int] | None:
+    """Up to which hash the rows of each class are held out; None when no sensible split exists."""
+    if data.n_rows >= LARGE:
+        bounds = large_bounds()
+    else:
+        parts = data.survey("contents")
+        hashes = np.concatenate([part[0] for part in parts])
+        positive = np.concatenate([part[1] for part in parts]) == label
+        weight = np.concatenate([part[2] for part in parts]) if data.weighted else None
+        bounds = held_bounds(hashes, positive, weight)
+    return bounds if _splits(data, label, bounds) else None
+
+
+def _splits(data: Parted, label: int, bounds: tuple[int, int]) -> bool:
+    """Whether both classes have rows on both sides."""
+    negatives, positives = (
+        sum(data.survey("rows_of", label, Selection("held", only))) for only in ((bounds[0], -1), (-1, bounds[1]))
+    )
+    in_label = int(np.sum(data.survey("classes", len(data.classes)), axis=0)[label])
+    return bool(0 < negatives < data.n_rows - in_label and 0 < positives < in_label)

@@ -1,0 +1,256 @@
+"""The rows of a ULS fit in parts: how a part builds them, and how the answers of parts merge (learners/uls_rows.py).
+
+A session holds the rows of one label against the rest, all of them or those kept or held out. Which rows are held out follows
+from their content hash and one bound per class, so every holder finds the same ones without talking.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from permissible.bins.binning import BinnedTable
+from permissible.bins.literal import Rule
+from permissible.distributed.parts import Part
+from permissible.distributed.transport import RemoteRows
+from permissible.learners.uls_fast import Examples, whole
+from permissible.learners.uls_losses import compiled
+from permissible.learners.uls_memory import CompiledRows, PythonRows
+from permissible.learners.uls_rows import (
+    Facts,
+    Grids,
+    HistogramRequest,
+    Patterns,
+    Rows,
+    Standing,
+    Terms,
+    merged_sums,
+)
+from permissible.losses import Loss
+from permissible.types import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows: all, or those kept or held out; a row is held out when its hash is at most its class's bound."""
+
+    which: Literal["all", "kept", "held"] = "all"
+    bounds: tuple[int, int] = (-1, -1)
+
+    def mask(self, hashes: Any, positive: BoolArray) -> BoolArray | None:
+        """The rows, or None for all."""
+        if self.which == "all":
+            return None
+        held = np.zeros(len(hashes), dtype=bool)
+        for label, bound in enumerate(self.bounds):
+            if bound >= 0:
+                held |= (positive == bool(label)) & (hashes <= np.uint64(bound))
+        return held if self.which == "held" else ~held
+
+
+@dataclass(frozen=True, slots=True)
+class ULSSettings:
+    """What a part must know to build its rows: which label is positive, the loss, the kind of weights, the rows chosen."""
+
+    label: int
+    loss: Loss
+    two_sums: bool
+    copies: bool
+    selection: Selection
+    first_rows: Mapping[int, int]
+    n_threads: int = 1
+
+
+class WeightFacts(NamedTuple):
+    """What parts say of their weights: rows, an exact sum as several floats, the largest, and whether all are whole."""
+
+    n_rows: int
+    partials: tuple[float, ...]
+    largest: float
+    whole: bool
+
+
+def exact_partials(weight: FloatArray | None, n_rows: int) -> tuple[float, ...]:
+    """Floats whose exact sum is the exact sum of the weights (to 150 bits), so that parts can be rounded once, together."""
+    if weight is None:
+        return (float(n_rows),)
+    values = weight.tolist()
+    partials: list[float] = []
+    for _ in range(3):
+        partials.append(math.fsum([*values, *(-p for p in partials)]))
+    return tuple(partials)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberedPart:
+    """A part with its number, by which the coordinator speaks of it."""
+
+    number: int
+    part: Part
+
+
+class ULSKind:
+    """Builds and merges the rows of ULS fits."""
+
+    changes = frozenset({"reset", "apply"})
+
+    def build(self, part: NumberedPart, settings: ULSSettings) -> Rows:
+        """The rows of one part under a fit."""
+        binned, weight = part.part.binned(), part.part.weight()
+        positive = part.part.target() == settings.label
+        chosen = settings.selection.mask(part.part.hashes(), positive)
+        if chosen is not None:
+            blocks = np.ascontiguousarray(binned.blocks[:, chosen])
+            binned = BinnedTable(binned.binning, blocks, blocks.shape[1])
+            positive, weight = positive[chosen], None if weight is None else weight[chosen]
+        first_row = settings.first_rows.get(part.number, 0)
+        examples = Examples(binned, positive, weight, first_row, settings.copies)
+        if binned.n_rows == 0:
+            return EmptyRows(binned.n_columns, 2 if settings.two_sums else 1)
+        kernel = compiled(settings.loss)
+        if kernel is None:
+            return PythonRows(examples, settings.loss, settings.two_sums, settings.n_threads)
+        return CompiledRows(examples, kernel, settings.two_sums, settings.n_threads)
+
+    def merge(self, method: str, answers: Sequence[Any]) -> Any:
+        """Add what adds; join what joins."""
+        match method:
+            case "facts":
+                return Facts.merged(answers)
+            case "reset" | "apply":
+                return Standing.merged(answers)
+            case "count":
+                return sum(answers)
+            case "patterns":
+                return Patterns.merged(answers)
+            case _:
+                return merged_sums(answers)
+
+
+class SurveyKind:
+    """Questions about the parts themselves, before a fit: counts, weights, hashes. Nothing changes."""
+
+    changes: frozenset[str] = frozenset()
+
+    def build(self, part: NumberedPart, settings: Any) -> "PartSurvey":
+        """The part itself answers."""
+        return PartSurvey(part)
+
+    def merge(self, method: str, answers: Sequence[Any]) -> Any:
+        """Lists of (part number, answer), joined; the coordinator puts them in order."""
+        return [item for answer in answers for item in answer]
+
+
+@dataclass(frozen=True, slots=True)
+class PartSurvey:
+    """What a part can say before a fit."""
+
+    part: NumberedPart
+
+    def rows_of(self, label: int, selection: Selection) -> list[tuple[int, int]]:
+        """How many rows a selection has here."""
+        part = self.part.part
+        chosen = selection.mask(part.hashes(), part.target() == label)
+        n_rows = len(part.target()) if chosen is None else int(chosen.sum())
+        return [(self.part.number, n_rows)]
+
+    def classes(self, n_classes: int) -> list[tuple[int, IntArray]]:
+        """Rows of each class."""
+        return [(self.part.number, np.bincount(self.part.part.target(), minlength=n_classes))]
+
+    def weights(self, label: int, selection: Selection) -> list[tuple[int, WeightFacts]]:
+        """The weights of a selection."""
+        part = self.part.part
+        weight = part.weight()
+        chosen = selection.mask(part.hashes(), part.target() == label)
+        if weight is not None and chosen is not None:
+            weight = weight[chosen]
+        n_rows = (len(part.target()) if chosen is None else int(chosen.sum())) if weight is None else len(weight)
+        largest = 1.0 if weight is None or n_rows == 0 else float(weight.max())
+        return [(self.part.number, WeightFacts(n_rows, exact_partials(weight, n_rows), largest, whole(weight)))]
+
+    def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
+        """Hashes, classes and weights of all rows: asked for only where the rows are few."""
+        part = self.part.part
+        return [(self.part.number, (part.hashes(), part.target(), part.weight()))]
+
+
+class EmptyRows:
+    """The rows of a part that has none of the chosen ones: the neutral element of every merge."""
+
+    def __init__(self, n_columns: int, n_sums: int) -> None:
+        self._shape = (n_columns, n_sums, 256)
+
+    def facts(self) -> Facts:
+        """No rows."""
+        return Facts(0, 0.0, 0.0, False)
+
+    def reset(self, terms: Terms, grids: Grids) -> Standing:
+        """Nothing to set."""
+        return Standing(np.zeros((4, 2), dtype=np.int64), math.inf, -math.inf)
+
+    def count(self, rule: Rule) -> int:
+        """No row is covered."""
+        return 0
+
+    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
+        """Zeros."""
+        return np.zeros(self._shape, dtype=np.int64)
+
+    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
+        """Zeros."""
+        return np.zeros((6, 2), dtype=np.int64)
+
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
+        """Nothing to move."""
+        return self.reset(Terms(), grids)
+
+    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
+        """No pattern occurs."""
+        return Patterns(np.zeros((0, len(rules)), dtype=np.uint8), np.zeros((0, 2), dtype=np.int64))
+
+
+class MergedRows:
+    """All parts as the one `Rows` that the learner asks."""
+
+    def __init__(self, remote: RemoteRows, facts: Facts) -> None:
+        self._remote, self._facts = remote, facts
+
+    def facts(self) -> Facts:
+        """The facts of all parts, their weights summed exactly."""
+        return self._facts
+
+    def reset(self, terms: Terms, grids: Grids) -> Standing:
+        """Set every margin to that of a model."""
+        answer: Standing = self._remote.ask("reset", terms, grids)
+        return answer
+
+    def count(self, rule: Rule) -> int:
+        """How many rows the rule covers."""
+        return int(self._remote.ask("count", rule))
+
+    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
+        """Quantised weights by column and code."""
+        answer: IntArray = self._remote.ask("histogram", rule, request)
+        return answer
+
+    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
+        """Derivatives at a trial step."""
+        answer: IntArray = self._remote.ask("measure", rule, value_in, value_out, grids)
+        return answer
+
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
+        """Take a step."""
+        answer: Standing = self._remote.ask("apply", rule, value_in, value_out, grids)
+        return answer
+
+    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
+        """The combinations of covering rules."""
+        answer: Patterns = self._remote.ask("patterns", rules, grid)
+        return answer
+
+    def close(self) -> None:
+        """Let the holders forget these rows."""
+        self._remote.close()

@@ -1,0 +1,74 @@
+"""ULS on blocks gives the model of ULS in memory, bit for bit, whatever the chunks and blocks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import permissible as pm
+from permissible.distributed import store as store_module
+from permissible.distributed.dataset import BinnedDataset
+from permissible.estimators.uls import ULSClassifier
+
+
+def make(n_rows: int = 900, classes: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "real": np.where(random.random(n_rows) < 0.1, np.nan, random.standard_normal(n_rows)),
+            "count": random.integers(0, 9, n_rows),
+            "colour": random.choice(["red", "green", "blue"], n_rows),
+            "truth": random.random(n_rows) < 0.5,
+        }
+    )
+    score = frame["real"].fillna(1) + 0.3 * frame["count"] + (frame["colour"] == "red") + random.standard_normal(n_rows)
+    return frame, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+
+
+def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
+    assert one.classes_.tolist() == other.classes_.tolist()
+    for a, b in zip(one.models_, other.models_, strict=True):
+        assert repr(a.rules) == repr(b.rules)  # by text: a literal without a threshold holds a NaN
+        assert a.coefficients.tobytes() == b.coefficients.tobytes()
+        assert a.intercept == b.intercept
+
+
+@pytest.mark.parametrize("block_rows", [64, 250, 5000])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_rules": 8},
+        {"n_rules": 8, "max_literals": 3, "early_stopping": False, "search_fraction": 0.5},
+        {"n_rules": 6, "loss": "matsushita", "max_literals": 2, "fit_intercept": False, "early_stopping": False},
+    ],
+)
+def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
+    frame, y = make()
+    whole = frame.assign(label=y)
+    dataset = BinnedDataset.from_batches([whole[:333], whole[333:340], whole[340:]], target="label")
+    settings = {"random_state": 0, **settings}
+    same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y))
+
+
+def test_real_weights_and_a_user_loss_give_the_model_of_memory(monkeypatch):
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", 100)
+    frame, y = make(600)
+    weight = np.random.default_rng(1).random(600)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y, w=weight)], target="label", weight="w")
+    settings = {"random_state": 0, "n_rules": 6, "max_literals": 2}
+    same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y, sample_weight=weight))
+
+
+def test_more_classes_give_the_model_of_memory(monkeypatch):
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", 128)
+    frame, y = make(700, classes=3)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    settings = {"random_state": 0, "n_rules": 4, "max_literals": 2}
+    same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y))
+
+
+def test_a_target_beside_the_data_set_is_refused():
+    frame, y = make(50)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    with pytest.raises(ValueError, match="`y` must be None, since the data set holds its target"):
+        pm.ULSClassifier().fit(dataset, y)
