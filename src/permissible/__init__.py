@@ -9,7 +9,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from permissible import decisions as decisions
     from permissible import losses as losses
+    from permissible.decisions import Boundaries as Boundaries
     from permissible.decisions import CostMatrix as CostMatrix
+    from permissible.decisions import Hard as Hard
+    from permissible.decisions import Reject as Reject
+    from permissible.decisions import Soft as Soft
+    from permissible.decisions import Weighted as Weighted
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

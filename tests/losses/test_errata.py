@@ -27,6 +27,18 @@ def test_E2_the_divergence_has_the_margin_with_a_plus_sign(loss):
     assert loss.bregman(1, loss.probability(score)) != pytest.approx(loss.b * loss.value(-score), rel=1e-3)
 
 
+def test_E3_no_finite_minimiser_although_no_feature_is_one_sided():
+    # [T] Lemma 5, [N] Lemma 2 ask only that no column be one-signed: majority of three has none, and yet is separable
+    corners = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)])
+    edges = -np.sign(corners.sum(axis=1))[:, None] * corners  # M_it = -y_i h_t(o_i)
+    assert ((edges < 0).any(axis=0) & (edges > 0).any(axis=0)).all()
+    margins = -edges @ np.ones(3)
+    assert (margins > 0).all()  # delta = (1, 1, 1) violates Stiemke's condition
+    risks = [losses.get("logistic").value(scale * margins).sum() for scale in (1, 10, 100)]
+    assert risks[0] > risks[1] > risks[2]
+    assert risks[2] < 1e-30
+
+
 def test_E4_b_over_least_curvature_orders_gini_before_entropy_before_matsushita():
     # [T] section 4.1.5 reads the opposite out of Theorem 2; curvature is 1/G'', largest at margin 0 for these
     b_over_v = {name: losses.get(name).b * losses.get(name).curvature(0.0) for name in ("B", "Q", "M", "mu")}

@@ -1,5 +1,6 @@
 """Pure mathematics on arrays: one function phi, and the loss, weight, link, impurity and surrogates derived from it."""
 
+from permissible.losses.bags import BAGS
 from permissible.losses.consistency import Consistency, check_consistency
 from permissible.losses.entropy import Entropy
 from permissible.losses.guess_aversion import Counterexample, GuessAversion, is_guess_averse
@@ -14,6 +15,7 @@ from permissible.losses.piecewise import PiecewiseLinear, Segments
 from permissible.losses.registry import Loss, get, names, register, unregister
 
 __all__ = [
+    "BAGS",
     "GEL",
     "GLL",
     "LS",

@@ -2,7 +2,7 @@
 
 g is increasing, so g(p) = x has one root; p may be 1e-300, so the search runs on s = ln p, and g may span hundreds of
 orders of magnitude, so asinh(g) is compared, which is nearly linear in s for every usual phi. Only x <= 0 is ever
-inverted (p <= 1/2); the other half follows by reflection (MATH: never invert near p = 1).
+inverted (p <= 1/2); the other half follows by reflection (never invert near p = 1).
 """
 
 import numpy as np

@@ -1,0 +1,16 @@
+"""The adaptive flavours draw from registered losses, in the papers' bags."""
+
+from permissible import losses
+from permissible.losses.bags import BAGS
+
+
+def test_E22_the_bag_of_F_star_has_five_functions():
+    # [I] says five and lists four; they are those of Table 1 and the power function ([N] section 5)
+    assert len(BAGS["F*"]) == 5
+    assert set(BAGS["F*"]) == set(BAGS["F1"]) | set(BAGS["F2"])
+
+
+def test_every_loss_of_a_bag_is_registered():
+    for bag in BAGS.values():
+        for name in bag:
+            assert losses.get(name).name in losses.names(permissible_only=True)
