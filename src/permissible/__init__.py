@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = attach(
         "BinnedDataset": "permissible.distributed.dataset",
         "Boundaries": "permissible.decisions",
         "BoundaryClassifier": "permissible.estimators.boundary",
+        "BoundaryClassifierCV": "permissible.estimators.boundary_cv",
         "UDTClassifier": "permissible.estimators.udt",
         "ULSClassifier": "permissible.estimators.uls",
         "CostMatrix": "permissible.decisions",

@@ -35,7 +35,7 @@ NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
 def _streams(estimator: Any) -> bool:
     """Whether there is a `partial_fit`: linear, with boundaries. Else map the rows (Nystroem), or take many boundaries."""
-    return estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
+    return hasattr(estimator, "alpha") and estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
 
 
 class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
@@ -166,10 +166,10 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         classes, positive = encoded(labels)
         weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
-        problem = self._problem(target, positive, weight)
+        problem = self._problem(target, positive, weight, float(self.alpha))
         kernel = kernel_of(self, features, weight)
         self.classes_ = classes
-        fit = self._solve(features, target, problem, kernel)
+        fit = self._solve(features, target, problem, kernel, getattr(self, "fit_", None) if self.warm_start else None)
         self._store(fit, features, target, problem, kernel)
         self._report(fit)
         return self
@@ -190,7 +190,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             self.classes_, self.stream_ = given, Stream.begin(features.shape[1])
         _, positive = encoded(labels, self.classes_)
         weight = row_weights(features, labels, self.classes_, sample_weight, self.class_weight, part=True)
-        self.stream_ = stream_step(features, self._problem(target, positive, weight), self.stream_)
+        self.stream_ = stream_step(features, self._problem(target, positive, weight, float(self.alpha)), self.stream_)
         coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
         self.model_: LinearModel | KernelModel = LinearModel(
             coef, intercept, target.loss, target.boundaries, target.deltas
@@ -200,14 +200,19 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.gap_ = np.inf
         return self
 
-    def _problem(self, target: Target, positive: AnyArray, weight: FloatArray) -> Problem:
+    def _problem(self, target: Target, positive: AnyArray, weight: FloatArray, alpha: float) -> Problem:
         segments = target.segments if target.segments is not None else NO_SEGMENTS
-        return Problem(
-            segments, positive, weight, float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept)
-        )
+        return Problem(segments, positive, weight, alpha, bool(self.fit_intercept), bool(self.penalize_intercept))
 
-    def _solve(self, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None) -> LinearFit | KernelFit:
-        last = getattr(self, "fit_", None) if self.warm_start else None
+    def _solve(
+        self,
+        X: Matrix,
+        target: Target,
+        problem: Problem,
+        kernel: Kernel | None,
+        last: LinearFit | KernelFit | None,
+    ) -> LinearFit | KernelFit:
+        """Call the solver; `last` is a fit to start from, where it belongs to as many rows."""
         if last is not None and last.dual.shape != (X.shape[0],):
             last = None
         common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
@@ -234,17 +239,23 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         sign = np.where(problem.positive, 1.0, -1.0)[self.support_]
         gamma = sign * problem.weight[self.support_] * fit.dual[self.support_] / problem.strength
         self.dual_coef_, self.intercept_ = gamma[None, :], np.array([fit.intercept])
-        shared = (fit.intercept, target.loss, target.boundaries, target.deltas)
+        self.model_ = self._model(fit, X, target, problem, kernel)
         if kernel is None:
-            self.model_, self.coef_ = LinearModel(fit.coef, *shared), fit.coef[None, :]
+            self.coef_ = fit.coef[None, :]
         else:
-            given = kernel.name == "precomputed"
-            self.support_vectors_ = np.empty((0, X.shape[1])) if given else X[self.support_]
-            self.model_ = KernelModel(kernel, self.support_ if given else self.support_vectors_, gamma, *shared)
+            self.support_vectors_ = X[self.support_] if kernel.name != "precomputed" else np.empty((0, X.shape[1]))
         self.certificate_, self.n_iter_ = fit.certificate, fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
-        for stale in ("stream_",):
-            self.__dict__.pop(stale, None)
+        self.__dict__.pop("stream_", None)
+
+    def _model(
+        self, fit: LinearFit | KernelFit, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None
+    ) -> LinearModel | KernelModel:
+        shared = (fit.intercept, target.loss, target.boundaries, target.deltas)
+        if kernel is None:
+            return LinearModel(fit.coef, *shared)
+        support = np.flatnonzero(fit.dual > 0)
+        return KernelModel(kernel, support if kernel.name == "precomputed" else X[support], fit.coef[support], *shared)
 
     def _report(self, fit: LinearFit | KernelFit) -> None:
         if self.verbose:

@@ -19,7 +19,8 @@ SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
 def check_settings(estimator: Any) -> None:
     """Refuse what no fit could use, in one sentence."""
     for name in ("alpha", "tol", "cache_size"):
-        _positive(name, getattr(estimator, name))
+        if hasattr(estimator, name):
+            _positive(name, getattr(estimator, name))
     for name in ("max_iter", "degree"):
         value = getattr(estimator, name)
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:

@@ -1,0 +1,184 @@
+"""BoundaryClassifierCV: lambda chosen by cross-validation of the decision's own loss, along a warm-started path."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import validate_data
+
+from permissible.decisions import class_codes
+from permissible.estimators.boundary import BoundaryClassifier
+from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
+from permissible.learners.boundary import Target, decision_of
+from permissible.learners.boundary.folds import content_folds
+from permissible.models.kernel import Kernel
+from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
+from permissible.validation import refusal
+
+ALPHAS = tuple(2.0**exponent for exponent in range(-15, 11))
+"""The grid of [K] section 6."""
+
+
+class BoundaryClassifierCV(BoundaryClassifier):
+    """`BoundaryClassifier` with `alpha` chosen by cross-validation.
+
+    Each fold follows the path from the largest lambda down, every fit starting from the last; the risk of the decision (its
+    theoretical loss, [K] (7)) on the rows left out decides, ties going to the largest lambda. Then one fit on all rows.
+
+    Parameters
+    ----------
+    boundaries, loss, kernel, ... :
+        As in `BoundaryClassifier`.
+    alphas : sequence of float, optional
+        The grid; 2^-15 ... 2^10 unless given.
+    cv : int, splitter or None, default=5
+        A number of folds, dealt out by the content of the rows, so that their order does not matter and equal rows stay
+        together; or a scikit-learn splitter.
+    tuning : {"decision", "surrogate"} or decision, default="decision"
+        What decides: the risk of the decision that `boundaries` names, the surrogate loss that is minimised (the likelihood for
+        ``boundaries="soft"`` and the logistic loss), or the risk of another decision.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The lambda chosen.
+    alphas_, cv_risks_ : arrays
+        The grid in decreasing order, and the risk of each over the rows left out.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(flip_y=0.3, random_state=0)
+    >>> model = pm.BoundaryClassifierCV(pm.Reject(0.2)).fit(X, y)
+    >>> bool(model.cv_risks_.min() <= 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        boundaries: Any = (0.5,),
+        *,
+        alphas: Any = None,
+        cv: Any = 5,
+        tuning: Any = "decision",
+        loss: Any = "logistic",
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 200,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.boundaries = boundaries
+        self.alphas = alphas
+        self.cv = cv
+        self.tuning = tuning
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
+        """Choose alpha and fit to all rows."""
+        check_settings(self)
+        alphas = checked_alphas(self.alphas)
+        target = Target.of(self.boundaries, self.loss)
+        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        classes, positive = encoded(labels)
+        weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
+        kernel = kernel_of(self, features, weight)
+        self.classes_, self.alphas_ = classes, alphas
+        self.cv_risks_ = self._risks(features, target, positive, weight, kernel)
+        # The grid decreases, so the first of equals is the largest lambda.
+        near = self.cv_risks_ <= self.cv_risks_.min() * (1 + 1e-12) + 1e-15
+        self.alpha_ = float(alphas[int(np.flatnonzero(near)[0])])
+        problem = self._problem(target, positive, weight, self.alpha_)
+        fit = self._solve(features, target, problem, kernel, None)
+        self._store(fit, features, target, problem, kernel)
+        self._report(fit)
+        return self
+
+    def _risks(
+        self, X: Matrix, target: Target, positive: BoolArray, weight: FloatArray, kernel: Kernel | None
+    ) -> FloatArray:
+        totals, mass = np.zeros(len(self.alphas_)), 0.0
+        for train, left in self._folds(X, positive, weight):
+            if len(np.unique(positive[train])) < 2 or not len(left):
+                continue
+            totals += self._path(X, target, positive, weight, kernel, train, left)
+            mass += float(weight[left].sum())
+        if mass == 0:
+            raise refusal("cv", "folds that leave both classes to train on", self.cv, "use fewer folds or more rows")
+        return totals / mass
+
+    def _folds(self, X: Matrix, positive: BoolArray, weight: FloatArray) -> list[tuple[AnyArray, AnyArray]]:
+        if isinstance(self.cv, (int, np.integer)):
+            if self.cv < 2:
+                raise refusal("cv", "at least 2 folds", self.cv)
+            folds = content_folds(X, positive, int(self.cv), seed_of(self.random_state))
+            used = weight > 0
+            pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
+            return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
+        return list(check_cv(self.cv, positive, classifier=True).split(X, positive))
+
+    def _path(
+        self,
+        X: Matrix,
+        target: Target,
+        positive: BoolArray,
+        weight: FloatArray,
+        kernel: Kernel | None,
+        train: AnyArray,
+        left: AnyArray,
+    ) -> FloatArray:
+        """Sum of weighted losses on the rows left out, for each alpha in turn."""
+        given = kernel is not None and kernel.name == "precomputed"
+        rows = X[train][:, train] if given else X[train]
+        others = X[left][:, train] if given else X[left]
+        totals, fit = np.empty(len(self.alphas_)), None
+        for place, alpha in enumerate(self.alphas_):
+            problem = self._problem(target, positive[train], weight[train], float(alpha))
+            fit = self._solve(rows, target, problem, kernel, fit)
+            score = self._model(fit, rows, target, problem, kernel).score(others)
+            totals[place] = weight[left] @ self._losses(target, positive[left], score)
+        return totals
+
+    def _losses(self, target: Target, positive: BoolArray, score: FloatArray) -> FloatArray:
+        if self.tuning == "surrogate":
+            margin = np.where(positive, score, -score)
+            if target.segments is None:
+                return np.asarray(target.loss.b * np.asarray(target.loss.value(margin)))
+            return target.segments.loss(positive, margin)
+        if isinstance(self.tuning, str) and self.tuning != "decision":
+            raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
+        decision = decision_of(self.boundaries) if isinstance(self.tuning, str) else self.tuning
+        codes = class_codes(positive.astype(np.int64), np.array([0, 1]))
+        return np.asarray(decision.loss(codes, np.asarray(target.loss.probability(score))))
+
+
+def checked_alphas(alphas: Any) -> FloatArray:
+    """Return the grid in decreasing order; refuse numbers that are not positive."""
+    grid = np.array(ALPHAS if alphas is None else alphas, dtype=np.float64, ndmin=1)
+    if grid.ndim != 1 or not grid.size or not (np.isfinite(grid) & (grid > 0)).all():
+        raise refusal("alphas", "a non-empty sequence of positive numbers", alphas)
+    return np.unique(grid)[::-1]
