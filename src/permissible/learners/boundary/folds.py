@@ -1,6 +1,7 @@
 """Folds by content: a row's fold depends on its values and the seed alone.
 
-So the order of the rows does not matter, and weight 2 is the row twice. The distinct rows of each class are put in the order of their hash and dealt out to the folds in turn; equal rows go together.
+So the order of the rows does not matter, and weight 2 is the row twice. The distinct rows of each class are put in the order
+of their hash and dealt out to the folds in turn; equal rows go together.
 """
 
 import numpy as np
