@@ -19,10 +19,11 @@ CASES = [
     ("logcosh", {"zeta": -0.01}),
     ("logcosh", {"zeta": -8.0}),
     ("logcosh", {"zeta": -60.0}),
+    ("logcosh", {"zeta": -200.0}),
 ]
 cases = pytest.mark.parametrize(("name", "params"), CASES, ids=[f"{n}{p}" for n, p in CASES])
 
-POSITIVE = np.r_[10.0 ** np.linspace(-12, 8, 21), 0.3, 0.5, 0.96, 0.9640, 0.96402, 0.99999, 1.0, 1.7]
+POSITIVE = np.r_[10.0 ** np.linspace(-12, 8, 21), 0.3, 0.5, 0.96, 0.9640, 0.96402, 0.99999, 1 - 2e-12, 1.0, 1.7]
 MARGINS = np.r_[-POSITIVE[::-1], 0.0, POSITIVE]
 SMALL = np.r_[10.0 ** -np.arange(0.31, 300, 23), 1e-300, 0.25, 0.3, 0.49, 0.4999999]
 PROBABILITIES = np.r_[SMALL, 1 - SMALL[SMALL > 1e-16]]

@@ -45,6 +45,16 @@ def test_name_and_params_rebuild_the_loss(name):
     assert eval(repr(loss), {"losses": losses}) == loss
 
 
+def test_the_argument_may_be_named():
+    loss = losses.get("logistic")
+    assert loss.value(margin=0.5) == loss.value(0.5)
+    assert loss.score(probability=0.2) == loss.score(0.2)
+    with pytest.raises(TypeError, match="`margin` must be the only argument"):
+        loss.value(0.5, 0.2)
+    with pytest.raises(TypeError, match="`margin` must be the only argument"):
+        loss.value(x=0.5)
+
+
 def test_losses_of_different_parameters_differ():
     assert losses.get("mu", mu=0.5) != losses.get("mu", mu=0.25)
     assert losses.get("power") != losses.get("logistic")

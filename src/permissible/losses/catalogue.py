@@ -120,7 +120,8 @@ def log_cosh(zeta: float = -8.0) -> Entropy:
     near_one, limit, part, rest = _limit(z / 4)
 
     def inverse(x: FloatArray) -> FloatArray:  # (2/z)(artanh x + z/4); near the limit by the addition theorem
-        far = np.log1p(2 * x / (1 - x)) / 2 + z / 4
+        small = np.log1p(2 * np.maximum(x, -0.5) / (1 - x))  # each form keeps its digits on its side of -1/2
+        far = np.where(x > -0.5, small, np.log((1 + x) / (1 - x))) / 2 + z / 4
         ratio = ((1 + x) - part - rest) / ((1 + x) - x * part) if near_one else (x + part + rest) / (1 + x * part)
         return 2 / z * np.where(far > 0.5, far, np.arctanh(np.clip(ratio, 0, 0.5)))
 

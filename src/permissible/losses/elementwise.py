@@ -44,8 +44,10 @@ def elementwise(argument: str, check: Callable[[ArrayLike, str], FloatArray] = a
 
     def decorate(method: Inner) -> Outer:
         @wraps(method)
-        def call(self: Any, values: ArrayLike) -> FloatArray:
-            array = check(values, argument)
+        def call(self: Any, *given: ArrayLike, **named: ArrayLike) -> FloatArray:
+            if len(given) + len(named) != 1 or not set(named) <= {argument}:
+                raise refusal_type(argument, "the only argument", (*given, *named))
+            array = check(given[0] if given else named[argument], argument)
             if array.size <= BLOCK:
                 result = method(self, np.atleast_1d(array)).reshape(array.shape)
                 return result if array.ndim else cast(FloatArray, result.item())
