@@ -1,6 +1,7 @@
 """``python -m permissible.experiments uls --quick -o results``: what `permissible reproduce` does, without the command line."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from permissible.experiments.pages.publish import publish
@@ -20,7 +21,12 @@ def main() -> None:
     parser.add_argument("--publish", help="also copy the small files (Markdown, CSV, SVG) to this folder")
     given = parser.parse_args()
     only = [name for name in given.only.split(",") if name]
-    for page in run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed, only):
+    try:
+        pages = run(given.protocol, given.quick, given.data, given.output, given.jobs, given.seed, only)
+    except KeyboardInterrupt:
+        print("Interrupted; the same command takes it up where it stopped.", file=sys.stderr)
+        raise SystemExit(130) from None
+    for page in pages:
         print(page)
     if given.publish:
         publish(Path(given.output), Path(given.publish))

@@ -1,4 +1,4 @@
-"""One command for every paper: plan the units, do what is missing, write tables, figures and pages.
+"""One command for every paper: plan the units, do what is missing, print the main tables, write figures and pages.
 
 A protocol is a module of `protocols` with three functions: `plan(scope)` gives the units and the sets left out,
 `work(unit)` does one of them in any process, `chapter(results, scope, missing)` makes tables and figures of all.
@@ -13,6 +13,7 @@ from pathlib import Path
 from permissible.experiments.engine import environment, execute
 from permissible.experiments.pages import write
 from permissible.experiments.pages.facts import facts
+from permissible.experiments.pages.terminal import show
 from permissible.experiments.scope import Scope
 from permissible.experiments.store import Store
 from permissible.validation import refusal
@@ -73,6 +74,7 @@ def _one(name: str, scope: Scope, store: Store, output: Path, jobs: int) -> list
     results = execute(units, module.work, store, jobs=jobs, title=name)
     chapter = module.chapter(results, scope, missing)
     elapsed = max(time.perf_counter() - start, store.seconds(name) / jobs)
+    show(chapter)
     return write(chapter, output, facts(_command(name, scope), elapsed, jobs))
 
 

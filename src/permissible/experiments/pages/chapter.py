@@ -36,13 +36,29 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One protocol's results, the papers they belong to, and the settings that made them."""
+    """One protocol's results, the papers they belong to, the settings that made them, and the tables a terminal shows."""
 
     protocol: str
     title: str
     papers: Sequence[str]
     blocks: Sequence[Prose | Table | Drawing]
     settings: dict[str, Any] = field(default_factory=dict)
+    headline: Sequence[str] = ()
+
+
+def shown(cell: Cell, decimals: int) -> str:
+    """Write a cell as a reader wants it: rounded, small values with an exponent, nothing where there is nothing.
+
+    Examples
+    --------
+    >>> shown(1 / 3, 3), shown(1e-9, 3), shown(None, 3), shown(7, 3)
+    ('0.333', '1.0e-09', '', '7')
+    """
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.1e}" if 0 < abs(cell) < 0.5 * 10**-decimals else f"{cell:.{decimals}f}"
+    return str(cell)
 
 
 def claims(name: str, rows: Sequence[tuple[str, str, bool | None, str]]) -> Table:

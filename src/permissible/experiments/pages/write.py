@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from permissible.experiments.pages import figures, page
-from permissible.experiments.pages.chapter import Cell, Chapter, Drawing, Prose, Table
+from permissible.experiments.pages.chapter import Chapter, Drawing, Prose, Table, shown
 from permissible.experiments.pages.papers import PAPERS
 
 
@@ -60,15 +60,7 @@ def _block(block: Prose | Table | Drawing, protocol: str, output: Path) -> dict[
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(block.columns)
         writer.writerows(block.rows)
-    shown = [[_shown(cell, block.decimals) for cell in row] for row in block.rows]
-    kept = {"kind": "table", "name": name, "caption": block.caption, "columns": list(block.columns), "rows": shown}
+    rows = [[shown(cell, block.decimals) for cell in row] for row in block.rows]
+    kept = {"kind": "table", "name": name, "caption": block.caption, "columns": list(block.columns), "rows": rows}
     (output / "tables" / f"{name}.md").write_text(page.markdown_table(kept) + "\n", encoding="utf-8")
     return kept
-
-
-def _shown(cell: Cell, decimals: int) -> str:
-    if cell is None or cell != cell:
-        return ""
-    if isinstance(cell, float):
-        return f"{cell:.1e}" if 0 < abs(cell) < 0.5 * 10**-decimals else f"{cell:.{decimals}f}"
-    return str(cell)

@@ -135,7 +135,12 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     )
     shown = {"replications": count, "seed": scope.seed, "p": "2 10 50"}
     return Chapter(
-        "boundaries", "Multiple boundaries: simulations and risk groups ([K] Figures 6 to 8)", ("K",), blocks, shown
+        "boundaries",
+        "Multiple boundaries: simulations and risk groups ([K] Figures 6 to 8)",
+        ("K",),
+        blocks,
+        shown,
+        ("cells", "groups"),
     )
 
 

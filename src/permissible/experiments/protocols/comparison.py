@@ -82,3 +82,11 @@ def left_out(missing: Mapping[str, str]) -> list[Prose]:
         return []
     reasons = "; ".join(f"{name} ({reason})" for name, reason in missing.items())
     return [Prose(f"Left out, since they cannot be had here: {reasons}.")]
+
+
+def sources(results: Mapping[Unit, Payload]) -> Table:
+    """Say where each data set came from."""
+    known = {one.dataset: str(one.options["source"]) for one in results if "source" in one.options}
+    return Table(
+        "data", "Where the data sets come from", ["data set", "source"], [list(pair) for pair in known.items()]
+    )

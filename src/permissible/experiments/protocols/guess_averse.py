@@ -67,9 +67,15 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         blocks.append(comparison.friedman_sentence(METHODS, means))
     blocks += [_tests(datasets, risks), _claims(datasets, risks, means)]
     blocks += corals.blocks({one: payload for one, payload in results.items() if one.dataset == corals.SET})
+    blocks.append(comparison.sources(own))
     shown = {"trials": trials, "rounds": next(iter(own)).options["rounds"], "seed": scope.seed}
     return Chapter(
-        "guess-averse", "Guess-averse losses with random costs ([B] Table 2 and Figure 4)", ("B",), blocks, shown
+        "guess-averse",
+        "Guess-averse losses with random costs ([B] Table 2 and Figure 4)",
+        ("B",),
+        blocks,
+        shown,
+        ("table-2", "ranks", "corals"),
     )
 
 

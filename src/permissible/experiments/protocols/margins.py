@@ -123,8 +123,16 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         )
         for s in SETTINGS
     ]
+    blocks.append(comparison.sources(results))
     shown = {"folds": count, "seed": scope.seed, "mu": MU, "(l, J)": " ".join(map(str, SETTINGS))}
-    return Chapter("margins", "Matsushita, logistic and mu = .99 ([T] Figures 7 and 8)", ("T",), blocks, shown)
+    return Chapter(
+        "margins",
+        "Matsushita, logistic and mu = .99 ([T] Figures 7 and 8)",
+        ("T",),
+        blocks,
+        shown,
+        ("regressions", "claims"),
+    )
 
 
 def _of(results: Mapping[Unit, Payload], setting: tuple[int, int]) -> dict[Unit, Payload]:

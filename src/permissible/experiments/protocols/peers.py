@@ -114,8 +114,10 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     ):
         methods = [rival.name for rival in RIVALS if rival.group == group and rival.installed]
         blocks += _group(group, caption, results, datasets, methods)
+    blocks.append(comparison.sources(results))
+    headline = ("quality-full", "quality-compact", "quality-over")
     shown = {"folds": count, "seed": scope.seed}
-    return Chapter("peers", "Beside the established libraries", ("peers",), blocks, shown)
+    return Chapter("peers", "Beside the established libraries", ("peers",), blocks, shown, headline)
 
 
 def _group(

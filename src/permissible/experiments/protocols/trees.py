@@ -110,9 +110,12 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         comparison.friedman_sentence([NAMES[method] for method in METHODS], test[32]),
         _claims(test, training),
         comparison.per_dataset("errors-32", "Error on every domain, at most 32 leaves", datasets, METHODS, test[32]),
+        comparison.sources(results),
     ]
     shown = {"folds": count, "seed": scope.seed, "leaves": " ".join(map(str, SIZES))}
-    return Chapter("trees", "Top-down trees for each permissible function ([T] section 4.2)", ("T",), blocks, shown)
+    return Chapter(
+        "trees", "Top-down trees for each permissible function ([T] section 4.2)", ("T",), blocks, shown, ("size",)
+    )
 
 
 def _of(results: Mapping[Unit, Payload], size: int) -> dict[Unit, Payload]:

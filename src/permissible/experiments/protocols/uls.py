@@ -104,8 +104,12 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         table = comparison.error_table(own, datasets, METHODS)
         training = comparison.error_table(own, datasets, METHODS, "train_error")
         blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", datasets, table, training)
+    blocks.append(comparison.sources(results))
+    headline = [f"summary-l{literals}-r{rules}" for literals, rules in settings]
     shown = {"folds": next(iter(results)).options["folds"], "seed": scope.seed, "(l, r)": " ".join(map(str, settings))}
-    return Chapter("uls", "Eleven algorithms on the domains ([N] Figure 3, [I] Figure 2)", ("N", "I"), blocks, shown)
+    return Chapter(
+        "uls", "Eleven algorithms on the domains ([N] Figure 3, [I] Figure 2)", ("N", "I"), blocks, shown, headline
+    )
 
 
 def _setting(
