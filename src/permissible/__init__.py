@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
-    submodules=["losses", "decisions"],
+    submodules=["losses", "decisions", "report"],
     names={
         "BinnedDataset": "permissible.distributed.dataset",
         "Boundaries": "permissible.decisions",

@@ -16,7 +16,9 @@ from permissible.models.actions import Actions, actions_of
 from permissible.models.cards import one_versus_rest
 from permissible.models.evaluate import adds, words
 from permissible.models.scorecard import Scorecard, scorecard
+from permissible.table.reading import read
 from permissible.table.schema import Column, Schema
+from permissible.table.table import Table
 
 
 class Exports:
@@ -94,6 +96,11 @@ def schema_of(estimator: Any) -> Schema:
     return Schema(tuple(Column(str(name)) for name in (made_up if names is None else names)), names is not None)
 
 
+def table_of(estimator: Any, X: Any) -> Table:
+    """Rows in the terms of the columns of fit."""
+    return rows(estimator, X) if hasattr(estimator, "schema_") else read(X, schema_of(estimator))
+
+
 def _labels(estimator: Any) -> list[Any]:
     return list(np.asarray(estimator.classes_).tolist())
 
@@ -113,6 +120,5 @@ def actions_for(estimator: Any, decision: Decision | None) -> Actions:
 
 def contributions(estimator: Any, X: Any) -> tuple[Scorecard, list[tuple[str, list[float]]]]:
     """What each term, in words, adds to the scores of the first row of X."""
-    card = card_of(estimator)
-    table = rows(estimator, X)
+    card, table = card_of(estimator), table_of(estimator, X)
     return card, [(words(term, card), adds(term, card, table)[0].tolist()) for term in card.terms]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from permissible.decisions import Hard
 from permissible.report.metrics import wilson
 from permissible.types import FloatArray, IntArray
 
@@ -49,9 +50,14 @@ def cumulative(values: FloatArray, n_points: int = 101) -> tuple[list[float], li
 
 
 def risk_coverage(codes: IntArray, proba: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
-    """The error among the rows decided, when only the surest share of them is: coverage and risk."""
+    """The error among the rows decided, when only the surest share of them is: coverage and risk.
+
+    Rows of equal confidence are decided together, so that their order does not matter.
+    """
     confidence = proba.max(axis=1)
-    order = np.argsort(-confidence, kind="stable")
-    wrong = np.cumsum((proba.argmax(axis=1) != codes)[order])
-    kept = np.unique(np.linspace(1, len(codes), min(n_points, len(codes))).round().astype(int))
-    return (kept / len(codes)).tolist(), (wrong[kept - 1] / kept).tolist()
+    wrong = (Hard().decide(proba) != codes).astype(np.float64)
+    _, place = np.unique(-confidence, return_inverse=True)
+    sizes = np.cumsum(np.bincount(place.ravel()))
+    errors = np.cumsum(np.bincount(place.ravel(), weights=wrong))
+    kept = np.unique(np.linspace(0, len(sizes) - 1, min(n_points, len(sizes))).round().astype(int))
+    return (sizes[kept] / len(codes)).tolist(), (errors[kept] / sizes[kept]).tolist()

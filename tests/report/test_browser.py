@@ -1,0 +1,217 @@
+"""The page in a real browser: no errors, no network, controls move the numbers to what Python computes, what-if is predict."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import permissible as pm
+from permissible.decisions import class_codes
+from tests.report import browser
+from tests.report.pages import mixed_rows, models
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+NAMES = ["rules", "rules, matsushita", "rules of three classes", "tree", "linear", "additive"]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return models()
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with browser.started() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(fitted, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    return {name: pm.report(*fitted[name], folder / f"{place}.html") for place, name in enumerate(NAMES)}
+
+
+@pytest.fixture
+def opened(driver, pages, fitted):
+    def open_page(name):
+        driver.get(f"file://{pages[name]}")
+        return fitted[name]
+
+    return open_page
+
+
+def errors_of(driver):
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def found(driver):
+    return driver.execute_script("return window.report.state.found")
+
+
+def set_slider(driver, identity, value):
+    driver.execute_script(
+        "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('input'))",
+        identity, value,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_loads_without_errors_and_without_a_network(name, opened, driver):
+    opened(name)
+    assert errors_of(driver) == []
+    assert driver.execute_script("return window.hacked") is None
+    assert driver.execute_script("return performance.getEntriesByType('resource').map(e => e.name)") == []
+    drawn = driver.execute_script(
+        "return [...document.querySelectorAll('.chart')].map(c => c.querySelectorAll('svg').length)"
+    )
+    assert drawn
+    assert all(drawn)
+
+
+@pytest.mark.parametrize("name", ["rules", "tree", "linear"])
+def test_cost_sliders_give_what_python_computes(name, opened, driver):
+    estimator, X, y = opened(name)
+    codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
+    for false_alarm, miss, reject in [(1, 1, None), (1, 5, None), (3, 0.5, 0.4), (2, 7.5, 0.25)]:
+        set_slider(driver, "cost-0-1", false_alarm)
+        set_slider(driver, "cost-1-0", miss)
+        box = driver.find_element("id", "may-reject")
+        if box.is_selected() != (reject is not None):
+            driver.execute_script("arguments[0].click()", box)
+        if reject is not None:
+            set_slider(driver, "cost-reject", reject)
+        decision = pm.CostMatrix([[0, false_alarm], [miss, 0]], reject_cost=reject)
+        actions = decision.decide(proba)
+        table = [[int(((codes == truth) & (actions == action)).sum()) for action in (0, 1, -1)] for truth in (0, 1)]
+        assert found(driver)["table"] == table
+        assert found(driver)["cost"] == pytest.approx(decision.risk(codes, proba), rel=1e-9)
+        assert driver.find_element("id", "mean-cost").text == f"{decision.risk(codes, proba):.4f}"
+        assert found(driver)["rejected"] == pytest.approx((actions == -1).mean())
+
+
+def test_a_cost_matrix_of_several_classes_gives_what_python_computes(opened, driver):
+    estimator, X, y = opened("rules of three classes")
+    codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
+    matrix = [[0, 2, 5], [1, 0, 1], [4, 0.5, 0]]
+    for j, row in enumerate(matrix):
+        for k, cost in enumerate(row):
+            if j != k:
+                set_slider(driver, f"cost-{j}-{k}", cost)
+    decision = pm.CostMatrix(matrix)
+    assert found(driver)["cost"] == pytest.approx(decision.risk(codes, proba), rel=1e-9)
+    actions = decision.decide(proba)
+    table = [[int(((codes == truth) & (actions == action)).sum()) for action in (0, 1, 2, -1)] for truth in range(3)]
+    assert found(driver)["table"] == table
+
+
+def test_boundaries_move_by_keyboard_and_by_drag_to_what_python_computes(opened, driver):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    estimator, X, y = opened("rules")
+    codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
+    driver.execute_script("document.querySelector('input[value=groups]').click()")
+    driver.find_element("id", "cut-0").send_keys(Keys.ARROW_RIGHT * 7)
+    driver.find_element("id", "cut-2").send_keys(Keys.PAGE_UP)
+    handle = driver.find_element("id", "cut-1")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", handle)
+    ActionChains(driver).drag_and_drop_by_offset(handle, 60, 0).perform()
+    cuts = driver.execute_script("return window.report.state.cuts")
+    assert cuts[0] == pytest.approx(0.32)
+    assert cuts[2] == pytest.approx(0.85)
+    assert 0.5 < cuts[1] < 0.84
+    decision = pm.Boundaries(cuts)
+    regions = decision.decide(proba)
+    table = [[int(((codes == truth) & (regions == group)).sum()) for group in range(4)] for truth in (0, 1)]
+    assert found(driver)["table"] == table
+    assert found(driver)["cost"] == pytest.approx(decision.risk(codes, proba), rel=1e-9)
+    driver.find_element("id", "more-groups").click()
+    assert len(driver.execute_script("return window.report.state.cuts")) == 4
+
+
+def ask(driver, values):
+    """Put values into the what-if panel through its own functions; returns probabilities and prediction."""
+    script = "window.report.take({values: arguments[0]}); const f = window.report.current(); return [f.proba, f.said]"
+    return driver.execute_script(script, values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_what_if_panel_agrees_with_predict(name, opened, driver):
+    estimator, X, _ = opened(name)
+    columns = X if isinstance(X, dict) else {f"x{j}": column for j, column in enumerate(X.T)}
+    proba, predicted = estimator.predict_proba(X), estimator.predict(X)
+    for row in range(0, len(predicted), 11):
+        values = [plain(column[row]) for column in columns.values()]
+        shares, said = ask(driver, values)
+        np.testing.assert_allclose(shares, proba[row], rtol=1e-9, atol=1e-12)
+        assert said == str(predicted[row])
+
+
+def plain(value):
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else float(value)
+
+
+def test_editing_a_field_changes_the_answer_as_predict_does(opened, driver):
+    estimator, _, _ = opened("rules")
+    X, _ = mixed_rows()
+    row = {name: column[:1].copy() for name, column in X.items()}
+    ask(driver, [plain(column[0]) for column in row.values()])
+    field = driver.find_element("id", "field-0")
+    field.clear()
+    field.send_keys("71.5")
+    row[next(iter(row))][0] = 71.5
+    shown = driver.execute_script("return window.report.current().proba[1]")
+    assert shown == pytest.approx(estimator.predict_proba(row)[0, 1])
+    assert driver.find_element("id", "whatif-prediction").text == str(estimator.predict(row)[0])
+    field.clear()  # an empty field is a missing value
+    row[next(iter(row))][0] = np.nan
+    assert driver.execute_script("return window.report.current().proba[1]") == pytest.approx(
+        estimator.predict_proba(row)[0, 1]
+    )
+    marked = driver.execute_script("return document.querySelectorAll('#whatif-table .fires').length")
+    fired = driver.execute_script("return window.report.current().terms.filter(t => t.fires && t.adds[0] !== 0).length")
+    assert marked == fired
+
+
+def test_the_explorers_costs_reach_the_what_if_panel(opened, driver):
+    estimator, X, _ = opened("rules")
+    set_slider(driver, "cost-1-0", 20)
+    set_slider(driver, "cost-0-1", 0.1)
+    decided = driver.find_element("id", "whatif-decision").text
+    number = driver.execute_script("return window.report.data.whatif.examples[0].number")
+    proba = estimator.predict_proba({name: column[number - 1 : number] for name, column in X.items()})
+    assert decided == str(estimator.classes_[pm.CostMatrix([[0, 0.1], [20, 0]]).decide(proba)[0]])
+
+
+@pytest.mark.parametrize("name", ["rules", "tree", "additive"])
+def test_it_fits_a_phone(name, opened, driver):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        opened(name)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("name", ["rules", "tree", "additive"])
+def test_every_control_has_a_name_and_every_heading_its_place(name, opened, driver):
+    opened(name)
+    nameless = """
+      return [...document.querySelectorAll('input,select,button,[role=slider]')].filter(e =>
+        !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"""
+    assert driver.execute_script(nameless) == []
+    levels = driver.execute_script("return [...document.querySelectorAll('h1,h2,h3')].map(h => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    assert driver.execute_script("return document.documentElement.lang") == "en"
+    headers = "return [...document.querySelectorAll('th')].filter(t => !t.getAttribute('scope')).length"
+    assert driver.execute_script(headers) == 0
