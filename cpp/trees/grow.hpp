@@ -3,16 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "trees/cuts.hpp"
 #include "trees/histogram.hpp"
 #include "trees/impurity.hpp"
+#include "trees/weigh.hpp"
 
 namespace permissible::trees {
-
-enum class Test : std::int8_t { leaf = -1, numeric = 0, missing = 1, categorical = 2 };
 
 /// Nodes in the order of creation: the t-th split makes the nodes 2t + 1 (left) and 2t + 2 (right).
 struct Tree {
@@ -26,18 +23,6 @@ struct Tree {
     std::vector<std::int32_t> split_order;               // node split at each step
     std::vector<double> gain;                            // decrease at each step
     std::vector<std::int32_t> leaf_of_row;               // on demand: the node each row ends in; -1 for weight 0
-};
-
-struct Options {
-    std::int64_t max_leaves = 31;
-    std::int64_t max_depth = -1;  // -1: no limit
-    Limits limits;
-    double unit = 1.0;
-    int threads = 1;
-    bool name_leaves = false;
-    std::vector<std::uint8_t> categorical;
-    std::vector<std::int8_t> monotone;
-    std::function<void()> poll;  // called between splits; throws when the user interrupts
 };
 
 template <typename Sum>
