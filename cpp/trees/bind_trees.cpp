@@ -10,10 +10,25 @@
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "trees/bind_parts.hpp"
 #include "trees/grow.hpp"
 #include "trees/predict.hpp"
 
 namespace permissible::trees {
+
+UserPhi user_phi(nb::object function) {
+    return [function](const double* probability, std::size_t count, double* out) {
+        nb::gil_scoped_acquire gil;
+        auto copy = std::make_unique<double[]>(count);
+        std::copy(probability, probability + count, copy.get());
+        nb::object answer = function(to_numpy<double>(std::move(copy), {count}));
+        auto values = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(answer, false);
+        if (values.shape(0) != count)
+            throw std::invalid_argument("an impurity must return one value for each probability");
+        std::copy(values.data(), values.data() + count, out);
+    };
+}
+
 namespace {
 
 void demand(bool holds, const char* what) {
@@ -29,19 +44,6 @@ std::function<void()> interrupt_poll() {
         *last = now;
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    };
-}
-
-/// phi of the user: probabilities in, (phi - a) / b out, one call for all the cuts of a node.
-UserPhi user_phi(nb::object function) {
-    return [function](const double* probability, std::size_t count, double* out) {
-        nb::gil_scoped_acquire gil;
-        auto copy = std::make_unique<double[]>(count);
-        std::copy(probability, probability + count, copy.get());
-        nb::object answer = function(to_numpy<double>(std::move(copy), {count}));
-        auto values = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(answer, false);
-        demand(values.shape(0) == count, "an impurity must return one value for each probability");
-        std::copy(values.data(), values.data() + count, out);
     };
 }
 
@@ -196,6 +198,7 @@ void bind_trees(nanobind::module_& area) {
     area.doc() = "Growth of decision trees and descent through them.";
     define_grow<std::int32_t>(area, "grow_counts");
     define_grow<std::int64_t>(area, "grow_weights");
+    define_parts(area);
     area.def("find_leaves", &bind_find_leaves, nb::arg("left").noconvert(), nb::arg("right").noconvert(),
              nb::arg("node_column").noconvert(), nb::arg("threshold").noconvert(), nb::arg("test").noconvert(),
              nb::arg("left_set").noconvert(), nb::arg("code_of_category").noconvert(),

@@ -1,7 +1,6 @@
 // The loop of UDT: histogram the smaller child, take the larger one's by subtraction, list and weigh the cuts.
 #include "trees/grow.hpp"
 
-#include <bit>
 #include <memory>
 #include <queue>
 
@@ -14,11 +13,6 @@ namespace {
 /// are those of nodes of few rows, where counting is as quick.
 constexpr std::size_t kHistogramBytes = std::size_t{256} << 20;
 constexpr std::size_t kWorthKeeping = 256;
-
-/// A gain without its last bits, so that leaves of equal gain tie and the older one goes first.
-double coarse(double gain) {
-    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
-}
 
 template <typename Sum>
 class Grower {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -24,6 +25,11 @@ struct Options {
     std::vector<std::int8_t> monotone;
     std::function<void()> poll;  // called between splits; throws when the user interrupts
 };
+
+/// A gain without its last bits, so that leaves of equal gain tie and the older one goes first.
+inline double coarse(double gain) {
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
+}
 
 /// A cut spelled out: which codes go left, where unseen ones go, and what the left side weighs.
 struct Choice {

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from permissible.bins.binning import BinnedTable, ColumnBins
+from permissible.bins.binning import BinnedTable, Binning, ColumnBins
 from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import trees
 from permissible.models.tree import TreeModel
@@ -98,22 +99,21 @@ def grow_tree(
     limits = limits or TreeLimits()
     if n_classes > MAX_CLASSES:
         raise refusal("y", f"labels of at most {MAX_CLASSES} classes", Words(f"{n_classes} classes"))
-    phi, parameter, function = _impurity(loss)
+    phi, parameter, function = compiled_impurity(loss)
     integers, unit, counts = quantise(weight)
     total = float(binned.n_rows if weight is None else np.sum(weight))
-    columns = binned.binning.columns
-    kinds = binned.binning.schema.columns
+    codes, categorical = column_layout(binned.binning)
     grown = (trees.grow_counts if counts else trees.grow_weights)(
         binned.blocks,
-        len(columns),
+        len(codes),
         np.ascontiguousarray(target, dtype=np.uint16),
         max(n_classes, 2),
         integers,
         unit,
         not counts and limits.min_samples_leaf > 1,
-        np.array([_n_codes(bins) for bins in columns], dtype=np.int32),
-        np.array([column.kind == "categorical" for column in kinds], dtype=np.uint8),
-        np.zeros(len(columns), dtype=np.int8) if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8),
+        codes,
+        categorical,
+        np.zeros(len(codes), dtype=np.int8) if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8),
         phi,
         parameter,
         function,
@@ -125,7 +125,7 @@ def grow_tree(
         name_leaves,
         n_threads,
     )
-    return _model(binned, loss, grown, n_classes, smoothing), _trace(grown, limits)
+    return assemble(binned.binning, loss, grown, n_classes, smoothing, limits)
 
 
 def quantise(weight: FloatArray | None) -> tuple[AnyArray | None, float, bool]:
@@ -145,7 +145,7 @@ def quantise(weight: FloatArray | None) -> tuple[AnyArray | None, float, bool]:
     return np.maximum(integers, weight > 0), 1.0 / grid, False
 
 
-def _impurity(loss: Any) -> tuple[int, float, Any]:
+def compiled_impurity(loss: Any) -> tuple[int, float, Any]:
     """How the kernel gets phi: the number of a compiled functor and its parameter, or the user's function."""
     rebuilt = getattr(loss, "rebuild", None) is not None  # made by from_phi: its name is the user's
     known = None if rebuilt else _COMPILED.get(loss.name)
@@ -155,6 +155,12 @@ def _impurity(loss: Any) -> tuple[int, float, Any]:
     return functor, abs(float(loss.params[name])) if name else 0.0, None
 
 
+def column_layout(binning: Binning) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """The number of codes of each column, and whether it is one of categories."""
+    codes = np.array([_n_codes(bins) for bins in binning.columns], dtype=np.int32)
+    return codes, np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
+
+
 def _n_codes(bins: ColumnBins) -> int:
     """How many codes a column can have, the missing one not included."""
     if len(bins.code_of_category):
@@ -162,28 +168,35 @@ def _n_codes(bins: ColumnBins) -> int:
     return len(bins.thresholds) + 1
 
 
-def _model(binned: BinnedTable, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float) -> TreeModel:
-    schema = binned.binning.schema
+def assemble(
+    binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float, limits: TreeLimits
+) -> tuple[TreeModel, TreeTrace]:
+    """Model and trace from the arrays of a grown tree, wherever it grew."""
+    return _model(binning, loss, grown, n_classes, smoothing), _trace(grown, limits)
+
+
+def _model(binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float) -> TreeModel:
+    schema = binning.schema
     codes: dict[int, Codes] = {
-        position: binned.binning.columns[position].code_of_category
+        position: binning.columns[position].code_of_category
         for position, column in enumerate(schema.columns)
         if column.kind == "categorical"
     }
     return TreeModel(
         schema=schema,
         loss=loss,
-        literals=_literals(binned, grown),
+        literals=_literals(binning, grown),
         left=grown["left"].astype(np.int64),
         right=grown["right"].astype(np.int64),
         weight=grown["weight"][:, : max(n_classes, 1)],
         samples=grown["samples"],
         code_of_category=codes,
         smoothing=smoothing,
-        seen_missing=tuple(j for j, bins in enumerate(binned.binning.columns) if bins.has_missing),
+        seen_missing=tuple(j for j, bins in enumerate(binning.columns) if bins.has_missing),
     )
 
 
-def _literals(binned: BinnedTable, grown: dict[str, AnyArray]) -> tuple[Literal | None, ...]:
+def _literals(binning: Binning, grown: dict[str, AnyArray]) -> tuple[Literal | None, ...]:
     literals: list[Literal | None] = [None] * len(grown["left"])
     inner = np.flatnonzero(grown["left"] >= 0)
     sets = np.unpackbits(grown["left_set"][inner], axis=1, bitorder="little").astype(bool)
@@ -191,12 +204,12 @@ def _literals(binned: BinnedTable, grown: dict[str, AnyArray]) -> tuple[Literal 
     for node, goes_left in zip(inner.tolist(), sets, strict=True):
         column, missing = columns[node], bool(goes_left[255])
         if tests[node] == 0:
-            threshold = float(binned.binning.columns[column].thresholds[codes[node]])
+            threshold = float(binning.columns[column].thresholds[codes[node]])
             literals[node] = Literal(column, "<=", threshold, (codes[node],), missing)
         elif tests[node] == 1:
             literals[node] = Literal(column, "present", missing=missing)
         else:
-            known = np.unique(binned.binning.columns[column].code_of_category)
+            known = np.unique(binning.columns[column].code_of_category)
             others_left = bool(goes_left[OTHER])
             named = tuple(int(code) for code in known if goes_left[code] != others_left)
             test: Test = "not in" if others_left else "in"
