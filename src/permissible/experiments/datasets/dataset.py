@@ -110,8 +110,8 @@ def as_binary(data: Dataset) -> AnyArray:
     Examples
     --------
     >>> from permissible.experiments.datasets import load
-    >>> as_binary(load("parity5")).tolist()[:4]
-    [1, 0, 0, 1]
+    >>> sorted(set(as_binary(load("parity5")).tolist()))
+    [0, 1]
     """
     return np.asarray(data.target == data.classes[0], dtype=np.int64)
 
