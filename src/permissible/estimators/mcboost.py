@@ -10,6 +10,7 @@ from permissible.decisions import CostMatrix, Decision
 from permissible.estimators import intake
 from permissible.estimators.exports import Exports
 from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
+from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import fit
 from permissible.models.additive import AdditiveModel, posterior
@@ -29,10 +30,12 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake costs 1.
     n_rounds : int, default=100
         Rounds; with early stopping the most there may be.
-    learner : {"linear", "linear-full", "rule", "tree"}, default="linear"
+    learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
         "linear" is a x + b on the best single attribute, the variant that reproduces the published table; "linear-full" uses
         all attributes at once. Missing values count as the attribute's mean there, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins, with missing values and categories as they are.
+        "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a posterior
+        (`loss` does not matter) and decides at least expected cost.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
     decision : {"argmax", "bayes"}, default="argmax"
@@ -192,7 +195,10 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         start = self._start(rows)
         if start is not None:
             settings = settings.for_rounds(self.n_rounds - start.n_rounds)
-        fitted = fit(rows.table, problem, settings, start, self._reporter())
+        if self.learner == "auto":
+            fitted = fit_auto(rows.table, problem, settings, self._reporter())
+        else:
+            fitted = fit(rows.table, problem, settings, start, self._reporter())
         history: dict[str, AnyArray] = fitted.trace.history()
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
@@ -206,7 +212,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
         """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""
-        if not self.warm_start or not hasattr(self, "model_"):
+        if not self.warm_start or self.learner == "auto" or not hasattr(self, "model_"):
             return None
         if self.model_.n_rounds > self.n_rounds:
             raise refusal("n_rounds", f"at least the {self.model_.n_rounds} rounds already fitted", self.n_rounds)
@@ -258,7 +264,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         return np.asarray(decision.decide(proba))
 
     def _choose(self, scores: FloatArray) -> IntArray:
-        if self.decision == "bayes":
+        if self.decision == "bayes" or self.learner == "auto":
             return np.asarray(CostMatrix(self.cost_matrix_.matrix).decide(posterior(scores, self.model_.exponent)))
         return np.asarray(scores.argmax(axis=1))
 

@@ -18,7 +18,7 @@ from permissible.models.additive import AdditiveModel, Part
 from permissible.table.table import Table
 from permissible.types import FloatArray
 
-LEARNERS = ("linear", "linear-full", "rule", "tree")
+LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,180 @@
+"""learner="auto": affine terms, rules, trees, or affine terms with trees, chosen by cross-validation.
+
+Every family is fitted without costs by the logistic loss, whose scores are a posterior; costs enter through the decision of least
+expected cost, so that one fit serves every cost matrix. Each family's scores of the rows left out are kept at several numbers of
+rounds, with one temperature each; the candidate with the least cross-validated cost wins, where differences that are smaller
+than their own standard error are settled by the log-loss. It is then refitted on every row. Folds go by the content of the rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from permissible.bins import row_hashes
+from permissible.learners.mcboost.boost import Trace, boost
+from permissible.learners.mcboost.fit import Fitted, Report, Settings, certificate_of, make_learner
+from permissible.learners.mcboost.problem import Problem
+from permissible.learners.mcboost.stopping import rows_of
+from permissible.learners.mcboost.temperature import fitted_exponent
+from permissible.learners.mcboost.trees import Growth
+from permissible.models.additive import AdditiveModel, posterior
+from permissible.table.table import Table
+from permissible.types import BoolArray, FloatArray, IntArray
+
+SHARES = (0.25, 0.5, 0.75)
+"""Shares of the affine terms in a blend with trees."""
+
+
+def families(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
+    """The settings of each family, and the numbers of rounds at which it is looked at."""
+    n = settings.n_rounds
+    steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
+    growing = tuple(sorted({max(1, round(n * share)) for share in (0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}))
+    tree = Growth(max_leaves=31, min_leaf_weight=1.0, l2=0.1, random_tests=True)
+    rule = Growth(max_literals=3, min_leaf_weight=2.0, l2=1.0)
+    common = replace(settings, early_stopping=None, calibrate=False)
+    boosted = replace(common, descent="gradient", column_share=0.5, n_bags=1)
+    return {
+        "linear": (replace(common, learner="linear", learning_rate=1.0, row_share=1.0, column_share=1.0), steps),
+        "rule": (replace(boosted, learner="rule", growth=rule, learning_rate=0.1, row_share=1.0), growing),
+        "tree": (replace(boosted, learner="tree", growth=tree, learning_rate=0.05, row_share=0.7), growing),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A blend of families at given rounds, its temperature, and what cross-validation says of it."""
+
+    parts: tuple[tuple[str, int, float], ...]
+    exponent: float
+    cost: float
+    spread: FloatArray
+    log_loss: float
+
+    @property
+    def name(self) -> str:
+        """How it is called in the certificate: ``0.5 linear (100) + 0.5 tree (200)``."""
+        return " + ".join(
+            f"{family} ({rounds} rounds)" if share == 1.0 else f"{share:g} {family} ({rounds} rounds)"
+            for family, rounds, share in self.parts
+        )
+
+
+def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report | None = None) -> Fitted:
+    """Choose by cross-validation, then fit the choice on every row."""
+    n_classes = problem.n_classes
+    blind = Problem(problem.target, 1.0 - np.eye(n_classes), problem.weight, "gll")
+    options = families(settings)
+    paths = {name: _out_of_fold(table, blind, *option) for name, option in options.items()}
+    chosen = _choose(list(_candidates(paths, problem)))
+    parts, scores, trace = [], np.zeros((table.n_rows, n_classes)), Trace()
+    for name, rounds, share in chosen.parts:
+        family = replace(options[name][0], n_rounds=rounds)
+        learner = make_learner(table, blind, family)
+        made, trace, final = boost(
+            blind, learner, rounds, tol=settings.tol, n_threads=settings.n_threads, report=report
+        )
+        parts.append(learner.part(made).scaled(share))
+        scores += share * final
+    model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
+    certificate = {
+        **certificate_of(blind, trace, scores),
+        "chosen": chosen.name,
+        "cv_cost": chosen.cost,
+        "cv_log_loss": chosen.log_loss,
+    }
+    return Fitted(model, trace, certificate)
+
+
+def folds_of(table: Table, target: IntArray, seed: int) -> list[BoolArray]:
+    """Masks of the rows left out: five folds, fewer for many rows; by content, and each class spread evenly."""
+    n_rows = table.n_rows
+    count = 5 if n_rows <= 5000 else 3
+    number = row_hashes(table, seed)
+    fold = np.empty(n_rows, dtype=np.int64)
+    for cls in np.unique(target):
+        members = np.flatnonzero(target == cls)
+        _, place = np.unique(number[members], return_inverse=True)  # equal rows share a place, hence a fold
+        fold[members] = (place + cls) % count
+    masks = [fold == k for k in range(count)]
+    return masks[:1] if n_rows > 50_000 else masks
+
+
+def _out_of_fold(
+    table: Table, problem: Problem, settings: Settings, checkpoints: tuple[int, ...]
+) -> dict[int, tuple[BoolArray, FloatArray]]:
+    """For each number of rounds: the rows that were left out once, and their scores by the models that had not seen them."""
+    found = {rounds: np.full((table.n_rows, problem.n_classes), np.nan) for rounds in checkpoints}
+    for outside in folds_of(table, problem.target, settings.seed):
+        if not outside.any() or outside.all():
+            continue
+        learner = make_learner(rows_of(table, ~outside), problem.take(~outside), settings)
+        rounds, _, _ = boost(
+            problem.take(~outside), learner, max(checkpoints), tol=settings.tol, n_threads=settings.n_threads
+        )
+        watched = learner.watch(rows_of(table, outside))
+        scores = np.zeros((int(outside.sum()), problem.n_classes))
+        for number in range(max(checkpoints)):
+            if number < len(rounds):
+                scores = scores + learner.scores(rounds[number], watched)
+            if number + 1 in found:
+                found[number + 1][outside] = scores
+    return {rounds: (~np.isnan(scores[:, 0]), scores) for rounds, scores in found.items()}
+
+
+def _candidates(paths: dict[str, Any], problem: Problem) -> Iterator[Candidate]:
+    """Every family at every number of rounds; then the best affine terms with the best trees, in several shares."""
+    best: dict[str, tuple[float, int]] = {}
+    for name, path in paths.items():
+        for rounds, (seen, scores) in path.items():
+            candidate = _judge(((name, rounds, 1.0),), scores, seen, problem)
+            if candidate.log_loss < best.get(name, (np.inf, 0))[0]:
+                best[name] = (candidate.log_loss, rounds)
+            yield candidate
+    linear, tree = best["linear"][1], best["tree"][1]
+    for share in SHARES:
+        seen, first = paths["linear"][linear]
+        blended = share * first + (1 - share) * paths["tree"][tree][1]
+        yield _judge((("linear", linear, share), ("tree", tree, 1 - share)), blended, seen, problem)
+
+
+def _judge(
+    parts: tuple[tuple[str, int, float], ...], scores: FloatArray, seen: BoolArray, problem: Problem
+) -> Candidate:
+    part = problem.take(seen)
+    scores = scores[seen]
+    exponent = fitted_exponent("gll", scores, part.target, part.weight)
+    rows = np.arange(len(scores))
+    log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, part.target]
+    costs = part.cost_rows()
+    matrix = (
+        part.costs
+        if not part.by_row
+        else np.stack(
+            [
+                costs[part.target == j].mean(axis=0) if (part.target == j).any() else np.ones(part.n_classes)
+                for j in range(part.n_classes)
+            ]
+        )
+    )
+    decided = (posterior(scores, exponent) @ matrix).argmin(axis=1)
+    paid = costs[rows, decided]
+    total = part.weight.sum()
+    return Candidate(
+        parts, exponent, float(part.weight @ paid / total), part.weight * paid, float(part.weight @ log_loss / total)
+    )
+
+
+def _choose(candidates: list[Candidate]) -> Candidate:
+    """Least cost; among those that are not clearly dearer (one standard error of the paired difference), least log-loss."""
+    cheapest = min(candidates, key=lambda candidate: candidate.cost)
+    total = len(cheapest.spread)
+    near = []
+    for candidate in candidates:
+        difference = candidate.spread - cheapest.spread
+        if difference.sum() <= difference.std() * np.sqrt(total):
+            near.append(candidate)
+    return min(near, key=lambda candidate: candidate.log_loss)
