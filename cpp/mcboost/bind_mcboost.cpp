@@ -8,6 +8,7 @@
 #include "mcboost/forest.hpp"
 #include "mcboost/linear.hpp"
 #include "mcboost/state.hpp"
+#include "mcboost/stumps.hpp"
 #include "mcboost/trees.hpp"
 #include "mcboost/vexp.hpp"
 
@@ -48,6 +49,7 @@ State* make_state(In1<int32_t> target, In2<double> costs, In1<double> weight, bo
         state->target[i] = target.data()[i];
         state->weight[i] = weight.data()[i];
     }
+    state->prepare();
     return state.release();
 }
 
@@ -277,9 +279,20 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
     {
         nb::gil_scoped_release release;
         std::vector<int32_t> leaf;
+        std::vector<uint8_t> left;
+        const bool packed = packed_stump_applies(codes, growth, rows != nullptr, n);
         for (int r = 0; r < outputs; ++r) {
             state.derive(r);
             growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
+            if (packed && !exact) {
+                double edge = 0;
+                const Tree tree = grow_packed_stump(codes, state, growth, left, edge);
+                const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
+                state.advance_two(r, left.data(), values, rate);
+                made.add(tree, r, rate, LineSearch{1.0, false, 0}, edge);
+                poll_signals();
+                continue;
+            }
             const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, 1};
             const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
             for (std::size_t i = 0; i < n; ++i) state.step[i] = tree.value[leaf[i]];

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/parallel.hpp"
+#include "mcboost/passes.hpp"
 #include "mcboost/vexp.hpp"
 
 namespace permissible::mcboost {
@@ -47,62 +48,67 @@ double State::coordinate_scale(int coordinate) const {
 template <Loss L>
 RoundStart State::begin_block(Block rows) {
     const std::size_t count = rows.end - rows.begin;
-    double top[kChunk], total[kChunk], inverse_total[kChunk], others[kChunk];
+    double top[kChunk], total[kChunk], inverse_total[kChunk], own[kChunk], value[kChunk];
     int32_t best[kChunk];
-    for (std::size_t i = 0; i < count; ++i)
-        top[i] = scores[rows.begin + i], best[i] = 0, total[i] = inverse_total[i] = others[i] = 0;
-    for (int j = 1; j < classes_; ++j) {
-        const double* s = &scores[j * rows_ + rows.begin];
-        for (std::size_t i = 0; i < count; ++i) {
-            best[i] = s[i] > top[i] ? j : best[i];
-            top[i] = s[i] > top[i] ? s[i] : top[i];
-        }
-    }
+    const int32_t* classes = &target[rows.begin];
+    largest_scores(&scores[rows.begin], rows_, classes_, count, top, best);
+    std::fill(total, total + count, 0.0);
+    std::fill(inverse_total, inverse_total + count, 0.0);
     for (int j = classes_ - 1; j >= 0; --j) {
         const std::size_t at = j * rows_ + rows.begin;
-        for (std::size_t i = 0; i < count; ++i) {
-            // L_s is not a function of differences, so its exponents are not shifted; clipped so that nothing
-            // overflows.
-            const double exponent = scores[at + i] - (L == Loss::ls ? 0.0 : top[i]);
-            const double e = vexp(std::clamp(exponent, -kExponentLimit, kExponentLimit));
-            const int z = target[rows.begin + i];
-            double cost = j == z ? (L == Loss::gll ? 1.0 : 0.0) : (L == Loss::mc ? 1.0 : cost_of(rows.begin + i, j));
-            tails_[at + i] = total[i];
-            terms_[at + i] = cost * e;
-            total[i] += cost * e;
-            if constexpr (L == Loss::gll) others[i] += j == z ? 0.0 : cost * e;
-            if constexpr (L == Loss::lt) {
+        // L_s is not a function of differences, so its exponents are not shifted; clipped so that nothing overflows.
+        raised_scores(&scores[at], L == Loss::ls ? nullptr : top, count, kExponentLimit, &terms_[at]);
+        if constexpr (L == Loss::lt) {
+            for (std::size_t i = 0; i < count; ++i) {
                 inverse_tails_[at + i] = inverse_total[i];
-                inverse_terms_[at + i] = 1.0 / e;
-                inverse_total[i] += 1.0 / e;
+                inverse_terms_[at + i] = 1.0 / terms_[at + i];
+                inverse_total[i] += inverse_terms_[at + i];
             }
         }
+        pick_own(&scores[at], classes, j, count, own);
+        if (uniform_)
+            weigh_by_row(nullptr, count, &terms_[at], &tails_[at], total);
+        else if (shared_costs)
+            weigh_by_class(&factors_[j], classes, classes_, count, &terms_[at], &tails_[at], total);
+        else
+            weigh_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
     }
+    std::copy(&terms_[rows.begin], &terms_[rows.begin] + count, &low_[rows.begin]);
+    if constexpr (L == Loss::lt)
+        std::copy(&inverse_terms_[rows.begin], &inverse_terms_[rows.begin] + count, &low_inverse_[rows.begin]);
+    if constexpr (L == Loss::gll) logarithms(total, count, value);
     RoundStart sums{0, 0, 0};
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = rows.begin + i;
-        const int z = target[row];
-        const double below = std::max(scores[z * rows_ + row] - top[i], -kExponentLimit);
-        low_[row] = terms_[row];
-        double value = 0;
+        const double below = std::max(own[i] - top[i], -kExponentLimit);
         if constexpr (L == Loss::gll) {
-            value = std::log1p(others[i] * vexp(-below));
+            value[i] -= below;
         } else if constexpr (L == Loss::ls) {
-            value = total[i];
+            value[i] = total[i];
         } else if constexpr (L == Loss::lt) {
-            low_inverse_[row] = inverse_terms_[row];
-            value = total[i] * inverse_total[i];
+            value[i] = total[i] * inverse_total[i];
         } else {
             scale_[row] = vexp(-below);
-            value = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
+            value[i] = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
         }
-        sums.surrogate += weight[row] * value;
-        if (best[i] != z) {
+        sums.surrogate += weight[row] * value[i];
+        if (best[i] != target[row]) {
             sums.cost += weight[row] * cost_of(row, best[i]);
             sums.error += weight[row];
         }
     }
     return sums;
+}
+
+void State::prepare() {
+    factors_ = costs;
+    const double own = loss_ == Loss::gll ? 1.0 : 0.0;  // log(1 + N/E_z): the 1 is the true class inside the sum
+    if (loss_ == Loss::mc) std::fill(factors_.begin(), factors_.end(), 1.0);
+    if (shared_costs)
+        for (int j = 0; j < classes_; ++j) factors_[static_cast<std::size_t>(j) * classes_ + j] = own;
+    else
+        for (std::size_t i = 0; i < rows_; ++i) factors_[static_cast<std::size_t>(target[i]) * rows_ + i] = own;
+    uniform_ = std::all_of(factors_.begin(), factors_.end(), [](double factor) { return factor == 1.0; });
 }
 
 RoundStart State::begin_round() {
@@ -260,6 +266,41 @@ void State::advance(int coordinate, double factor) {
     with_loss(loss_, [&]<Loss L>() {
 #pragma omp parallel for num_threads(threads_) schedule(static)
         for (std::ptrdiff_t b = 0; b < count; ++b) advance_block<L>(block(b), coordinate, factor);
+    });
+}
+
+// Two values, two factors: no exponential per row.
+template <Loss L>
+void State::advance_two_block(Block rows, int coordinate, const uint8_t* side, const double values[2], double rate) {
+    const int pivot = coordinate + 1;
+    const double c = coordinate_scale(coordinate), kc = pivot * c;
+    const double t[2] = {rate * values[0], rate * values[1]};
+    const double up[2] = {vexp(c * t[0]), vexp(c * t[1])}, down[2] = {vexp(-kc * t[0]), vexp(-kc * t[1])};
+    double* terms = &terms_[static_cast<std::size_t>(pivot) * rows_];
+    if constexpr (L == Loss::gll || L == Loss::ls) {
+        const TwoMoves moves{{up[0], up[1]}, {down[0], down[1]}, {t[0], t[1]}};
+        advance_low(moves, side + rows.begin, rows.end - rows.begin, &low_[rows.begin], &terms[rows.begin]);
+        return;
+    }
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const int s = side[i];
+        low_[i] = up[s] * low_[i] + down[s] * terms[i];
+        terms[i] = t[s];
+        if constexpr (L == Loss::gel || L == Loss::mc) {
+            const double rate_z = rate_of(target[i], pivot, c, kc);
+            scale_[i] *= rate_z > 0 ? 1.0 / up[s] : (rate_z < 0 ? 1.0 / down[s] : 1.0);
+        }
+        if constexpr (L == Loss::lt)
+            low_inverse_[i] =
+                low_inverse_[i] / up[s] + inverse_terms_[static_cast<std::size_t>(pivot) * rows_ + i] / down[s];
+    }
+}
+
+void State::advance_two(int coordinate, const uint8_t* side, const double values[2], double rate) {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+        for (std::ptrdiff_t b = 0; b < count; ++b) advance_two_block<L>(block(b), coordinate, side, values, rate);
     });
 }
 

@@ -47,6 +47,8 @@ class State {
     std::vector<double> curvature;  // (n)
     std::vector<double> step;       // (n): g of each row, written by the learner before `search`
 
+    /// Call once when costs and target are filled.
+    void prepare();
     /// Prepares the sums of all coordinates; returns the sums of the surrogate, of the cost of argmax and of its
     /// errors.
     RoundStart begin_round();
@@ -54,6 +56,8 @@ class State {
     void derive(int coordinate);
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
     LineSearch search(int coordinate);
+    /// f_r += rate * values[side] for a step of two values.
+    void advance_two(int coordinate, const uint8_t* side, const double values[2], double rate);
     /// f_r += factor * step.
     void advance(int coordinate, double factor);
     /// The scores after the steps of all coordinates.
@@ -88,6 +92,8 @@ class State {
     template <Loss L>
     void advance_block(Block rows, int coordinate, double factor);
     template <Loss L>
+    void advance_two_block(Block rows, int coordinate, const uint8_t* side, const double values[2], double rate);
+    template <Loss L>
     void derive_all_block(Block rows, bool newton);
     template <Loss L>
     Slopes slopes_all_block(Block rows, double alpha) const;
@@ -98,6 +104,8 @@ class State {
     int classes_;
     Loss loss_;
     int threads_;
+    bool uniform_ = false;                               // whether every factor below is 1
+    std::vector<double> factors_;                        // costs with what the loss puts in place of the diagonal
     std::vector<double> terms_, tails_;                  // (M, n): C_zj e^{S_j}, and the sum over the classes above
     std::vector<double> inverse_terms_, inverse_tails_;  // (M, n): the same of e^{-S_j}, for L_t
     std::vector<double> low_, low_inverse_, scale_;      // (n): carried from coordinate to coordinate

@@ -1,0 +1,113 @@
+// See passes.hpp. Every row does the same arithmetic wherever it lies: no fused operations, no vector libraries.
+#include "mcboost/passes.hpp"
+
+#include <cstring>
+
+#include "common/parallel.hpp"
+#include "mcboost/vexp.hpp"
+
+namespace permissible::mcboost {
+
+PERMISSIBLE_CLONES void largest_scores(const double* scores, std::size_t stride, int classes, std::size_t count,
+                                       double* top, int32_t* best) {
+    for (std::size_t i = 0; i < count; ++i) top[i] = scores[i];
+    for (std::size_t i = 0; i < count; ++i) best[i] = 0;
+    for (int j = 1; j < classes; ++j) {
+        const double* s = scores + j * stride;
+        for (std::size_t i = 0; i < count; ++i) {
+            best[i] = s[i] > top[i] ? j : best[i];
+            top[i] = s[i] > top[i] ? s[i] : top[i];
+        }
+    }
+}
+
+PERMISSIBLE_CLONES void raised_scores(const double* scores, const double* top, std::size_t count, double limit,
+                                      double* e) {
+    if (top) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double x = scores[i] - top[i];  // never positive
+            e[i] = vexp(x < -limit ? -limit : x);
+        }
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double x = scores[i] < -limit ? -limit : scores[i];
+            e[i] = vexp(x > limit ? limit : x);
+        }
+    }
+}
+
+PERMISSIBLE_CLONES void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count,
+                                       double* term, double* tail, double* total) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double weighed = table[target[i] * classes] * term[i];
+        tail[i] = total[i];
+        term[i] = weighed;
+        total[i] += weighed;
+    }
+}
+
+PERMISSIBLE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low,
+                                    double* pivot) {
+    const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
+    const double move0 = moves.move[0], move1 = moves.move[1];
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool left = side[i] != 0;
+        low[i] = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * pivot[i];
+        pivot[i] = left ? move1 : move0;
+    }
+}
+
+PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
+                                     double* total) {
+    if (!costs) {
+        for (std::size_t i = 0; i < count; ++i) {
+            tail[i] = total[i];
+            total[i] += term[i];
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const double weighed = costs[i] * term[i];
+        tail[i] = total[i];
+        term[i] = weighed;
+        total[i] += weighed;
+    }
+}
+
+PERMISSIBLE_CLONES void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count,
+                                 double* own) {
+    for (std::size_t i = 0; i < count; ++i) own[i] = target[i] == cls ? scores[i] : own[i];
+}
+
+// x = m 2^k with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh((m-1)/(m+1)) by its series, 1e-16 in absolute terms.
+PERMISSIBLE_CLONES void logarithms(const double* x, std::size_t count, double* out) {
+    constexpr int64_t kHalf = 0x3FE6A09E667F3BCD;  // the bits of sqrt(1/2)
+    for (std::size_t i = 0; i < count; ++i) {
+        int64_t bits;
+        std::memcpy(&bits, &x[i], sizeof bits);
+        const int64_t above = bits - kHalf;
+        const int64_t mantissa = (above & 0x000FFFFFFFFFFFFF) + kHalf;
+        // the exponent as a double, by the bits of 2^52 + 2^51 + k
+        const int64_t shifted =
+            (static_cast<int64_t>(static_cast<uint64_t>(above + (int64_t{2048} << 52)) >> 52)) + 0x4338000000000000;
+        double m, k;
+        std::memcpy(&m, &mantissa, sizeof m);
+        std::memcpy(&k, &shifted, sizeof k);
+        k -= 6755399441055744.0 + 2048.0;
+        const double r = (m - 1.0) / (m + 1.0), q = r * r;
+        double p = 1.0 / 21.0;
+        p = p * q + 1.0 / 19.0;
+        p = p * q + 1.0 / 17.0;
+        p = p * q + 1.0 / 15.0;
+        p = p * q + 1.0 / 13.0;
+        p = p * q + 1.0 / 11.0;
+        p = p * q + 1.0 / 9.0;
+        p = p * q + 1.0 / 7.0;
+        p = p * q + 1.0 / 5.0;
+        p = p * q + 1.0 / 3.0;
+        p = p * q + 1.0;
+        out[i] = k * 0.6931471805599453 + 2.0 * r * p;
+    }
+}
+
+}  // namespace permissible::mcboost
