@@ -14,6 +14,7 @@ import numpy as np
 from permissible.bins.binning import Binning
 from permissible.distributed.session import Kind, Opening
 from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.udt import TreeKind
 from permissible.distributed.uls_rows import MergedRows, Selection, SurveyKind, ULSKind, ULSSettings, WeightFacts
 from permissible.learners.uls import boost
 from permissible.learners.uls_holdout import LARGE, Choice, choose_by, held_bounds, large_bounds
@@ -25,7 +26,7 @@ from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss
 from permissible.types import AnyArray
 
-KINDS: dict[str, Kind] = {"uls": ULSKind(), "survey": SurveyKind()}
+KINDS: dict[str, Kind] = {"uls": ULSKind(), "survey": SurveyKind(), "tree": TreeKind()}
 Watch = Callable[[int], bool]
 
 

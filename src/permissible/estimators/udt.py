@@ -9,10 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
+from permissible.distributed.udt import TreeFit
+from permissible.distributed.uls import Parted
 from permissible.estimators.exports import Exports
-from permissible.estimators.intake import TrainingRows, remember, rows, seed, threads, training_rows
+from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
+from permissible.estimators.parted import PartedSource, parted_data
 from permissible.learners.pruning import cross_validated_level, link_levels, prune
-from permissible.learners.tree_certificate import certify, history_of
+from permissible.learners.tree_certificate import TreeCertificate, certify, history_of
 from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree
 from permissible.models.tree import TreeModel
 from permissible.models.tree_explanation import TreeExplanation, explain_rows
@@ -145,6 +148,9 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         pruning = self._pruning_level()
         folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
+        if isinstance(X, PartedSource):
+            data = parted_data(X, y, sample_weight, self.class_weight)
+            return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -161,16 +167,38 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         if pruning is not None:
             levels = link_levels(tree, trace.impurity)
             if pruning == "cv":
-                fold_of_row = row_hashes(given.table, fit_seed + 1, n_threads) % np.uint64(folds)
+                fold_of_row = row_hashes(given.table, fit_seed, n_threads) % np.uint64(folds)
                 path = cross_validated_level(*args, given.weight, fold_of_row, levels, limits, **growing)
             tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
         self._store(given, binned, tree, trace)
         self.pruning_path_ = path
         return self
 
+    def _fit_parted(
+        self, data: Parted, loss: Any, limits: TreeLimits, smoothing: float, pruning: Any, folds: int, n_threads: int
+    ) -> "UDTClassifier":
+        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
+        n_classes = len(data.classes)
+        monotone = monotone_directions(self.monotonic_cst, data.binning.schema, n_classes)
+        fit = TreeFit(data.transport, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
+        tree, trace, facts = fit.grow()
+        path = fit.cross_validated(tree, trace, facts, folds) if pruning == "cv" else None
+        if pruning is not None:
+            levels = link_levels(tree, trace.impurity)
+            tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
+        certificate = certify(tree, trace, None, np.zeros(0), None)
+        self.classes_ = data.classes
+        remember_schema(self, data.binning.schema)
+        self._keep(tree, trace, certificate)
+        self.pruning_path_ = path
+        return self
+
     def _store(self, given: TrainingRows, binned: BinnedTable, tree: TreeModel, trace: TreeTrace) -> None:
         certificate = certify(tree, trace, binned, given.target, given.weight if given.weighted else None)
         remember(self, given)
+        self._keep(tree, trace, certificate)
+
+    def _keep(self, tree: TreeModel, trace: TreeTrace, certificate: TreeCertificate) -> None:
         self.tree_ = tree
         self.history_: Mapping[str, AnyArray] = history_of(tree, trace)
         self.certificate_ = certificate

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
-from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree
+from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree, quantise
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
 
@@ -120,19 +120,29 @@ def cross_validated_level(
     `folds` gives the fold of each row. The candidates are the geometric means of neighbouring levels, as in CART: a tree pruned
     at one of them stands for all between the two.
     """
-    ends = np.unique(np.concatenate([[0.0], level[np.isfinite(level)]]))
-    candidates = np.concatenate([np.sqrt(ends[:-1] * ends[1:]), ends[-1:]])
+    candidates = candidate_levels(level)
     total = np.zeros(len(candidates))
+    integers, unit, _ = quantise(weight)
+    assert integers is not None
     for fold in np.unique(folds):
         inside = np.where(folds == fold, 0.0, weight)
         if not inside.any():
             continue
         tree, trace = grow_tree(binned, target, n_classes, loss, inside, limits, **growing)
-        leaf = descend(tree, binned)
-        outside = np.zeros_like(tree.weight)
-        np.add.at(outside, (leaf, target), np.where(folds == fold, weight, 0.0))
-        total += _left_out(tree, link_levels(tree, trace.impurity), outside, candidates)
-    mean = total / weight.sum()
+        outside = np.zeros(tree.weight.shape, dtype=np.int64)
+        np.add.at(outside, (descend(tree, binned), target), np.where(folds == fold, integers, 0))
+        total += left_out_surrogate(tree, trace, outside * unit, candidates)
+    return best_level(candidates, total / weight.sum())
+
+
+def candidate_levels(level: FloatArray) -> FloatArray:
+    """Levels to choose among: geometric means of neighbouring ones, and the last."""
+    ends = np.unique(np.concatenate([[0.0], level[np.isfinite(level)]]))
+    return np.concatenate([np.sqrt(ends[:-1] * ends[1:]), ends[-1:]])
+
+
+def best_level(candidates: FloatArray, mean: FloatArray) -> PruningPath:
+    """The level of least surrogate on the rows left out, the largest among equals."""
     best = np.flatnonzero(mean <= mean.min() * (1 + 1e-12))[-1]
     return PruningPath(candidates, mean, float(candidates[best]))
 
@@ -153,8 +163,9 @@ def descend(tree: TreeModel, binned: BinnedTable) -> IntArray:
     return node_of_row
 
 
-def _left_out(tree: TreeModel, level: FloatArray, outside: FloatArray, candidates: FloatArray) -> FloatArray:
-    """The surrogate of the rows left out, for the tree pruned at each candidate level."""
+def left_out_surrogate(tree: TreeModel, trace: TreeTrace, outside: FloatArray, candidates: FloatArray) -> FloatArray:
+    """The surrogate of the rows left out, whose class weights at each leaf are `outside`, at each candidate level."""
+    level = link_levels(tree, trace.impurity)
     smooth = replace(tree, smoothing=1.0)
     for node in range(tree.n_nodes - 1, 0, -1):
         outside[tree.parent[node]] += outside[node]

@@ -53,13 +53,13 @@ class TreeCertificate:
 
 
 def certify(
-    tree: TreeModel, trace: TreeTrace, binned: BinnedTable, target: AnyArray, weight: FloatArray | None
+    tree: TreeModel, trace: TreeTrace, binned: BinnedTable | None, target: AnyArray, weight: FloatArray | None
 ) -> TreeCertificate:
-    """State what is proved of a tree on its training rows."""
+    """State what is proved of a tree on its training rows; without them (None) the bound is 0."""
     total = float(tree.weight[0].sum())
     surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
     bound = 0.0
-    if trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
+    if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
         bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
     return TreeCertificate(
         surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound)

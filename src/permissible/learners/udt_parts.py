@@ -35,6 +35,11 @@ class Weighting:
         """The weight of one integer step."""
         return 1.0 if self.grid is None else 1.0 / self.grid
 
+    def integers(self, weight: FloatArray) -> IntArray:
+        """Weights as integers; a positive one is never 0."""
+        scaled = np.rint(weight if self.grid is None else weight * self.grid).astype(np.int64)
+        return np.maximum(scaled, weight > 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -114,6 +119,10 @@ class PartRows:
         assert total is not None
         return total
 
+    def facts(self) -> Facts:
+        """Number and weights of the rows."""
+        return Facts.merged([Facts.of(weight, binned.n_rows) for binned, _, weight in self.blocks])
+
     def _place(self, number: int, weight: FloatArray | None, n_rows: int) -> npt.NDArray[np.int32]:
         if self.node_of_row is not None:
             return self.node_of_row[number]
@@ -123,12 +132,7 @@ class PartRows:
         return start
 
     def _integers(self, weight: FloatArray | None) -> IntArray | None:
-        grid = self.weighting.grid
-        if weight is None:
-            assert grid is None  # rows without weights count 1 each, and are whole numbers
-            return None
-        scaled = np.rint(weight if grid is None else weight * grid).astype(np.int64)
-        return np.maximum(scaled, weight > 0)
+        return None if weight is None else self.weighting.integers(weight)
 
 
 def merge_answers(answers: Sequence[Answer]) -> Answer:
