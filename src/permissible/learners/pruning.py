@@ -131,7 +131,7 @@ def cross_validated_level(
         tree, trace = grow_tree(binned, target, n_classes, loss, inside, limits, **growing)
         outside = np.zeros(tree.weight.shape, dtype=np.int64)
         np.add.at(outside, (descend(tree, binned), target), np.where(folds == fold, integers, 0))
-        total += left_out_surrogate(tree, trace, outside * unit, candidates)
+        total += left_out_surrogate(tree, trace, (outside * unit).astype(np.float64), candidates)
     return best_level(candidates, total / weight.sum())
 
 
