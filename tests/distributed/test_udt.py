@@ -47,3 +47,9 @@ def test_several_blocks_give_the_tree_of_memory():
     memory = pm.UDTClassifier(random_state=0).fit(pd.DataFrame(data).drop(columns="y"), data["y"])
     assert ours.tree_.literals == memory.tree_.literals
     np.testing.assert_array_equal(ours.tree_.weight, memory.tree_.weight)
+
+
+def test_boosted_trees_over_parts_are_refused_in_one_sentence():
+    stored = pm.BinnedDataset.from_batches([frame(200)], target="y")
+    with pytest.raises(ValueError, match='`features` must be "rules" for data in parts'):
+        pm.ULSClassifier(features="tree").fit(stored)

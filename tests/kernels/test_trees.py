@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permissible.kernels._core import trees
+from permissible.kernels.reference import trees as reference
 from permissible.kernels.reference.trees import Growth, grow_partition
 
 LN2 = np.log(2)
@@ -160,3 +161,36 @@ except KeyboardInterrupt:
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert ran.stdout.strip() == "interrupted True", ran.stderr
+
+
+@settings(max_examples=60, deadline=None)
+@given(node_data(), st.integers(0, 2**32 - 1))
+def test_rows_move_and_histograms_count_as_the_twins_do(data, seed):
+    codes, target, n_classes, weight, _, _ = data
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = codes.shape
+    blocks = np.zeros(((n_columns + 7) // 8, n_rows, 8), dtype=np.uint8)
+    for j in range(n_columns):
+        blocks[j // 8, :, j % 8] = codes[:, j]
+    n_codes = np.array([int(np.max(c[c != 255], initial=0)) + 1 for c in codes.T], dtype=np.int32)
+    before = rng.integers(-1, 4, n_rows).astype(np.int32)
+    left = rng.random((2, 256)) < 0.5
+    column = rng.integers(0, n_columns, 2).astype(np.int32)
+    moved = before.copy()
+    trees.move_rows(
+        blocks, moved, np.array([1, 3], dtype=np.int32), column, np.packbits(left, axis=1, bitorder="little"),
+        np.array([4, 6], dtype=np.int32), np.array([5, 7], dtype=np.int32),
+    )  # fmt: skip
+    cuts = {1: (column[0], left[0], 4, 5), 3: (column[1], left[1], 6, 7)}
+    np.testing.assert_array_equal(moved, reference.move_rows(codes, before, cuts))
+    wanted = np.array([4, 0, 7], dtype=np.int32)
+    for given_weight in (None, weight.astype(np.int64)):
+        found, counts = trees.part_histograms(
+            blocks, n_columns, target.astype(np.uint16), n_classes, given_weight, False, n_codes, moved, wanted, 1
+        )
+        for slot, node in enumerate(wanted):
+            here = moved == node
+            own = np.ones(here.sum(), dtype=np.int64) if given_weight is None else given_weight[here]
+            expected = reference.part_histogram(codes[here], target[here], own, n_classes, n_codes)
+            np.testing.assert_array_equal(found[slot], expected)
+            assert counts[slot] == here.sum()

@@ -29,6 +29,7 @@ from permissible.learners.uls_trace import Trace
 from permissible.learners.uls_tree import boost_trees
 from permissible.models.rules import RuleModel
 from permissible.types import AnyArray, FloatArray
+from permissible.validation import refusal
 
 
 class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
@@ -127,6 +128,8 @@ class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
     def _fit_parted(self, data: Parted, loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
         asked = plan(self, data.n_rows, fit_seed)
+        if asked.features == "tree":
+            raise refusal("features", '"rules" for data in parts', "tree", "fit a UDTClassifier, or rows in memory")
         targets = range(1, 2) if len(data.classes) == 2 else range(len(data.classes))
         traces = [
             fit_label(data, label, loss, asked.candidates, asked.stopping, n_threads=n_threads)[0] for label in targets

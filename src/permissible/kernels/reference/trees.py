@@ -156,3 +156,23 @@ def grow_partition(growth: Growth, max_leaves: int | None) -> tuple[AnyArray, Fl
             open_nodes.append(len(nodes))
             nodes.append(child)
     return leaf_of_row, np.array(gains)
+
+
+def move_rows(codes: Codes, node_of_row: AnyArray, cuts: dict[int, tuple[int, BoolArray, int, int]]) -> AnyArray:
+    """The node of each row after some nodes were cut: node -> (column, codes that go left, left child, right child)."""
+    moved = node_of_row.copy()
+    for node, (column, left, first, second) in cuts.items():
+        here = node_of_row == node
+        moved[here] = np.where(left[codes[here, column]], first, second)
+    return moved
+
+
+def part_histogram(codes: Codes, target: AnyArray, weight: AnyArray, n_classes: int, n_codes: AnyArray) -> AnyArray:
+    """Class weights by code, column after column: for each class the codes in order, then the missing values."""
+    runs = []
+    for column, size in enumerate(n_codes):
+        run = np.zeros((n_classes, size + 1), dtype=np.int64)
+        slot = np.where(codes[:, column] == MISSING, size, codes[:, column].astype(np.int64))
+        np.add.at(run, (target, slot), weight)
+        runs.append(run.ravel())
+    return np.concatenate(runs)
