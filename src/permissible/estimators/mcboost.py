@@ -8,12 +8,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible.decisions import CostMatrix, Decision
 from permissible.estimators import intake
-from permissible.estimators.exports import Exports
+from permissible.estimators.exports import Exports, card_of
 from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import fit
 from permissible.models.additive import AdditiveModel, posterior
+from permissible.models.additive_reading import AdditiveExplanation, explain_rows, terms_table
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal
 
@@ -208,6 +209,10 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.n_rounds_ = fitted.model.n_rounds
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
+        if self.learner == "auto":  # how `predict` decides, for the exports and files
+            self.decision_ = CostMatrix(costs.matrix)
+        elif hasattr(self, "decision_"):
+            del self.decision_
         return self
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
@@ -231,6 +236,29 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
                 )
 
         return report
+
+    # -- reading ---------------------------------------------------------------------------------------------------------
+
+    def rules_table(self) -> dict[str, list[Any]]:
+        """Return the terms as columns: words, what each adds to every class, and how much it matters given the costs."""
+        return terms_table(card_of(self), self.classes_, self.cost_matrix_.matrix)
+
+    def explain(self, X: Any, n_steps: int = 10) -> list[AdditiveExplanation]:
+        """Say for each row what the terms added to each class, those first that moved the decision most."""
+        proba = self.predict_proba(X)
+        table = intake.rows(self, X)
+        return explain_rows(card_of(self), table, self.classes_, proba, self.cost_matrix_.matrix, n_steps)
+
+    def margins(self, X: Any, y: Any) -> FloatArray:
+        """The margin (9) of each row: the score of its class minus the largest other one."""
+        scores = self._scores(X)
+        own = np.searchsorted(self.classes_, np.asarray(y))
+        rows = np.arange(len(scores))
+        if len(own) != len(scores) or np.any(self.classes_[np.minimum(own, len(self.classes_) - 1)] != np.asarray(y)):
+            raise refusal("y", f"one of the classes {self.classes_.tolist()} for each row of X", y)
+        others = scores.copy()
+        others[rows, own] = -np.inf
+        return np.asarray(scores[rows, own] - others.max(axis=1))
 
     # -- predictions ----------------------------------------------------------------------------------------------------
 

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from permissible.bins.literal import Literal
+from permissible.bins.literal import Literal, Rule
 from permissible.models.additive import AdditiveModel
 from permissible.models.affine import AffineTerms
 from permissible.models.attributes import Attribute
+from permissible.models.forest import Forest
 from permissible.models.linear import LinearModel
 from permissible.models.rules import GROUP, RuleModel
-from permissible.models.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, scorecard
+from permissible.models.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, Vector, scorecard
+from permissible.models.simplex import codewords
 from permissible.models.tree import TreeModel
 from permissible.table.schema import Schema
-from permissible.types import FloatArray
+from permissible.types import Codes, FloatArray
 from permissible.validation import refusal_type
 
 
@@ -43,6 +45,9 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
     start = np.array(model.prior, dtype=np.float64)
     terms: list[Term] = []
     for part in model.parts:
+        if isinstance(part, Forest):
+            terms.extend(forest_terms(part))
+            continue
         if not isinstance(part, AffineTerms):
             raise refusal_type("model", "an additive model that can be written as a scorecard", part)
         coefficients, levels = part.coefficients()
@@ -51,8 +56,68 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
             if slope.any():
                 terms.append(affine_term(attribute, slope))
     return Scorecard(
-        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", None, model.exponent)
-    )
+        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", None, model.exponent),
+        *_bins(model),
+    )  # fmt: skip
+
+
+def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
+    """The bin of each category, and the columns with missing values, of the tree parts, which all share one binning."""
+    forests = [part for part in model.parts if isinstance(part, Forest)]
+    if not forests:
+        return {}, None
+    columns = forests[0].binning.columns
+    codes = {place: column.code_of_category for place, column in enumerate(columns) if len(column.code_of_category)}
+    return codes, tuple(place for place, column in enumerate(columns) if column.has_missing)
+
+
+def forest_terms(forest: Forest) -> list[Term]:
+    """Each tree, or rule, as a term on the scores of all classes."""
+    words = codewords(forest.n_classes) / 2
+    found: list[Term] = []
+    for tree in range(forest.n_trees):
+        first, last = (int(place) for place in forest.arrays["first_node"][tree : tree + 2])
+        coordinate = int(forest.arrays["coordinate"][tree])
+        values = forest.arrays["value"][slice(*forest.arrays["first_value"][tree : tree + 2])]
+        scores = (
+            np.outer(values, words[:, coordinate]) if coordinate >= 0 else values.reshape(-1, words.shape[1]) @ words.T
+        )
+        leaves = [tuple(row) for row in scores.tolist()]
+        if len(leaves) == 2:  # a stump or a rule
+            found.append(RuleTerm(*_rule_of(forest, first, last, leaves)))
+        else:
+            found.append(_grown(forest, first, last, leaves))
+    return found
+
+
+def _rule_of(forest: Forest, first: int, last: int, leaves: list[Vector]) -> tuple[Rule, Vector, Vector]:
+    """The way to the leaf that only one path reaches: leaf 1 of a rule, the left one of a stump."""
+    left = forest.arrays["left"][first:last].tolist()
+    wanted = 0 if last - first == 1 and left[0] == ~0 else 1
+    rule: list[Literal] = []
+    for place in range(last - first):
+        goes_left = left[place] in (place + 1, ~wanted)
+        literal = forest.literal(first + place)
+        rule.append(literal if goes_left else literal.negated())
+    return tuple(rule), leaves[wanted], leaves[1 - wanted]
+
+
+def _grown(forest: Forest, first: int, last: int, leaves: list[Vector]) -> TreeTerm:
+    """A tree: its tests first to last, then a node for every leaf."""
+    children = [[int(child) for child in forest.arrays[side][first:last].tolist()] for side in ("left", "right")]
+    literals: list[Literal | None] = [forest.literal(node) for node in range(first, last)]
+    nothing = tuple(0.0 for _ in leaves[0])
+    table: list[Vector] = [nothing] * (last - first)
+    for side in children:
+        for place, child in enumerate(side):
+            if child < 0:
+                side[place] = len(table)
+                table.append(leaves[~child])
+    if last == first:
+        table = [leaves[0]]
+    grown = len(table) - len(literals)
+    links = [(*side, *([-1] * grown)) for side in children]
+    return TreeTerm((*literals, *([None] * grown)), links[0], links[1], tuple(table))
 
 
 def affine_term(attribute: Attribute, slope: FloatArray) -> Term:

@@ -15,6 +15,8 @@ from permissible.losses.registry import names
 from permissible.models.additive import AdditiveModel
 from permissible.models.affine import AffineTerms
 from permissible.models.attributes import Attribute
+from permissible.models.forest import Forest
+from permissible.models.forest_document import forest_document, read_forest
 from permissible.models.linear import LinearModel
 from permissible.models.node import Node
 from permissible.models.rules import RuleModel
@@ -289,6 +291,8 @@ def additive_document(model: AdditiveModel) -> Plain:
 
 
 def _part_document(part: Any) -> Plain:
+    if isinstance(part, Forest):
+        return forest_document(part)
     if not isinstance(part, AffineTerms):
         raise refusal("model", "an additive model whose parts a file can hold", Words(type(part).__name__))
     attributes: list[Plain] = [
@@ -321,7 +325,9 @@ def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveMod
     )
 
 
-def _read_part(node: Node, schema: Schema, n_classes: int) -> AffineTerms:
+def _read_part(node: Node, schema: Schema, n_classes: int) -> AffineTerms | Forest:
+    if isinstance(node.value, dict) and node.value.get("kind") == "forest":
+        return read_forest(node, schema, n_classes)
     fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")
     fields["kind"].one_of(("affine",))
     attributes = tuple(_read_attribute(item, schema) for item in fields["attributes"].items())
