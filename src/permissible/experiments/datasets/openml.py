@@ -5,6 +5,7 @@ A set is taken only when its number of rows is the registry's, so that a renumbe
 
 import importlib
 import socket
+import warnings
 
 import numpy as np
 
@@ -29,7 +30,9 @@ def load(name: str, data_id: int, rows: int) -> Dataset:
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(20.0)
     try:
-        bunch = fetch(data_id=data_id, as_frame=False, parser="liac-arff", n_retries=3, delay=1.0)
+        with warnings.catch_warnings():  # a retry is not worth a word, a failure is said once by the error
+            warnings.simplefilter("ignore", UserWarning)
+            bunch = fetch(data_id=data_id, as_frame=False, parser="liac-arff", n_retries=3, delay=1.0)
     except OSError as error:
         # One dead connection answers for all the sets of this run.
         _OFFLINE.append(f"OpenML ({HOST}) cannot be reached from here ({type(error).__name__})")
