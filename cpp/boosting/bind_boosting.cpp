@@ -12,6 +12,7 @@
 
 #include "boosting/loop.hpp"
 #include "boosting/patterns.hpp"
+#include "boosting/predict.hpp"
 #include "common/arrays.hpp"
 
 using namespace permissible;
@@ -188,8 +189,9 @@ class BoundRows {
         return {blocks.data(), n_rows, n_columns};
     }
     static nb::tuple applied(const Applied& sums) {
-        const __int128 four[4] = {sums.weight, sums.curvature, sums.value, sums.error};
-        return nb::make_tuple(pairs(four), sums.low_state, sums.high_state);
+        const __int128 six[6] = {sums.weight, sums.curvature, sums.value,
+                                 sums.error,  sums.covered,   sums.covered_positive};
+        return nb::make_tuple(pairs(six), sums.low_state, sums.high_state);
     }
 
     In3<uint8_t> blocks_;
@@ -206,7 +208,7 @@ nb::dict result_dict(const LoopResult& result) {
         for (const Candidate& literal : round.literals) literals.append(literal_tuple(literal));
         rounds.append(nb::make_tuple(literals, round.value_in, round.value_out, round.decrease, round.edge,
                                      round.weight, round.surrogate, round.error, round.validation,
-                                     round.validation_error, round.passes));
+                                     round.validation_error, round.passes, round.covered, round.covered_positive));
     }
     nb::dict out;
     out["constant"] = result.constant;
@@ -214,6 +216,8 @@ nb::dict result_dict(const LoopResult& result) {
     out["start_error"] = result.start_error;
     out["start_validation"] = result.start_validation;
     out["rounds"] = rounds;
+    out["largest_edge"] = result.largest_edge;
+    out["gradient_norm"] = result.gradient_norm;
     out["stop"] = static_cast<int>(result.stop);
     return out;
 }
@@ -327,6 +331,64 @@ nb::tuple bound_pattern_system(const In2<uint8_t>& bits, const In1<double>& firs
     return nb::make_tuple(to_numpy(std::move(gradient), {n}), to_numpy(std::move(hessian), {n, n}));
 }
 
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+ColumnView view_of(const AnyColumn& column, std::size_t n_rows) {
+    if (column.shape(0) != n_rows) throw std::invalid_argument("columns must have one value per row");
+    ColumnView view;
+    view.data = column.data();
+    view.stride = column.stride(0) * static_cast<std::ptrdiff_t>(column.itemsize());
+    if (column.dtype() == nb::dtype<double>()) {
+        view.kind = ColumnView::Kind::float64;
+    } else if (column.dtype() == nb::dtype<float>()) {
+        view.kind = ColumnView::Kind::float32;
+    } else if (column.dtype() == nb::dtype<int32_t>()) {
+        view.kind = ColumnView::Kind::category;
+    } else {
+        throw std::invalid_argument("columns must be float64, float32 or int32");
+    }
+    return view;
+}
+
+/// `literals` are tuples (column, test, threshold, missing, members or None), `rules` lists of positions among them.
+nb::ndarray<nb::numpy, double> bound_score(
+    const std::vector<AnyColumn>& columns,
+    const std::vector<std::tuple<int, int, double, bool, std::optional<In1<uint8_t>>>>& literals,
+    const std::vector<std::vector<int>>& rules, const In1<double>& coefficients, double intercept, std::size_t n_rows,
+    int n_threads) {
+    if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
+    std::vector<ColumnView> views;
+    for (const AnyColumn& column : columns) views.push_back(view_of(column, n_rows));
+    RuleSet set;
+    set.intercept = intercept;
+    set.rules = rules;
+    for (const auto& [column, test, threshold, missing, members] : literals) {
+        if (column < 0 || static_cast<std::size_t>(column) >= views.size() || test < 0 || test > 4) {
+            throw std::invalid_argument("a literal names no column or no test");
+        }
+        const bool category = views[static_cast<std::size_t>(column)].kind == ColumnView::Kind::category;
+        if (category != members.has_value() || category != (test == 4)) {
+            throw std::invalid_argument("a literal does not fit its column");
+        }
+        set.literals.push_back(
+            {column, static_cast<ValueTest>(test), missing, threshold, members ? members->data() : nullptr});
+    }
+    for (const auto& rule : set.rules) {
+        for (const int k : rule) {
+            if (k < 0 || static_cast<std::size_t>(k) >= set.literals.size()) {
+                throw std::invalid_argument("a rule names no literal");
+            }
+        }
+    }
+    set.fill_sums(coefficients.data());
+    std::unique_ptr<double[]> score(new double[n_rows]);
+    {
+        nb::gil_scoped_release free;
+        score_rows(views, set, n_rows, n_threads, score.get());
+    }
+    return to_numpy(std::move(score), {n_rows});
+}
+
 /// A built-in loss by name, for the coordinator of a readable loop and for the tests.
 class LossFunction {
   public:
@@ -401,6 +463,8 @@ void bind_boosting(nb::module_& area) {
              "members"_a.noconvert());
     area.def("pattern_system", &bound_pattern_system, "bits"_a.noconvert(), "first"_a.noconvert(),
              "second"_a.noconvert());
+    area.def("score_rules", &bound_score, "columns"_a, "literals"_a, "rules"_a, "coefficients"_a.noconvert(),
+             "intercept"_a, "n_rows"_a, "n_threads"_a = 1);
     area.def("pass_grid", &pass_grid, "largest"_a);
     area.def(
         "histogram_grids",

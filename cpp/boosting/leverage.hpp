@@ -34,16 +34,20 @@ struct Root {
         double next = value + newton(f, first, second);
         const double reach = 1.0 + std::fabs(value);  // at most double the distance in one go
         if (!(std::fabs(next - value) <= reach)) next = value + (f > 0.0 ? reach : -reach);
-        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        if (next == value) {  // the step is below the last digit
+            done = true;
+            return;
+        }
+        const bool outside = !(next > low && next < high);
+        if (outside && std::isfinite(low) && std::isfinite(high)) next = 0.5 * (low + high);
         const double change = std::fabs(next - value);
         const double scale = std::min(1.0, std::fabs(next));
-        const bool halved = next == 0.5 * (low + high);
-        if (smooth && !halved) {
+        if (smooth && !outside) {
             done = 1.1 * change * change * change <= 1e-11 * scale;
         } else {
             done = change <= 1e-12 * std::fabs(next);
         }
-        if (change == 0.0) done = true;
+        done = done || change == 0.0;
         value = next;
         if (std::fabs(value) >= cap) {
             value = value > 0.0 ? cap : -cap;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace permissible::boosting {
 
@@ -17,10 +18,13 @@ Grids grids_for(const Rows& rows, const Standing& now, double reach) {
 }
 
 Standing standing(const Applied& sums, const Grids& grids) {
-    return {static_cast<double>(sums.weight) / grids.weight,
-            static_cast<double>(sums.curvature) / grids.curvature,
-            static_cast<double>(sums.value) / grids.value,
-            static_cast<double>(sums.error) / grids.error,
+    const auto real = [](__int128 sum, double grid) { return static_cast<double>(sum) / grid; };
+    return {real(sums.weight, grids.weight),
+            real(sums.curvature, grids.curvature),
+            real(sums.value, grids.value),
+            real(sums.error, grids.error),
+            real(sums.covered, grids.error),
+            real(sums.covered_positive, grids.error),
             sums.low_state,
             sums.high_state};
 }
@@ -163,6 +167,8 @@ class Loop {
         now_ = take_step(rows_, rule, round.value_in, round.value_out, now_);
         round.surrogate = now_.surrogate;
         round.error = now_.error;
+        round.covered = now_.covered;
+        round.covered_positive = now_.covered_positive;
         if (validation_ != nullptr) {
             held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
             round.validation = held_.surrogate;
@@ -178,7 +184,47 @@ class Loop {
         return spent.count() > options_.max_seconds;
     }
 
+    HistogramGrids grids_now() const {
+        const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
+        const double sample = rows_.largest_sample();
+        return histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
+    }
+
+    /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
+    void certify() {
+        const HistogramGrids grids = grids_now();
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = layouts_.size();
+        std::vector<int64_t> sums(n_columns * n_sums * 256, 0), weights(n_columns * 256);
+        rows_.histogram_of({}, grids.weight, grids.curvature, 1.0, 0, sums.data());
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            std::copy_n(sums.data() + j * n_sums * 256, 256, weights.data() + j * 256);
+        }
+        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1};
+        for (int code = 0; code < 256; ++code) criterion.total_weight += weights[static_cast<std::size_t>(code)];
+        double largest = 0.0;
+        for (const Candidate& found : best_literals(layouts_, weights.data(), criterion, false, {})) {
+            if (found.decrease > largest) largest = found.decrease;
+        }
+        result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
+        const double all = static_cast<double>(criterion.total_weight) / grids.weight;
+        double squares = options_.fit_constant ? all * all : 0.0;
+        if (static_cast<double>(rows_.n_rows()) * static_cast<double>(result_.rounds.size()) > kGradientWork) {
+            squares = std::numeric_limits<double>::quiet_NaN();
+        } else {
+            for (const Round& round : result_.rounds) {
+                RuleMask rule;
+                for (const Candidate& literal : round.literals) {
+                    rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
+                }
+                const double in = static_cast<double>(rows_.signed_weight_of(rule, grids.weight)) / grids.weight;
+                squares += (2.0 * in - all) * (2.0 * in - all);
+            }
+        }
+        result_.gradient_norm = std::sqrt(squares) / now_.weight;
+    }
+
     LoopResult finish(Stop stop) {
+        if (stop != Stop::interrupted) certify();
         result_.stop = stop;
         return std::move(result_);
     }

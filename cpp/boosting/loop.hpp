@@ -33,6 +33,7 @@ struct Round {
     double weight = 0.0;     // sum of the weights before the step
     double surrogate = 0.0;  // sums after the step
     double error = 0.0;
+    double covered = 0.0, covered_positive = 0.0;  // sample weight that the rule covers
     double validation = 0.0, validation_error = 0.0;
     int passes = 0;
 };
@@ -42,11 +43,17 @@ struct LoopResult {
     double start_surrogate = 0.0, start_error = 0.0, start_validation = 0.0;
     std::vector<Round> rounds;
     Stop stop = Stop::rounds;
+    double largest_edge = 0.0;  // of a rule of one literal, under the last weights
+    double gradient_norm =
+        0.0;  // of the rules found (and the constant), over the sum of weights; NaN when not computed
 };
+
+/// Up to so many rows times rounds the gradient is computed at the end of a fit.
+inline constexpr double kGradientWork = 2e7;
 
 /// What the last pass over the rows left: real values.
 struct Standing {
-    double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0;
+    double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0, covered = 0.0, covered_positive = 0.0;
     double low_state = 0.0, high_state = 0.0;
 };
 

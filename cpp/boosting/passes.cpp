@@ -40,7 +40,7 @@ struct MeasureSums {
 };
 
 struct ApplySums {
-    int64_t weight = 0, curvature = 0, value = 0, error = 0;
+    int64_t weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
 };
@@ -80,7 +80,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
                                          ApplySums& sums) {
     using L = Lanes<V>;
     using Mask = typename L::Mask;
-    Mask weight = Mask{} * 0, curvature = weight, value = weight, error = weight;
+    Mask weight = Mask{} * 0, curvature = weight, value = weight, error = weight, covered = weight, hits = weight;
     V low = L::all(sums.low), high = L::all(sums.high);
     const V zero_state = L::all(Loss::state_of(0.0));
     std::size_t i = begin;
@@ -102,12 +102,17 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Mask wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                            (equal(state, zero_state) & ~positive);
-        error += rounded(sample * grids.error) & wrong;
+        const Mask counted = rounded(sample * grids.error);
+        error += counted & wrong;
+        covered += counted & in;
+        hits += counted & in & positive;
     }
     sums.weight += total(weight);
     sums.curvature += total(curvature);
     sums.value += total(value);
     sums.error += total(error);
+    sums.covered += total(covered);
+    sums.covered_positive += total(hits);
     sums.low = smaller(sums.low, least(low));
     sums.high = larger(sums.high, greatest(high));
     return i;
@@ -202,6 +207,8 @@ class Passes final : public LossPasses {
         sums.curvature += copies * more.curvature;
         sums.value += copies * more.value;
         sums.error += copies * more.error;
+        sums.covered += copies * more.covered;
+        sums.covered_positive += copies * more.covered_positive;
         sums.low_state = std::min(sums.low_state, more.low);
         sums.high_state = std::max(sums.high_state, more.high);
     }

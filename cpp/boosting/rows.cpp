@@ -98,6 +98,17 @@ void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curva
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 
+int64_t Rows::signed_weight_of(const RuleMask& rule, double weight_grid) {
+    const uint8_t* mask = mask_of(rule);
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
+        if (mask[i] == 0) continue;
+        const int64_t copies = examples_.multiplicity == nullptr ? 1 : static_cast<int64_t>(multiplicity_[i]);
+        sum += copies * static_cast<int64_t>(std::nearbyint(static_cast<double>(signed_weight_[i]) * weight_grid));
+    }
+    return sum;
+}
+
 Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
     Measured total;
@@ -119,8 +130,7 @@ Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, con
     total.low_state = std::numeric_limits<double>::infinity();
     total.high_state = -std::numeric_limits<double>::infinity();
     over_rows([&](std::size_t begin, std::size_t end) {
-        Applied own = total;
-        own.weight = own.curvature = own.value = own.error = 0;
+        Applied own;
         own.low_state = std::numeric_limits<double>::infinity();
         own.high_state = -std::numeric_limits<double>::infinity();
         passes_->apply(examples_, step, grids, begin, end, own);
@@ -130,6 +140,8 @@ Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, con
             total.curvature += own.curvature;
             total.value += own.value;
             total.error += own.error;
+            total.covered += own.covered;
+            total.covered_positive += own.covered_positive;
             total.low_state = std::min(total.low_state, own.low_state);
             total.high_state = std::max(total.high_state, own.high_state);
         }

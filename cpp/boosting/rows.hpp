@@ -26,6 +26,8 @@ class Rows {
     Applied reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant, const Grids& grids);
     void histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
                       int64_t* sums);
+    /// The sum of the quantised signed weights of the rows that a rule covers.
+    int64_t signed_weight_of(const RuleMask& rule, double weight_grid);
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     Applied apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     /// The mask of a rule, kept until another one is asked for; also the number of covered rows.

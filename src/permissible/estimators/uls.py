@@ -1,54 +1,107 @@
-"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores."""
+"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores; results: uls_results.py."""
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
 
 from permissible import losses
-from permissible.bins import row_hashes
+from permissible.bins import BinnedTable, Binning, encode, row_hashes
 from permissible.distributed.uls import Parted, fit_label
 from permissible.estimators.exports import Exports
-from permissible.estimators.intake import (
-    TrainingRows,
-    remember,
-    remember_schema,
-    rows,
-    seed,
-    threads,
-    training_rows,
-)
+from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
-from permissible.estimators.uls_settings import Plan, plan
-from permissible.learners.uls_fast import Examples, boost_compiled
-from permissible.learners.uls_holdout import Choice, choose, held_out
-from permissible.learners.uls_losses import compiled
-from permissible.learners.uls_options import ULSOptions
-from permissible.learners.uls_trace import Trace
-from permissible.learners.uls_tree import boost_trees
-from permissible.models.rules import RuleModel
+from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
+from permissible.estimators.uls_columns import remember_columns, training_matrix
+from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
+from permissible.estimators.uls_settings import loss_of, plan
+from permissible.learners.uls_auto import LossEvidence, choose_loss
+from permissible.learners.uls_certificate import certify, history_of
+from permissible.learners.uls_columns import boost_columns
+from permissible.learners.uls_fast import Examples
+from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
+from permissible.models.linear import LinearModel
+from permissible.table.reading import read
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import refusal
+from permissible.validation import Words, refusal
 
 
-class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
+class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Boosted readable rules for any permissible or strictly convex loss.
+
+    Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
+    and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, mild shrinkage and
+    l2, and lets a hold-out by content choose the number of rules and between short and long ones; :meth:`plain` is the papers'
+    algorithm to the letter, :meth:`compact` a list of ten short rules.
 
     Parameters
     ----------
     loss : str or loss, default="logistic"
+        A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
+        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation, evidence in `loss_evidence_`.
     n_rules : int, default=100
         Rounds, at most.
+    max_literals : int or "auto", default="auto"
+        Tests in a rule, at most. "auto" lets the hold-out choose between 2 and 6; 2 unless 6 is clearly better.
+    features : {"rules", "columns", "tree"}, default="rules"
+        What is boosted: rules found on the way, the columns of X as they are (dense or sparse), or the leaves of small trees.
+    scheme : {"classic", "corrective"} or int, default="classic"
+        Refit the newest coefficient, all so far, or a block of this size.
+    fit_intercept : bool, default=True
+        Refit the constant with each rule, so that a rule has a value inside and one outside.
+    learning_rate : float or "auto", default="auto"
+        Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
+    l2 : float, default=1.0
+        A step of values v costs l2 v^2 / 2 each, beside the sum of b F over the examples.
+    beam : int, default=2
+        Columns whose best literal starts a rule.
+    early_stopping : bool or "auto", default="auto"
+        Hold out a fifth of the rows, chosen by their content, to find the number of rules; then refit on all rows.
+    search_fraction : float or "auto", default="auto"
+        Share of the rows that a round's search looks at; "auto" is 1, and 0.3 above 100,000 rows. Coefficients use all rows.
+    max_bins : int, default=255
+        Columns with no more different values than this are not approximated.
+    tol : float, default=1e-10
+        Stop when the best rule would lower the loss by less than this share of it.
+    n_jobs : int or None
+        Threads; the model is the same bit for bit for any number of them.
+    random_state : int, generator or None
+    verbose : int, default=0
+        1 shows a progress bar.
+    class_weight : mapping, "balanced" or None
+    categorical : names, positions or mask, optional
+        Numeric columns to be taken as categories; columns of text or of a categorical type are anyway.
+    max_time : float or None
+        Seconds after which the fit stops with the rules it has.
+    warm_start : bool, default=False
+        Go on from the last fit when `n_rules` has grown.
+
+    Attributes
+    ----------
+    rules_, coef_, intercept_
+        Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
+    history_ : mapping of arrays
+        One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
+    certificate_ : RuleCertificate
+        How far the fit is from the optimum; one per class where there are more than two.
+    selection_ : mapping or None
+        What the hold-out saw: candidates, their validation curves, the choice.
+    loss_evidence_ : LossEvidence or None
+        What ``loss="auto"`` saw.
+    classes_ : array
+        ``classes_[1]`` is the positive class.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from permissible.estimators.uls import ULSClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = ULSClassifier(n_rules=5, max_literals=1, early_stopping=False).fit(X, y)
-    >>> len(model.rules_)
-    5
+    >>> model = ULSClassifier.compact(n_rules=3).fit(X, y)
+    >>> len(model.rules_), model.score(X, y) > 0.95
+    (3, True)
     """
 
     def __init__(
@@ -95,111 +148,188 @@ class ULSClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.max_time = max_time
         self.warm_start = warm_start
 
+    @classmethod
+    def plain(cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
+        """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
+
+        No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search.
+        """
+        options = {
+            "fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "beam": 1, "early_stopping": False,
+            "search_fraction": 1.0, **more,
+        }  # fmt: skip
+        return cls(loss, n_rules, max_literals, **options)
+
+    @classmethod
+    def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
+        """Build a short list to be read: all coefficients refitted with each rule, a wide search, l2 = 3."""
+        options = {"scheme": "corrective", "beam": 20, "l2": 3.0, "early_stopping": False, **more}
+        return cls(n_rules=n_rules, max_literals=max_literals, **options)
+
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are taken."""
+        """Rules take missing values and categories; columns take sparse matrices."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        columns = self.features == "columns"
+        tags.input_tags.allow_nan = not columns
+        tags.input_tags.categorical = not columns
+        tags.input_tags.string = not columns
+        tags.input_tags.sparse = columns
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ULSClassifier":
-        """Boost rules on the rows of X with labels y."""
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> "ULSClassifier":
+        """Boost rules on the rows of X with labels y.
+
+        Parameters
+        ----------
+        X : NumPy, pandas, polars or pyarrow table
+            With features="columns" a dense or sparse matrix of numbers.
+        y : labels
+        sample_weight : array, optional
+            Weight 2 is the row twice.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Rows that choose the number of rules in place of a hold-out.
+        """
+        if isinstance(self.features, str) and self.features == "columns" and not isinstance(X, PartedSource):
+            return self._fit_columns(X, y, sample_weight)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        loss = losses.get(self.loss)
+        loss = loss_of(self.loss)
         if isinstance(X, PartedSource):
-            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), loss, n_threads, fit_seed)
+            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), n_threads, fit_seed)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
         asked = plan(self, given.table.n_rows, fit_seed)
         binned = given.bins(self.max_bins, fit_seed, n_threads)
-        weight = given.weight if given.weighted else None
-        targets = range(1, 2) if len(given.classes) == 2 else range(len(given.classes))
-        traces = [
-            self._boost(given, Examples(binned, given.target == label, weight), loss, asked, n_threads)
-            for label in targets
-        ]
+        before = self._continue(given)
+        held = None if validation is None else self._validation(validation, given, binned)
+        hashed = before is None and held is None and asked.stopping
+        hashes = row_hashes(given.table, fit_seed, n_threads) if hashed or loss == "auto" else None
+        targets = [1] if len(given.classes) == 2 else list(range(len(given.classes)))
+        found, evidence = [], []
+        with watched(self, asked.candidates[0].n_rules) as watch:
+            for place, label in enumerate(targets):
+                examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
+                task = Task(
+                    loss, asked.candidates, asked.features, hashes if hashed else None,
+                    None if held is None else held[place], None if before is None else before[place], n_threads, watch,
+                )  # fmt: skip
+                if loss == "auto":
+                    evidence.append(_evidence(examples, task, hashes))
+                    task = replace(task, loss=losses.get(evidence[-1].chosen))
+                found.append(fit_rules(examples, task))
         remember(self, given)
-        self.models_ = tuple(trace.model(binned.binning, loss) for trace in traces)
-        self._traces = tuple(traces)
+        self._store(binned.binning, found, evidence)
         return self
 
-    def _fit_parted(self, data: Parted, loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
+    def _fit_parted(self, data: Parted, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
+        loss = losses.get(self.loss)
         asked = plan(self, data.n_rows, fit_seed)
-        if asked.features == "tree":
-            raise refusal("features", '"rules" for data in parts', "tree", "fit a UDTClassifier, or rows in memory")
-        targets = range(1, 2) if len(data.classes) == 2 else range(len(data.classes))
-        traces = [
-            fit_label(data, label, loss, asked.candidates, asked.stopping, n_threads=n_threads)[0] for label in targets
-        ]
+        if asked.features != "rules":
+            came, remedy = self.features, "fit a UDTClassifier, or rows in memory"
+            raise refusal("features", '"rules" for data in parts', came, remedy)
+        labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
+        with watched(self, asked.candidates[0].n_rules) as watch:
+            found = [
+                fit_label(data, label, loss, asked.candidates, asked.stopping, n_threads=n_threads, watch=watch)
+                for label in labels
+            ]
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
-        self.models_ = tuple(trace.model(data.binning, loss) for trace in traces)
-        self._traces = tuple(traces)
+        self._store(data.binning, [Fitted(trace, loss, choice) for trace, choice in found], [])
         return self
 
-    def _boost(self, given: TrainingRows, examples: Examples, loss: Any, asked: Plan, n_threads: int) -> Trace:
-        kernel = compiled(loss)
-        assert kernel is not None or asked.features == "tree"
+    def _store(self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence]) -> None:
+        models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
+        self.models_ = models
+        self._traces = tuple(fitted.trace for fitted in found)
+        self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
+        self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
+        single = len(found) == 1
+        histories = [history_of(fitted.trace) for fitted in found]
+        self.history_ = histories[0] if single else _joined(histories, self.classes_)
+        certificates = [certify(fitted.trace, fitted.loss) for fitted in found]
+        self.certificate_: Any = certificates[0] if single else tuple(certificates)
+        choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
+        self.selection_: Any = choices[0] if single else tuple(choices)
+        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)
+        _warn_separable(certificates)
 
-        def run(examples: Examples, options: ULSOptions, validation: Examples | None = None) -> Trace:
-            if kernel is None or asked.features == "tree":
-                return boost_trees(examples, loss, options, validation=validation, n_threads=n_threads)
-            return boost_compiled(examples, kernel, loss.name, options, validation=validation, n_threads=n_threads)
+    def _continue(self, given: TrainingRows) -> list[Start] | None:
+        """The last fit, where this one goes on from it."""
+        traces = getattr(self, "_traces", None)
+        if not self.warm_start or traces is None or not hasattr(self, "models_"):
+            return None
+        if not np.array_equal(self.classes_, given.classes):
+            raise refusal("y", f"made of the classes of the last fit, {self.classes_.tolist()}", given.classes.tolist())
+        return [Start(trace, model.score(given.table)) for trace, model in zip(traces, self.models_, strict=True)]
 
-        chosen = Choice(asked.candidates[0], {})
-        if asked.stopping:
-            hashes = row_hashes(given.table, asked.candidates[0].seed, n_threads)
-            held = held_out(hashes, examples.positive, examples.weight)
-            if held is not None:
-                chosen = choose(examples, held, asked.candidates, run)
-        return run(examples, chosen.options)
+    def _validation(self, validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
+        expected = "a tuple (X, y) or (X, y, sample_weight)"
+        if not isinstance(validation, tuple) or len(validation) not in (2, 3):
+            raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
+        table = read(validation[0], given.schema)
+        place = class_positions(given.classes, validation[1], table.n_rows)
+        weight = None if len(validation) == 2 else np.asarray(validation[2], dtype=np.float64)
+        if weight is not None and (weight.shape != (table.n_rows,) or not (weight > 0).all()):
+            raise refusal(
+                "validation", f"{expected} with one positive weight a row", Words(f"weights of shape {weight.shape}")
+            )
+        codes = encode(binned.binning, table)
+        labels = [1] if len(given.classes) == 2 else range(len(given.classes))
+        return [Examples(codes, place == label, weight) for label in labels]
 
-    @property
-    def rules_(self) -> Any:
-        """The rules; for more than two classes one tuple of rules per class."""
-        return self._one_or_all([model.rules for model in self._models()])
+    def _fit_columns(self, X: Any, y: Any, sample_weight: Any) -> "ULSClassifier":
+        """features="columns": Algorithm 1 on the columns of X."""
+        loss = losses.get(self.loss)
+        features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
+        options = plan(self, features.shape[0], seed(self.random_state)).candidates[0]
+        labels = [1] if len(classes) == 2 else range(len(classes))
+        with watched(self, options.n_rules) as watch:
+            fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]
+        half = np.array([0.5])
+        remember_columns(self, classes)
+        self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
+        self._staged = tuple(list(fit.path) for fit in fits)
+        histories = [history_of(fit.trace) for fit in fits]
+        certificates = [certify(fit.trace, loss) for fit in fits]
+        self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)
+        self.certificate_ = certificates[0] if len(fits) == 1 else tuple(certificates)
+        self.selection_ = self.loss_evidence_ = None
+        _warn_separable(certificates)
+        return self
 
-    @property
-    def coef_(self) -> Any:
-        """The coefficient of each rule; for more than two classes one array per class."""
-        return self._one_or_all([model.coefficients for model in self._models()])
 
-    @property
-    def intercept_(self) -> Any:
-        """The constant of the score; for more than two classes one per class."""
-        return self._one_or_all([model.intercept for model in self._models()])
+def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
+    def probability(name: str, kept: Examples, judged: Examples) -> FloatArray:
+        fitted = fit_rules(
+            kept, replace(task, loss=losses.get(name), hashes=None, candidates=task.candidates[:1], watch=None)
+        )
+        binned, model = judged.binned, fitted.trace.model(judged.binned.binning, fitted.loss)
+        score = np.full(len(judged.positive), model.intercept)
+        for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True):
+            covered = np.ones(len(score), dtype=bool)
+            for literal in rule:
+                covered &= literal.covers(binned.column_codes(literal.column))
+            score += np.where(covered, coefficient, -coefficient)
+        return np.asarray(fitted.loss.probability(score))
 
-    @staticmethod
-    def _one_or_all(values: list[Any]) -> Any:
-        return values[0] if len(values) == 1 else values
+    return choose_loss(examples, hashes, probability)
 
-    def _models(self) -> tuple[RuleModel, ...]:
-        check_is_fitted(self, "models_")
-        return self.models_
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of the positive class, or one per class when there are more than two."""
-        models = self._models()
-        table = rows(self, X, n_threads=threads(self.n_jobs))
-        scores = [model.score(table) for model in models]
-        return scores[0] if len(scores) == 1 else np.column_stack(scores)
+def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str, AnyArray]:
+    """The histories of several classes one after the other, with the class of each entry."""
+    joined = {key: np.concatenate([history[key] for history in histories]) for key in histories[0]}
+    joined["class"] = np.repeat(classes, [len(history["surrogate"]) for history in histories])
+    return joined
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return class probabilities: ginv of the score; of more than two classes one-versus-rest, made to sum to 1."""
-        score = self.decision_function(X)
-        models = self._models()
-        if len(models) == 1:
-            positive = np.asarray(models[0].loss.probability(score))
-            return np.column_stack((1 - positive, positive))
-        each = np.column_stack([model.loss.probability(score[:, k]) for k, model in enumerate(models)])
-        total = each.sum(axis=1, keepdims=True)
-        return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / len(models))
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the class: positive where the score is at least 0; of more than two classes the one of highest score."""
-        score = self.decision_function(X)
-        best = (score >= 0).astype(np.intp) if score.ndim == 1 else score.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+def _warn_separable(certificates: list[Any]) -> None:
+    if any(certificate.separable for certificate in certificates):
+        warnings.warn(
+            "The rules separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the "
+            "coefficients; set l2 > 0 for a finite one.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,9 +1,13 @@
 """The parameters of ULSClassifier, checked, and every "auto" resolved. Why these defaults: docs/adr on the defaults of ULS."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
+from permissible import losses
+from permissible.learners.uls_flavours import FLAVOURS
 from permissible.learners.uls_options import ULSOptions
 from permissible.validation import refusal, refusal_type
 from permissible.validation.numbers import real_number, whole_number
@@ -33,7 +37,8 @@ def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
             raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
     elif not 0 < real_number("learning_rate", rate) <= 1:
         raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
-    lengths = _lengths(estimator.max_literals, rate, scheme)
+    columns = _features(estimator.features) == "columns"
+    lengths = _lengths(estimator.max_literals, 1.0 if columns and isinstance(rate, str) else rate, scheme)
     base = ULSOptions(
         n_rules=whole_number("n_rules", estimator.n_rules, 1) or 1,
         fit_intercept=_flag("fit_intercept", estimator.fit_intercept),
@@ -49,9 +54,18 @@ def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
     return Plan(candidates, _stopping(estimator), _features(estimator.features))
 
 
-def _with(base: ULSOptions, literals: int, rate: float) -> ULSOptions:
-    from dataclasses import replace
+def loss_of(given: Any) -> Any:
+    """A loss object, the name of a flavour, or "auto"."""
+    if isinstance(given, str) and (given in FLAVOURS or given == "auto"):
+        return given
+    try:
+        return losses.get(given)
+    except ValueError:
+        names = ", ".join(losses.names())
+        raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
+
+def _with(base: ULSOptions, literals: int, rate: float) -> ULSOptions:
     return replace(base, max_literals=literals, learning_rate=rate)
 
 
@@ -110,8 +124,6 @@ def _features(features: Any) -> str:
 
 
 def _flag(name: str, value: Any) -> bool:
-    import numpy as np
-
     if not isinstance(value, bool | np.bool_):
         raise refusal_type(name, "True or False", value)
     return bool(value)

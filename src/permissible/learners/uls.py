@@ -6,6 +6,7 @@ for all rules so far, a block for some of them. The rows answer with integer sum
 on disk, on workers. For built-in losses in memory the compiled loop (uls_fast.py) takes the same steps, bit for bit.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ from permissible.learners.uls_trace import Round, Trace
 from permissible.types import AnyArray, FloatArray
 
 Watch = Callable[[int], bool]
+GRADIENT_WORK = 2e7
+"""Up to so many rows times rounds the gradient is computed at the end of a fit."""
 
 
 @dataclass(slots=True)
@@ -83,7 +86,7 @@ def boost(
                      validation=r.validation / judged) for r in fit.rounds]  # fmt: skip
     return Trace(
         scale * fit.constant, tuple(means), stop, start_surrogate / (unit * total), start_error / total,
-        start_validation / judged, total,
+        start_validation / judged, total, *((np.nan, np.nan) if stop == "interrupted" else _left_to_gain(fit)),
     )  # fmt: skip
 
 
@@ -98,7 +101,7 @@ def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
             return "time"
         if fit.rows.now.surrogate <= options.tolerance * unit:
             return "separable"
-        grown = _grow(fit, options.seed + first_round + number)
+        grown = grow(fit, options.seed + first_round + number)
         if grown is None or not grown.decrease > options.tolerance * fit.rows.now.surrogate:
             return "no edge"
         capped = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
@@ -116,19 +119,43 @@ def _fit_constant(fit: Fit) -> None:
         fit.held.apply((), fit.constant, 0.0)
 
 
-def _grow(fit: Fit, seed: int) -> GrownRule | None:
+def grow(fit: Fit, seed: int) -> GrownRule | None:
     """The rule of this round, from histograms of the current weights."""
     rows, options = fit.rows, fit.options
-    weight, curvature, _ = rows.surrogate.bounds(rows.now.low_state, rows.now.high_state, 0.0)
-    sample, units = rows.facts.largest_sample, rows.facts.units
-    grids = kernels.histogram_grids(weight * sample, curvature * sample, units, options.fit_intercept)
-    request = HistogramRequest(*grids, options.search_fraction, seed)
+    request = _request(fit, options.search_fraction, seed)
     growth = Growth(rows.rows, rows.facts.n_rows, fit.binning, fit.layout, options, request, rows.now.curvature)
     # Refitted rules are at their optimum; with l2 they keep an edge that no step can use.
     return growth.best(excluded=set(fit.rules) if options.scheme == 0 else ())
 
 
-def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
+def _request(fit: Fit, share: float = 1.0, seed: int = 0) -> HistogramRequest:
+    rows = fit.rows
+    weight, curvature, _ = rows.surrogate.bounds(rows.now.low_state, rows.now.high_state, 0.0)
+    sample, units = rows.facts.largest_sample, rows.facts.units
+    grids = kernels.histogram_grids(weight * sample, curvature * sample, units, fit.options.fit_intercept)
+    return HistogramRequest(*grids, share, seed)
+
+
+def _left_to_gain(fit: Fit) -> tuple[float, float]:
+    """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found."""
+    request, rows = _request(fit), fit.rows
+    sums = np.ascontiguousarray(rows.rows.histogram((), request)[:, :1])
+    total, unit = int(sums[0, 0].sum()), 1.0 / request.weight_grid
+    found = kernels.best_literals(fit.layout, sums, False, 0.0, unit, 1.0, total, 1, False, [])
+    largest = max((decrease for decrease, *_ in found), default=0.0)
+    everything = float(total) / request.weight_grid
+    squares = everything * everything if fit.options.fit_intercept else 0.0
+    if float(rows.facts.n_rows) * len(fit.rounds) > GRADIENT_WORK:
+        squares = float("nan")
+    else:
+        for step in fit.rounds:
+            covered = rows.rows.histogram(step.rule, request)
+            inside = float(int(covered[0, 0].sum())) / request.weight_grid
+            squares += (2.0 * inside - everything) * (2.0 * inside - everything)
+    return math.sqrt(2.0 * largest) / rows.now.weight, math.sqrt(squares) / rows.now.weight
+
+
+def leverage(fit: Fit, grown: GrownRule) -> Leverage:
     """Exact values of the rule; one value where a side of its own has no finite one (a pure side without l2)."""
     rows, options, share = fit.rows, fit.options, fit.options.search_fraction
     l2 = options.l2
@@ -145,7 +172,7 @@ def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
 
 def _step(fit: Fit, grown: GrownRule) -> bool:
     """The classic scheme: one coefficient (and the constant). True when no finite step exists."""
-    step = _leverage(fit, grown)
+    step = leverage(fit, grown)
     rate = fit.options.learning_rate
     value_in, value_out = rate * step.value_in, rate * step.value_out
     before = fit.rows.now.weight
@@ -155,7 +182,8 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     fit.rules.append(grown.rule)
     fit.theta = np.append(fit.theta, 0.5 * (value_in - value_out))
     fit.theta[0] += 0.5 * (value_in + value_out)
-    _record(fit, grown, before, value_in, value_out, step.passes)
+    now = fit.rows.now
+    _record(fit, grown, before, (now.covered, now.covered_positive), value_in, value_out, step.passes)
     return step.capped
 
 
@@ -180,19 +208,22 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     for part in (fit.rows, fit.held):
         if part is not None:
             part.reset(terms)
-    _record(fit, grown, before, 0.0, 0.0, 0, refitted=True)
+    inside = patterns.weight[patterns.bits[:, newest] == 1].sum(axis=0) / pattern_grid(fit.rows.facts)
+    _record(fit, grown, before, (float(inside.sum()), float(inside[1])), refitted=True)
     return found.capped
 
 
 def _record(
-    fit: Fit, grown: GrownRule, weight: float, value_in: float, value_out: float, passes: int, refitted: bool = False
-) -> None:
+    fit: Fit, grown: GrownRule, weight: float, covered: tuple[float, float], value_in: float = 0.0, value_out: float = 0.0,
+    passes: int = 0, refitted: bool = False,
+) -> None:  # fmt: skip
     edge = abs(2.0 * grown.weight_in - grown.weight_all) / fit.options.search_fraction / weight
     now, scale = fit.rows.now, fit.scale
     fit.rounds.append(
         Round(
             grown.rule, scale * value_in, scale * value_out, edge, weight, now.surrogate, now.error, fit.loss_name,
             float("nan") if fit.held is None else fit.held.now.surrogate, passes,
+            covered[0] / fit.rows.facts.total_weight, covered[1] / covered[0] if covered[0] else math.nan,
             tuple((scale * fit.theta[1:]).tolist()) if refitted else None,
             float(scale * fit.theta[0]) if refitted else None,
         )

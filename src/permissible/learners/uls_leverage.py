@@ -14,14 +14,21 @@ from permissible.learners.uls_rows import Facts, Grids, Rows, Standing, Surrogat
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Real values of a standing: sum of weights, of curvatures, of b F, misclassified weight; extreme states."""
+    """Real values of a standing: sum of weights, of curvatures, of b F, misclassified and covered weight; extreme states."""
 
     weight: float
     curvature: float
     surrogate: float
     error: float
+    covered: float
+    covered_positive: float
     low_state: float
     high_state: float
+
+    @staticmethod
+    def between(low_state: float, high_state: float) -> "State":
+        """What is known before the first answer: the states lie between two."""
+        return State(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, low_state, high_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class Field:
     @staticmethod
     def start(rows: Rows, surrogate: Surrogate, terms: Terms = Terms()) -> "Field":  # noqa: B008 (a tuple of constants)
         """The rows with the margins of a model."""
-        field = Field(rows, surrogate, rows.facts(), State(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        field = Field(rows, surrogate, rows.facts(), State.between(0.0, 0.0))
         field.reset(terms)
         return field
 
@@ -63,7 +70,7 @@ class Field:
         """Set the margins to those of a model."""
         reach = abs(terms.constant) + sum(abs(coefficient) for coefficient in terms.coefficients)
         ends = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
-        self.now = State(0.0, 0.0, 0.0, 0.0, ends[0], ends[1])
+        self.now = State.between(ends[0], ends[1])
         grids = self.grids(0.0)
         self._stand(self.rows.reset(terms, grids), grids)
 
@@ -73,9 +80,10 @@ class Field:
         self._stand(self.rows.apply(rule, value_in, value_out, grids), grids)
 
     def _stand(self, standing: Standing, grids: Grids) -> None:
-        scales = (grids.weight, grids.curvature, grids.value, grids.error)
-        weight, curvature, surrogate, error = (value_of(p, g) for p, g in zip(standing.sums, scales, strict=True))
-        self.now = State(weight, curvature, surrogate, error, standing.low_state, standing.high_state)
+        scales = (grids.weight, grids.curvature, grids.value, grids.error, grids.error, grids.error)
+        values = [value_of(pair, grid) for pair, grid in zip(standing.sums, scales, strict=True)]
+        weight, curvature, surrogate, error, covered, hits = values
+        self.now = State(weight, curvature, surrogate, error, covered, hits, standing.low_state, standing.high_state)
 
     def derivatives(self, rule: Rule, value_in: float, value_out: float) -> tuple[list[float], list[float]]:
         """Sums of y w, curvature and y slope at a trial step, inside and outside."""

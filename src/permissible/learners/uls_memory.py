@@ -113,14 +113,16 @@ class PythonRows:
         for rule, coefficient in zip(terms.rules, terms.coefficients, strict=True):
             score += np.where(self.mask(rule), coefficient, -coefficient)
         self.margin = self._sign * score
-        return self._stand(grids)
+        return self._stand(grids, np.ones(len(score), dtype=bool))
 
     def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
         """Take a step."""
-        self.margin = self._moved(self.mask(rule), value_in, value_out)
-        return self._stand(grids)
+        mask = self.mask(rule)
+        self.margin = self.moved(mask, value_in, value_out)
+        return self._stand(grids, mask)
 
-    def _moved(self, mask: BoolArray, value_in: float, value_out: float) -> FloatArray:
+    def moved(self, mask: BoolArray, value_in: float, value_out: float) -> FloatArray:
+        """The margins after a trial step."""
         return np.asarray(self.margin + self._sign * np.where(mask, value_in, value_out))
 
     def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
@@ -137,7 +139,7 @@ class PythonRows:
     def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
         """Sums of derivatives at a trial step; the slope of the curvature is not known and 0."""
         mask = self.mask(rule)
-        moved = self._moved(mask, value_in, value_out)
+        moved = self.moved(mask, value_in, value_out)
         weight = self._terms(self._sign * np.asarray(self.loss.weight(moved)), grids.weight)
         curvature = self._terms(np.asarray(self.loss.curvature(moved)), grids.curvature)
         sums = [_exact(weight[mask]), _exact(curvature[mask]), 0, _exact(weight[~mask]), _exact(curvature[~mask]), 0]
@@ -159,14 +161,17 @@ class PythonRows:
         terms = np.rint(values * grid).astype(np.int64)
         return terms if self._copies is None else terms * self._copies
 
-    def _stand(self, grids: Grids) -> Standing:
+    def _stand(self, grids: Grids, mask: BoolArray) -> Standing:
         loss, margin = self.loss, self.margin
         wrong = (margin < 0) | ((margin == 0) & ~self.examples.positive)  # H = 0 predicts +1
         sums = [
             _exact(self._terms(np.asarray(loss.weight(margin)), grids.weight)),
             _exact(self._terms(np.asarray(loss.curvature(margin)), grids.curvature)),
             _exact(self._terms(natural_value(loss, margin), grids.value)),
-            _exact(self._terms(wrong.astype(np.float64), grids.error)),
+            *(
+                _exact(self._terms(chosen.astype(np.float64), grids.error))
+                for chosen in (wrong, mask, mask & self.examples.positive)
+            ),
         ]
         return Standing(pairs_of(sums), float(margin.min()), float(margin.max()))
 

@@ -81,7 +81,11 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """How the rows stand after a change: exact sums of weight, curvature, loss and misclassified weight; extreme states."""
+    """How the rows stand after a change: six exact sums and the extreme states.
+
+    The sums are of weight, curvature, loss and misclassified sample weight over all rows, and of the sample weight of the covered
+    rows and of the positives among them.
+    """
 
     sums: IntArray
     low_state: float

@@ -18,7 +18,8 @@ class Round:
     """One round: the rule, what it adds inside and outside, and how things stood.
 
     `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
-    `weight` the sum of the weights before it. `refit` holds every coefficient after the round where the scheme changed more
+    `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the share of
+    positives in it. `refit` holds every coefficient after the round where the scheme changed more
     than the newest, and then `intercept` with it.
     """
 
@@ -32,13 +33,19 @@ class Round:
     loss: str
     validation: float = float("nan")
     passes: int = 0
+    support: float = float("nan")
+    positive: float = float("nan")
     refit: tuple[float, ...] | None = None
     intercept: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A whole fit: the constant fitted before the first round, the rounds, and why it stopped."""
+    """A whole fit: the constant fitted before the first round, the rounds, and why it stopped.
+
+    `largest_edge` is the largest one that a rule of one literal has under the last weights; `gradient_norm` that of the
+    gradient over the rules found (and the constant), both over the sum of the weights.
+    """
 
     constant: float
     rounds: tuple[Round, ...]
@@ -47,6 +54,8 @@ class Trace:
     start_error: float
     start_validation: float = float("nan")
     total_weight: float = 1.0
+    largest_edge: float = float("nan")
+    gradient_norm: float = float("nan")
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
     def terms(self, n_rounds: int | None = None) -> tuple[float, dict[Rule, float]]:
@@ -61,6 +70,10 @@ class Trace:
                 intercept += 0.5 * (step.value_in + step.value_out)
                 coefficients[step.rule] = before + 0.5 * (step.value_in - step.value_out)
         return intercept, coefficients
+
+    def coverage(self) -> dict[Rule, tuple[float, float]]:
+        """Support and share of positives of each rule."""
+        return {step.rule: (step.support, step.positive) for step in self.rounds}
 
     def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
         """The model after so many rounds; a rule found again adds to its first coefficient."""

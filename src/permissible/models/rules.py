@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
+from permissible.kernels._core import boosting as kernels
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray
 
 GROUP = 8
 """Rules whose contributions are added to each other before they are added to the score."""
+
+
+_TESTS = {"<=": 0, ">": 1, "missing": 2, "present": 3}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,17 +51,30 @@ class RuleModel:
     coefficients: FloatArray
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
 
-    def score(self, table: Table) -> FloatArray:
+    def score(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The score H of each row; its sign decides (0 counts as positive)."""
-        score = np.full(table.n_rows, self.intercept)
-        for start in range(0, len(self.rules), GROUP):
-            partial = np.zeros(table.n_rows)
-            for rule, coefficient in zip(
-                self.rules[start : start + GROUP], self.coefficients[start : start + GROUP], strict=True
-            ):
-                partial += np.where(self.covers(rule, table), coefficient, -coefficient)
-            score += partial
-        return score
+        used = sorted({literal.column for rule in self.rules for literal in rule})
+        place = {column: position for position, column in enumerate(used)}
+        position: dict[Literal, int] = {}
+        for rule in self.rules:
+            for literal in rule:
+                position.setdefault(literal, len(position))
+        columns = [_plain(table.columns[column]) for column in used]
+        literals = [self._kernel_literal(literal, place[literal.column], columns) for literal in position]
+        rules = [[position[literal] for literal in rule] for rule in self.rules]
+        return kernels.score_rules(
+            columns, literals, rules, self.coefficients, float(self.intercept), table.n_rows, n_threads
+        )
+
+    def _kernel_literal(
+        self, literal: Literal, place: int, columns: list[AnyArray]
+    ) -> tuple[int, int, float, bool, Codes | None]:
+        """A literal on raw values; on a categorical column the members are listed: unseen, missing, then the categories."""
+        if columns[place].dtype.kind == "f":
+            return place, _TESTS[literal.test], literal.threshold, literal.missing, None
+        known = np.arange(-2, len(self.schema.columns[literal.column].categories), dtype=np.int32)
+        members = passes(literal, known, self.code_of_category.get(literal.column)).view(np.uint8)
+        return place, len(_TESTS), 0.0, False, members
 
     def probability(self, table: Table) -> FloatArray:
         """The probability of the positive class, ginv(H)."""
@@ -76,6 +93,13 @@ class RuleModel:
             self.schema, self.loss, self.intercept, self.rules[:n_rules], self.coefficients[:n_rules],
             self.code_of_category,
         )  # fmt: skip
+
+
+def _plain(values: AnyArray) -> AnyArray:
+    """A column in one of the types that the kernel takes."""
+    if values.dtype in (np.float64, np.float32, np.int32):
+        return values
+    return values.astype(np.float64 if values.dtype.kind in "fb" else np.int32)
 
 
 def passes(literal: Literal, values: AnyArray, code_of_category: Codes | None = None) -> BoolArray:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.types import Codes, FloatArray, IntArray
+from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Columns = npt.NDArray[np.int32]
 FoundLiteral = tuple[int, int, int, bool, bytes | None]
@@ -93,6 +93,15 @@ def histogram(
 ) -> IntArray: ...
 def rule_mask(blocks: Codes, n_columns: int, columns: Columns, members: Codes) -> Codes: ...
 def pattern_system(bits: Codes, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+def score_rules(
+    columns: Sequence[AnyArray],
+    literals: Sequence[tuple[int, int, float, bool, Codes | None]],
+    rules: Sequence[Sequence[int]],
+    coefficients: FloatArray,
+    intercept: float,
+    n_rows: int,
+    n_threads: int = 1,
+) -> FloatArray: ...
 def pass_grid(largest: float) -> float: ...
 def histogram_grids(
     weight_bound: float, curvature_bound: float, total_units: float, two_sums: bool

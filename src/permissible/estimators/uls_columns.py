@@ -1,0 +1,46 @@
+"""The intake of features="columns": a dense or sparse matrix of numbers, without missing values, as scikit-learn checks it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from permissible.estimators.intake import remember_schema
+from permissible.estimators.target import decode_target
+from permissible.estimators.weights import row_weights, with_class_weight
+from permissible.table.schema import Column, Schema
+from permissible.types import AnyArray, FloatArray
+from permissible.validation import Words, refusal
+
+
+def training_matrix(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, AnyArray, AnyArray, FloatArray | None]:
+    """The matrix, classes, each row's class and weight (rows of weight 0 are gone)."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    features = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64)
+    classes, codes = decode_target(type(estimator).__name__, y, features.shape[0])
+    weight = with_class_weight(row_weights(sample_weight, features.shape[0]), estimator.class_weight, classes, codes)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight > 0)
+        features, codes, weight = features[kept], codes[kept], weight[kept]
+        present = np.unique(codes)
+        classes, codes = classes[present], np.searchsorted(present, codes)
+    if len(classes) < 2:
+        raise refusal("y", "labels of at least two classes", Words(f"one class only, {classes.tolist()[0]!r}"))
+    return features, classes, codes, weight
+
+
+def remember_columns(estimator: Any, classes: AnyArray) -> None:
+    """Store what predict needs to know of fit."""
+    names = getattr(estimator, "feature_names_in_", None)
+    made_up = [f"x{j}" for j in range(estimator.n_features_in_)]
+    columns = tuple(Column(str(name)) for name in (made_up if names is None else names))
+    estimator.classes_ = classes
+    remember_schema(estimator, Schema(columns, names is not None))
+
+
+def matrix(estimator: Any, X: Any) -> Any:
+    """The matrix to predict on."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)

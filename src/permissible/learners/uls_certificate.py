@@ -1,0 +1,119 @@
+"""What is known of a fit when it ends: how much is left to gain, Theorem 2's bound with its ingredients, separable or not.
+
+Theorem 2 ([T], [I], constant as corrected in MATH.md 4.3): while every rule has an edge of at least gamma_j, the number of rounds
+is at most 2 m b a_m^2 / (a_v a_Z^2 a_gamma^2), where m b is the surrogate at the start (sum of b F), a_m^2 = m for +-1 rules,
+a_v = min G'', a_Z the least sum of weights and a_gamma the mean edge. It says how long weak learning can last, not when to stop,
+and is proved for the plain algorithm (no shrinkage, no l2); elsewhere it is shown for comparison.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.learners.uls_options import Stop
+from permissible.learners.uls_trace import Trace
+from permissible.losses import Loss, PermissibleLoss
+from permissible.types import AnyArray
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCertificate:
+    """How far a fit is from the optimum.
+
+    Attributes
+    ----------
+    stopped : {"rounds", "no edge", "separable", "time", "interrupted"}
+    separable : bool
+        Whether the rules separate the classes, so that no finite minimiser exists: the fit stopped at a cap.
+    rounds : int
+        Rounds really used.
+    surrogate : float
+        Mean surrogate at the end.
+    largest_edge : float
+        The largest edge of a rule of one literal under the last weights; 0 at the optimum over such rules.
+    gradient_norm : float
+        Euclidean norm of the gradient over the rules found and the constant, over the sum of weights; NaN where it was too
+        much work to compute.
+    bound : float
+        Theorem 2's bound on the rounds.
+    ingredients : mapping
+        `examples`, `b`, `a_m`, `a_v`, `a_Z`, `a_gamma`.
+    statement : str
+        All that in a sentence.
+    """
+
+    stopped: Stop
+    separable: bool
+    rounds: int
+    surrogate: float
+    largest_edge: float
+    gradient_norm: float
+    bound: float
+    ingredients: Mapping[str, float]
+    statement: str
+
+
+def certify(trace: Trace, loss: Loss) -> RuleCertificate:
+    """State what is known at the end of a fit."""
+    surrogate = trace.rounds[-1].surrogate if trace.rounds else trace.start_surrogate
+    ingredients = _ingredients(trace, loss)
+    bound = float("inf")
+    curved = ingredients["a_v"] * ingredients["a_Z"] ** 2 * ingredients["a_gamma"] ** 2
+    if curved > 0:
+        bound = 2.0 * ingredients["examples"] * ingredients["b"] * ingredients["a_m"] ** 2 / curved
+    separable = trace.stop == "separable"
+    return RuleCertificate(
+        trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
+        _statement(trace, surrogate, bound),
+    )  # fmt: skip
+
+
+def _ingredients(trace: Trace, loss: Loss) -> dict[str, float]:
+    margins = np.concatenate((np.linspace(-30, 30, 2401), [0.0]))
+    steepest = float(np.max(np.asarray(loss.curvature(margins))))
+    if not isinstance(loss, PermissibleLoss) and loss.name == "exponential":
+        steepest = float("inf")  # inf psi~'' = 0: the bound is vacuous (E8)
+    start = loss.b if isinstance(loss, PermissibleLoss) else float(np.asarray(loss.value(np.zeros(1)))[0])
+    return {
+        "examples": trace.total_weight,
+        "b": start,
+        "a_m": float(np.sqrt(trace.total_weight)),
+        "a_v": 1.0 / steepest,
+        "a_Z": min((step.weight for step in trace.rounds), default=0.0),
+        "a_gamma": float(np.mean([step.edge for step in trace.rounds])) if trace.rounds else 0.0,
+    }
+
+
+_REASONS: dict[str, str] = {
+    "rounds": "it took all the rounds that it was given",
+    "no edge": "no rule lowers the surrogate any more",
+    "separable": "the rules separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
+    "time": "its time was up",
+    "interrupted": "it was interrupted",
+}
+
+
+def _statement(trace: Trace, surrogate: float, bound: float) -> str:
+    left = f"; the largest edge left to a rule of one literal is {trace.largest_edge:.3g}" if trace.rounds else ""
+    theorem = (
+        f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
+    )
+    return (
+        f"The fit stopped after {len(trace.rounds)} rounds because {_REASONS[trace.stop]}: mean surrogate {surrogate:.4g}{left}. "
+        f"{theorem} at these edges."
+    )
+
+
+def history_of(trace: Trace) -> dict[str, AnyArray]:
+    """One array entry a round: surrogate, train_error, edge, loss, and validation where there was one."""
+    history: dict[str, AnyArray] = {
+        "surrogate": np.array([step.surrogate for step in trace.rounds]),
+        "train_error": np.array([step.train_error for step in trace.rounds]),
+        "edge": np.array([step.edge for step in trace.rounds]),
+        "loss": np.array([step.loss for step in trace.rounds], dtype=str),
+    }
+    validation = np.array([step.validation for step in trace.rounds])
+    if len(validation) and not np.isnan(validation).all():
+        history["validation"] = validation
+    return history

@@ -1,0 +1,237 @@
+"""ULS with features known in advance: the columns of X are the h_t, exactly Algorithm 1 of [N] and [T] (MATH.md section 4).
+
+In each round the weights w = weight(margin) give every column its edge; the column that promises the largest decrease joins,
+and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The constant,
+where it is asked for, is one more column. Every scheme ends at the same minimum; with the logistic loss that is unpenalised
+logistic regression, with `least_squares` it is least squares.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_losses import compiled
+from permissible.learners.uls_memory import PythonSurrogate
+from permissible.learners.uls_options import Stop, ULSOptions
+from permissible.learners.uls_rows import Surrogate
+from permissible.learners.uls_trace import Round, Trace
+from permissible.losses import Loss
+from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
+
+NEWTON_STEPS = 100
+
+
+class Columns:
+    """The columns of a dense or sparse matrix, with a constant one in front where asked for."""
+
+    def __init__(self, X: Any, constant: bool) -> None:
+        self.sparse = hasattr(X, "tocsc")
+        self.matrix: Any = X.tocsc() if self.sparse else np.asarray(X, dtype=np.float64)
+        self.constant = constant
+        self.n_rows = int(X.shape[0])
+        self.n_features = int(X.shape[1]) + constant
+        self._squares: Any = X.multiply(X).tocsc() if self.sparse else None
+
+    def products(self, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of each feature, sum x first and sum x^2 second; sums in the order of the rows, by one thread."""
+        if self.sparse:
+            sums, squares = self.matrix.T @ first, self._squares.T @ second
+        else:
+            sums = (self.matrix * first[:, None]).sum(axis=0)
+            squares = (self.matrix * self.matrix * second[:, None]).sum(axis=0)
+        if self.constant:
+            return np.append(first.sum(), sums), np.append(second.sum(), squares)
+        return np.asarray(sums), np.asarray(squares)
+
+    def feature(self, position: int) -> tuple[AnyArray, FloatArray]:
+        """Rows where a feature is not zero, and its values there."""
+        if self.constant and position == 0:
+            return np.arange(self.n_rows), np.ones(self.n_rows)
+        column = position - self.constant
+        if self.sparse:
+            start, end = self.matrix.indptr[column : column + 2]
+            return self.matrix.indices[start:end], self.matrix.data[start:end].astype(np.float64)
+        return np.arange(self.n_rows), self.matrix[:, column]
+
+    def dense(self, positions: IntArray) -> FloatArray:
+        """Some features as a matrix."""
+        out = np.zeros((self.n_rows, len(positions)))
+        for place, position in enumerate(positions):
+            rows, values = self.feature(int(position))
+            out[rows, place] = values
+        return out
+
+
+@dataclass(slots=True)
+class ColumnFit:
+    """A fit in progress."""
+
+    columns: Columns
+    sign: FloatArray
+    sample: FloatArray
+    surrogate: Surrogate
+    scale: float
+    options: ULSOptions
+    score: FloatArray
+    theta: FloatArray
+    joined: list[int] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    path: list[FloatArray] = field(default_factory=list)
+
+    def derivatives(self, score: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Sum of b F, and per row y w and the curvature, times the sample weight."""
+        at = self.surrogate.at(self.sign * score)
+        return float(self.sample @ at[:, 0]), self.sample * self.sign * at[:, 1], self.sample * at[:, 2]
+
+    def penalty(self) -> FloatArray:
+        """l2 of each feature; the constant costs nothing."""
+        cost = np.full(len(self.theta), self.options.l2)
+        if self.columns.constant:
+            cost[0] = 0.0
+        return cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnTrace:
+    """Intercept and coefficients, those after each round, and the trace."""
+
+    intercept: float
+    coefficients: FloatArray
+    trace: Trace
+    path: tuple[tuple[float, FloatArray], ...]
+
+
+def boost_columns(
+    X: Any, positive: BoolArray, weight: FloatArray | None, loss: Loss, options: ULSOptions, *,
+    watch: Callable[[int], bool] | None = None,
+) -> ColumnTrace:  # fmt: skip
+    """Fit the columns of X."""
+    kernel = compiled(loss)
+    surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
+    columns = Columns(X, options.fit_intercept)
+    sample = np.ones(columns.n_rows) if weight is None else weight
+    scale = 1.0 if kernel is None else kernel.scale
+    fit = ColumnFit(
+        columns, np.where(positive, 1.0, -1.0), sample, surrogate, scale, options, np.zeros(columns.n_rows),
+        np.zeros(columns.n_features),
+    )  # fmt: skip
+    unit = float(surrogate.at(np.zeros(1))[0, 0]) * float(sample.sum())
+    start_error = float(sample @ (~positive)) / float(sample.sum())
+    stop, edge, norm = _rounds(fit, unit, loss.name, watch)
+    trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, total_weight=float(sample.sum()), largest_edge=edge,
+                  gradient_norm=norm)  # fmt: skip
+    split = [_split(scale * theta, options.fit_intercept) for theta in fit.path]
+    intercept, coefficients = split[-1] if split else _split(fit.theta, options.fit_intercept)
+    return ColumnTrace(intercept, coefficients, trace, tuple(split))
+
+
+def _split(theta: FloatArray, constant: bool) -> tuple[float, FloatArray]:
+    return (float(theta[0]), theta[1:].copy()) if constant else (0.0, theta.copy())
+
+
+def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool] | None) -> tuple[Stop, float, float]:
+    """Algorithm 1; why it ended, with the largest edge and the norm of the gradient over the sum of weights."""
+    options, begun, total = fit.options, time.monotonic(), float(fit.sample.sum())
+    cost = fit.penalty()
+    stop: Stop = "rounds"
+    for number in range(options.n_rules + 1):
+        value, first, second = fit.derivatives(fit.score)
+        gradient, curvature = fit.columns.products(first, second)
+        gradient = gradient - cost * fit.theta
+        weight = float(np.abs(first).sum())
+        edges = np.abs(gradient) / max(weight, 1e-300)
+        decrease = gradient**2 / (2.0 * (curvature + cost) + 1e-300)
+        best = int(np.argmax(decrease))
+        if number == options.n_rules:
+            break
+        if not decrease[best] > options.tolerance * options.tolerance * max(value, 1e-300):
+            stop = "no edge"
+            break
+        if value <= options.tolerance * unit:
+            stop = "separable"
+            break
+        if (watch is not None and not watch(number)) or (
+            options.max_seconds and time.monotonic() - begun > options.max_seconds
+        ):
+            stop = "time"
+            break
+        capped = _step(fit, best, float(gradient[best] / (curvature[best] + cost[best] + 1e-300)))
+        fit.path.append(fit.theta.copy())
+        wrong = (fit.score >= 0) != (fit.sign > 0)
+        after = fit.derivatives(fit.score)[0]
+        fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
+                                float(fit.sample @ wrong) / total, name))  # fmt: skip
+        if capped:
+            stop = "separable"
+            break
+    return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
+
+
+def _step(fit: ColumnFit, best: int, guess: float) -> bool:
+    """Solve (35) for T_j. True when there is no finite solution."""
+    if best not in fit.joined:
+        fit.joined.append(best)
+    scheme = fit.options.scheme
+    if scheme == 1:
+        return _line(fit, best, guess)
+    size = len(fit.joined) if scheme == 0 else min(scheme, len(fit.joined))
+    turn = fit.joined.index(best)
+    active = [fit.joined[(turn - k) % len(fit.joined)] for k in range(size)]
+    if fit.columns.constant and 0 not in active:
+        active.append(0)
+    return _newton(fit, np.array(active))
+
+
+def _line(fit: ColumnFit, best: int, guess: float) -> bool:
+    """The exact step along one feature."""
+    rows, values = fit.columns.feature(best)
+    sign, sample, score = fit.sign[rows], fit.sample[rows], fit.score[rows]
+    cost, now = float(fit.penalty()[best]), float(fit.theta[best])
+    largest = float(np.abs(values).max(initial=0.0))
+    root = kernels.Root()
+    cap = fit.surrogate.cap / max(largest, 1e-300)
+    root.value = min(max(guess, -cap), cap)
+    while not root.done:
+        at = fit.surrogate.at(np.ascontiguousarray(sign * (score + root.value * values)))
+        slope = float((sample * sign * values * at[:, 1]).sum()) - cost * (now + root.value)
+        bend = -float((sample * values * values * at[:, 2]).sum()) - cost
+        root.advance(slope, bend, 0.0, False, cap)
+    fit.theta[best] += root.value
+    fit.score[rows] += root.value * values
+    return root.capped
+
+
+def _newton(fit: ColumnFit, active: IntArray) -> bool:
+    """(35) for several features: Newton with backtracking."""
+    design, cost = fit.columns.dense(active), fit.penalty()[active]
+    theta = fit.theta[active]
+    rest = fit.score - design @ theta
+    value, first, second = fit.derivatives(fit.score)
+    value += 0.5 * float(cost @ theta**2)
+    for _ in range(NEWTON_STEPS):
+        gradient = (design * first[:, None]).sum(axis=0) - cost * theta
+        hessian = np.einsum("ij,ik->jk", design * second[:, None], design) + np.diag(cost)
+        ridge = 1e-14 * float(np.trace(hessian)) / len(active)
+        step = np.linalg.lstsq(hessian + ridge * np.eye(len(active)), gradient, rcond=1e-13)[0]
+        size, scale = float(np.abs(step).max()), float(np.abs(theta).max())
+        slope = float(gradient @ step)
+        if slope <= 0 or size <= 1e-13 * max(scale, 1e-3):
+            break
+        length = 1.0
+        while length > 1e-10:
+            trial = theta + length * step
+            lower, first, second = fit.derivatives(rest + design @ trial)
+            lower += 0.5 * float(cost @ trial**2)
+            if lower <= value - 1e-4 * length * slope or (length == 1.0 and lower <= value + 1e-14 * abs(value)):
+                break
+            length *= 0.5
+        theta, value = trial, lower
+        if float(np.abs(design @ theta).max()) > 20 * fit.surrogate.cap:
+            break
+    fit.theta[active] = theta
+    fit.score = rest + design @ theta
+    return bool(np.abs(fit.score).max() > 20 * fit.surrogate.cap)

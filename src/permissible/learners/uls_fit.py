@@ -1,0 +1,132 @@
+"""One fit of boosted rules on binned examples: which loop runs, and what a hold-out chooses. Returns the trace and the loss.
+
+Built-in losses by the classic scheme run compiled; a user's own loss, refitting schemes and the adaptive flavours run the
+readable loop; leaves of trees have their own.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from permissible import losses
+from permissible.learners.uls import boost
+from permissible.learners.uls_fast import Examples, Watch, boost_compiled
+from permissible.learners.uls_flavours import FLAVOURS, boost_adaptive, boost_best
+from permissible.learners.uls_holdout import Choice, choose, choose_on, held_out
+from permissible.learners.uls_losses import compiled
+from permissible.learners.uls_memory import CompiledRows, PythonRows, PythonSurrogate
+from permissible.learners.uls_options import ULSOptions
+from permissible.learners.uls_rows import Rows, Surrogate, Terms
+from permissible.learners.uls_trace import Trace
+from permissible.learners.uls_tree import boost_trees
+from permissible.losses import Loss
+from permissible.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """A fit to go on from: its trace, and the scores of its model on the rows (and on a given validation set)."""
+
+    trace: Trace
+    scores: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What to fit: the loss (or a flavour), the candidates between which a hold-out chooses, and the hold-out.
+
+    `hashes` are those of the rows' content when rows are to be held out; `validation` a set that was given instead.
+    """
+
+    loss: Loss | str
+    candidates: tuple[ULSOptions, ...]
+    features: str = "rules"
+    hashes: npt.NDArray[np.uint64] | None = None
+    validation: Examples | None = None
+    start: Start | None = None
+    n_threads: int = 1
+    watch: Watch | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """The trace of the final fit, the loss of its scores, and what the hold-out saw."""
+
+    trace: Trace
+    loss: Loss
+    choice: Choice | None = None
+
+
+def fit_rules(examples: Examples, task: Task) -> Fitted:
+    """Choose by the hold-out where there is one, then fit on all rows."""
+
+    def run(kept: Examples, options: ULSOptions, held: Examples | None = None) -> Trace:
+        return run_loop(kept, options, task, held)[1]
+
+    choice: Choice | None = None
+    if task.validation is not None:
+        choice = choose_on(examples, task.validation, task.candidates, run)
+    elif task.hashes is not None:
+        held = held_out(task.hashes, examples.positive, examples.weight)
+        if held is not None:
+            choice = choose(examples, held, task.candidates, run)
+    options = task.candidates[0] if choice is None else choice.options
+    # A given validation set stays beside the final fit, so that the history shows its loss.
+    loss, trace = run_loop(examples, options, task, task.validation)
+    return Fitted(trace, loss, choice)
+
+
+def run_loop(examples: Examples, options: ULSOptions, task: Task, held: Examples | None = None) -> tuple[Loss, Trace]:
+    """One fit with fixed options."""
+    if task.loss == "F*":
+        return boost_best(examples, lambda loss: run_loop(examples, options, replace(task, loss=loss), held)[1])
+    if isinstance(task.loss, str) and task.loss in FLAVOURS:
+        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held)
+    loss = losses.get(task.loss)
+    if task.features == "tree":
+        return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads)
+    kernel = compiled(loss)
+    if kernel is not None and options.scheme == 1:
+        before = task.start
+        more: dict[str, Any] = {}
+        if before is not None and held is None:
+            more = {"start_scores": before.scores, "first_round": len(before.trace.rounds)}
+            options = replace(options, n_rules=max(options.n_rules - len(before.trace.rounds), 0))
+        trace = boost_compiled(
+            examples, kernel, loss.name, options, validation=held, n_threads=task.n_threads, watch=task.watch, **more
+        )
+        return loss, continued(before.trace, trace) if more and before is not None else trace
+    return loss, _readable(examples, options, task, held, loss)
+
+
+def _readable(examples: Examples, options: ULSOptions, task: Task, held: Examples | None, loss: Loss) -> Trace:
+    kernel, two = compiled(loss), options.fit_intercept
+    surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
+    scale = 1.0 if kernel is None else kernel.scale
+
+    def rows(part: Examples) -> Rows:
+        if kernel is None:
+            return PythonRows(part, loss, two, task.n_threads)
+        return CompiledRows(part, kernel, two, task.n_threads)
+
+    start, first = None, 0
+    if task.start is not None and held is None:
+        intercept, terms = task.start.trace.terms()
+        start = Terms(intercept / scale, tuple(terms), tuple(c / scale for c in terms.values()))
+        first = len(task.start.trace.rounds)
+    scaled = replace(options, l2=options.l2 * scale, n_rules=max(options.n_rules - first, 0))
+    trace = boost(
+        rows(examples), surrogate, examples.binned.binning, loss.name, scaled, held=None if held is None else rows(held),
+        scale=scale, start=start, first_round=first, watch=task.watch,
+    )  # fmt: skip
+    return trace if task.start is None or held is not None else continued(task.start.trace, trace)
+
+
+def continued(before: Trace, after: Trace) -> Trace:
+    """A trace followed by its continuation."""
+    return replace(
+        after, constant=before.constant, rounds=before.rounds + after.rounds, start_surrogate=before.start_surrogate,
+        start_error=before.start_error, start_validation=before.start_validation,
+    )  # fmt: skip
