@@ -103,16 +103,20 @@ def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, los
     total, scale = examples.total, loss.scale
     unit, held_unit = at_zero * total, float("nan") if held is None else at_zero * held.total
     binning = examples.binned.binning
-    rounds = tuple(
-        Round(
-            rule=tuple(literal_of(literal, binning) for literal in literals), value_in=scale * value_in,
-            value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate / unit,
-            train_error=error / total, loss=name, validation=validation / held_unit, passes=passes, support=covered / total, positive=hits / covered if covered else math.nan,
-        )
-        for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes, covered, hits in found["rounds"]
-    )  # fmt: skip
+    rounds = []
+    for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes, covered, hits in found[
+        "rounds"
+    ]:
+        rounds.append(
+            Round(
+                rule=tuple(literal_of(literal, binning) for literal in literals), value_in=scale * value_in,
+                value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate / unit,
+                train_error=error / total, loss=name, validation=validation / held_unit, passes=passes,
+                support=covered / total, positive=hits / covered if covered else math.nan,
+            )
+        )  # fmt: skip
     return Trace(
-        constant=scale * found["constant"], rounds=rounds, stop=stop_of(found["stop"]),
+        constant=scale * found["constant"], rounds=tuple(rounds), stop=stop_of(found["stop"]),
         start_surrogate=found["start_surrogate"] / unit, start_error=found["start_error"] / total,
         start_validation=found["start_validation"] / held_unit, total_weight=total,
         largest_edge=found["largest_edge"], gradient_norm=found["gradient_norm"],

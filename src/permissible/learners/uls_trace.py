@@ -18,9 +18,9 @@ class Round:
     """One round: the rule, what it adds inside and outside, and how things stood.
 
     `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
-    `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the share of
-    positives in it. `refit` holds every coefficient after the round where the scheme changed more
-    than the newest, and then `intercept` with it.
+    `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the
+    share of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
+    and then `intercept` with it.
     """
 
     rule: Rule
