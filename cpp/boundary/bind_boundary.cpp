@@ -142,10 +142,7 @@ struct ComputedRows {
     const T* row(std::size_t i, std::size_t pinned) {
         return cache.get(i, pinned, [&](std::size_t r, T* out) { search.row(r, out); });
     }
-    const double* exact(std::size_t i, double* buffer) {
-        full.row(i, buffer);
-        return buffer;
-    }
+    void add_four(const std::size_t* which, const double* coef, double* out) const { full.add_four(which, coef, out); }
     double diagonal(std::size_t i) const { return full.diagonal(i); }
 };
 
@@ -161,6 +158,10 @@ struct GivenRows {
         std::vector<double>& out = (turn ^= 1) ? first : second;
         out.resize(n);
         return exact(i, out.data());
+    }
+    void add_four(const std::size_t* which, const double* coef, double* out) {
+        for (int p = 0; p < 4; ++p)
+            if (coef[p] != 0) axpy(coef[p], row(which[p], n), out, n);
     }
     const double* exact(std::size_t i, double* buffer) const {
         if (shift == 0) return matrix + i * n;

@@ -62,16 +62,16 @@ class DenseSolver {
 
     /// All rows at once: no levels, no bands. The fallback where most rows sit on a kink, and the way for small data.
     void directly(std::vector<double> w, double b, bool warm, double tol, int max_steps) {
-        if (best_.primal < 1e299) w = best_.w, b = best_.b, warm = true;
+        if (best_.primal < 1e299) w = best_.w, b = best_.b, warm = false;  // the bands gave up: begin from afar
         const Rows<T> rows = sample(n_, n_);
         const DualSums none(d_);
         Newton<T> newton(problem_, rows, none, threads_, interrupt_);
         newton.solve(w, b, scale_, 1e300, 0);
         offer_primal(newton.loss + penalty(w, b), w, b);
-        double e = (warm ? 0.05 : 0.5) * scale_, share = 0.7;
+        double e = (warm ? 0.05 : 2.0) * scale_, share = 0.7;
         for (int attempt = 0; attempt < 6 && best_.steps < max_steps && !gap_closed(tol); ++attempt, share *= 0.3) {
             attempt_once(newton, rows, w, b, e, share * tol * best_.primal, max_steps - best_.steps);
-            e = newton.smoothing;
+            e = attempt == 3 && warm ? 2.0 * scale_ : newton.smoothing;  // a start that misled: begin again from afar
         }
         // A small problem is polished to the last digits: rounding decides where that ends, so stop when a try gains
         // nothing.
@@ -243,8 +243,8 @@ class DenseSolver {
         return out;
     }
 
-    double change(const Rows<T>& probe, const std::vector<double>& w, double b, const std::vector<double>& before,
-                  double b_before) const {
+    double moved(const Rows<T>& probe, const std::vector<double>& w, double b, const std::vector<double>& before,
+                 double b_before) const {
         double square = 0;
         const std::size_t m = std::min<std::size_t>(probe.size(), 4000),
                           stride = std::max<std::size_t>(1, probe.size() / std::max<std::size_t>(1, m));
@@ -280,28 +280,27 @@ class DenseSolver {
         double share = 0;
         for (double c : first.weight) share += c;
         if (!(share > 0)) return false;
+        double stray = 0;  // of the margins, from level to level
         {
             const Problem part = scaled(share / total);
             const DualSums none(d_);
             Newton<T> newton(part, first, none, threads_, interrupt_);
-            newton.solve(w, b, 0.25 * scale_,
-                         share * 0.05 * scale_ * static_cast<double>(d_ + 1) / static_cast<double>(smallest), 60);
+            const double excess = scale_ * static_cast<double>(d_ + 1) / static_cast<double>(smallest);
+            newton.solve(w, b, 2 * scale_, 0.05 * share * excess, 60);
             best_.steps += newton.steps;
+            stray = newton.stray();
         }
-        double drift = std::sqrt(static_cast<double>(d_ + 1) / static_cast<double>(smallest));
         std::size_t m = smallest;
-        std::vector<double> f;
-        while (m < n_) {
-            const std::size_t next = 5 * m >= n_ || 2 * m >= n_ ? n_ : 5 * m;
-            if (next == n_) break;
+        while (5 * m < n_) {
             const std::vector<double> w_before = w;
             const double b_before = b;
-            level(next, w, b, 3.5 * drift, total);
-            const double floor = 0.5 * std::sqrt(static_cast<double>(d_ + 1) / static_cast<double>(next));
-            drift = std::max(change(first, w, b, w_before, b_before) / std::sqrt(5.0), floor);
-            m = next;
+            level(5 * m, w, b, 2.2 * stray, total);
+            // The change is what was strayed; the next level strays sqrt(5) times less.
+            const double change = moved(first, w, b, w_before, b_before);
+            stray = std::clamp(change, 0.5 * stray, 3 * stray) / std::sqrt(5.0);
+            m *= 5;
         }
-        return all_rows(w, b, 3.5 * drift, tol, max_steps);
+        return all_rows(w, b, 2.2 * stray, tol, max_steps);
     }
 
     /// One round on a strided sample of m rows: enough to bring the next level near.
@@ -334,8 +333,8 @@ class DenseSolver {
             if (3 * parts.band.size() > n_ + 60 * (d_ + 1)) return false;
             const Gathered near = gather(parts.band, row);
             Newton<T> newton(problem_, near.rows, parts.frozen, threads_, interrupt_);
-            const int budget = std::min(150, max_steps - best_.steps);
-            if (budget <= 0) return true;
+            const int budget = std::min(150, max_steps / 2 - best_.steps);
+            if (budget <= 0) return false;
             newton.solve(w, b, reached / 4, 0.4 * tol * best_.primal, budget, 2 * reached);
             best_.steps += newton.steps;
             offer_dual(newton.sums, [&](std::vector<double>& t) {

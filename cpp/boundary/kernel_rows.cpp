@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "common/parallel.hpp"
 
@@ -98,6 +99,38 @@ PERMISSIBLE_CLONES void all_blocks(const double* columns, std::size_t blocks, st
     blocks_body<DoublePack>(columns, blocks, d, point, squares, square, gamma, rbf, out);
 }
 
+/// The same for four points at once, weighted and added up: the columns are read once for all of them.
+PERMISSIBLE_CLONES void add_blocks(const double* columns, std::size_t blocks, std::size_t d, const double* points,
+                                   const double* squares, const double* own, const double* coef, double gamma, bool rbf,
+                                   double shift, double* out) {
+    constexpr std::size_t lanes = 4, wide = 2;
+    for (std::size_t block = 0; block < blocks;
+         ++block, columns += d * kKernelBlock, squares += kKernelBlock, out += kKernelBlock) {
+        for (std::size_t begin = 0; begin < kKernelBlock; begin += wide * lanes) {
+            DoublePack sum[4][wide] = {};
+            for (std::size_t j = 0; j < d; ++j) {
+                const double* column = columns + j * kKernelBlock + begin;
+                const DoublePack left = load<DoublePack>(column), right = load<DoublePack>(column + lanes);
+                for (std::size_t p = 0; p < 4; ++p)
+                    sum[p][0] += points[4 * j + p] * left, sum[p][1] += points[4 * j + p] * right;
+            }
+            for (std::size_t a = 0; a < wide; ++a) {
+                DoublePack total = load<DoublePack>(out + begin + a * lanes);
+                for (std::size_t p = 0; p < 4; ++p) {
+                    DoublePack value = sum[p][a];
+                    if (rbf) {
+                        DoublePack distance = own[p] + load<DoublePack>(squares + begin + a * lanes) - 2.0 * value;
+                        distance = distance < 0.0 ? DoublePack{} : distance;
+                        value = exp_negative(-gamma * distance);
+                    }
+                    total += coef[p] * (value + shift);
+                }
+                std::memcpy(out + begin + a * lanes, &total, sizeof total);
+            }
+        }
+    }
+}
+
 /// From products to the value of the kernels that need a library function.
 template <typename T>
 void finish(const KernelSpec& spec, std::size_t n, T* out) {
@@ -145,6 +178,37 @@ void KernelRows<T>::row(const double* point, double square, T* out) const {
         std::copy(buffer, buffer + (n_ - done), out + done);
     }
     finish(spec_, n_, out);
+}
+
+template <typename T>
+void KernelRows<T>::add_four(const std::size_t* rows, const double* coef, double* out) const
+    requires(std::is_same_v<T, double>)
+{
+    if (spec_.kind == KernelKind::poly || spec_.kind == KernelKind::sigmoid) {
+        std::vector<double> values(n_);
+        for (int p = 0; p < 4; ++p) {
+            row(rows[p], values.data());
+            for (std::size_t j = 0; j < n_; ++j) out[j] += coef[p] * values[j];
+        }
+        return;
+    }
+    std::vector<double> points(4 * d_);
+    double own[4];
+    for (std::size_t p = 0; p < 4; ++p) {
+        own[p] = square_[rows[p]];
+        for (std::size_t j = 0; j < d_; ++j) points[4 * j + p] = x_[rows[p] * d_ + j];
+    }
+    const bool rbf = spec_.kind == KernelKind::rbf;
+    const std::size_t whole = n_ / kKernelBlock, done = whole * kKernelBlock;
+    add_blocks(columns_.data(), whole, d_, points.data(), half_squares_.data(), own, coef, spec_.gamma, rbf,
+               spec_.shift, out);
+    if (done < n_) {
+        double buffer[kKernelBlock] = {};
+        std::copy(out + done, out + n_, buffer);
+        add_blocks(columns_.data() + done * d_, 1, d_, points.data(), half_squares_.data() + done, own, coef,
+                   spec_.gamma, rbf, spec_.shift, buffer);
+        std::copy(buffer, buffer + (n_ - done), out + done);
+    }
 }
 
 template <typename T>

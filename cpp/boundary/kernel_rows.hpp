@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace permissible::boundary {
@@ -31,6 +32,9 @@ class KernelRows {
     void row(std::size_t i, T* out) const { row(x_ + i * d_, square_[i], out); }
     void row(const double* point, double square, T* out) const;
     T diagonal(std::size_t i) const;
+    /// out[j] += sum_a coef[a] k(x_{rows[a]}, x_j) for four rows at a time: each point is read once for all four.
+    void add_four(const std::size_t* rows, const double* coef, double* out) const
+        requires(std::is_same_v<T, double>);
 
   private:
     KernelSpec spec_;

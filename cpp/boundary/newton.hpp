@@ -115,6 +115,20 @@ class Newton {
         }
     }
 
+    /// How far the margins of the minimiser on these rows stray from those on ever more rows (rms): a sandwich
+    /// estimate, sqrt(d E[t^2] / m) / E[curvature].
+    double stray() const {
+        double mass = 0, second = 0, bend = 0;
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            mass += rows_.weight[i];
+            second += rows_.weight[i] * t[i] * t[i];
+            bend += rows_.weight[i] * curvature_[i];
+        }
+        if (!(bend > 0)) return spread_;
+        const double rows = static_cast<double>(z.size());
+        return std::min(spread_, std::sqrt(static_cast<double>(size_) * second * mass / rows) / bend);
+    }
+
   private:
     struct Chunk {
         std::size_t begin, end;
@@ -311,8 +325,10 @@ class Newton {
             low = high, at_low = at_high, high *= 2, at_high = derivative(high);
         if (at_high <= -0.1 * start) return high;
         int side = 0;
-        for (int trial = 0; trial < 40; ++trial) {  // Illinois: false position that never keeps one end twice
-            const double mid = low - at_low * (high - low) / (at_high - at_low);
+        for (int trial = 0; trial < 80;
+             ++trial) {  // Illinois: false position that never keeps one end twice; bisection at times
+            double mid = low - at_low * (high - low) / (at_high - at_low);
+            if (trial % 3 == 2) mid = low > 0 && high > 8 * low ? std::sqrt(low * high) : 0.5 * (low + high);
             const double at_mid = derivative(mid);
             if (std::abs(at_mid) <= -0.1 * start) return mid;
             if (at_mid < 0) {

@@ -3,6 +3,7 @@
 #include "boundary/pairs.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/parallel.hpp"
 
@@ -15,38 +16,51 @@ constexpr std::size_t kBlock = 256;
 #define PERMISSIBLE_INLINE inline __attribute__((always_inline))
 
 typedef double Lane __attribute__((vector_size(32)));
+typedef float HalfLane __attribute__((vector_size(16)));
 
-PERMISSIBLE_INLINE double block_max(const double* v, std::size_t m) {
-    double lanes[8];
-    for (int a = 0; a < 8; ++a) lanes[a] = -1e300;
-    std::size_t i = 0;
-    for (; i + 8 <= m; i += 8)
-        for (int a = 0; a < 8; ++a) lanes[a] = v[i + a] > lanes[a] ? v[i + a] : lanes[a];
-    double best = -1e300;
-    for (; i < m; ++i) best = v[i] > best ? v[i] : best;
-    for (int a = 0; a < 8; ++a) best = lanes[a] > best ? lanes[a] : best;
-    return best;
+PERMISSIBLE_INLINE Lane load(const double* p) {
+    Lane v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+PERMISSIBLE_INLINE Lane load(const float* p) {
+    HalfLane v;
+    std::memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, Lane);
+}
+PERMISSIBLE_INLINE double highest(const Lane& v) {
+    return std::max(std::max(v[0], v[1]), std::max(v[2], v[3]));
 }
 
 template <typename T>
 PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* second, const double* up,
                                       const double* down, double* f, std::size_t n) {
     Steepest found;
-    double rise[kBlock], fall[kBlock];
     std::size_t block = n;
+    const Lane least = Lane{} - 1e300;
     for (std::size_t begin = 0; begin < n; begin += kBlock) {
-        const std::size_t m = std::min(kBlock, n - begin);
-        double* score = f + begin;
-        if (first != nullptr && second != nullptr)
-            for (std::size_t i = 0; i < m; ++i)
-                score[i] += scale * (static_cast<double>(first[begin + i]) - static_cast<double>(second[begin + i]));
-        else if (first != nullptr)
-            for (std::size_t i = 0; i < m; ++i) score[i] += scale * static_cast<double>(first[begin + i]);
-        for (std::size_t i = 0; i < m; ++i) rise[i] = up[begin + i] - score[i];
-        for (std::size_t i = 0; i < m; ++i) fall[i] = score[i] - down[begin + i];
-        const double highest = block_max(rise, m), lowest = -block_max(fall, m);
-        if (highest > found.up) found.up = highest, block = begin;
-        found.down = std::min(found.down, lowest);
+        const std::size_t end = std::min(begin + kBlock, n);
+        Lane rise = least, fall = least;
+        std::size_t i = begin;
+        for (; i + 4 <= end; i += 4) {
+            Lane score = load(f + i);
+            if (first != nullptr) {
+                score += scale * (second != nullptr ? load(first + i) - load(second + i) : load(first + i));
+                std::memcpy(f + i, &score, sizeof score);
+            }
+            const Lane high = load(up + i) - score, low = score - load(down + i);
+            rise = high > rise ? high : rise;
+            fall = low > fall ? low : fall;
+        }
+        double most = highest(rise), deepest = highest(fall);
+        for (; i < end; ++i) {
+            if (first != nullptr)
+                f[i] += scale * (second != nullptr ? static_cast<double>(first[i]) - static_cast<double>(second[i])
+                                                   : static_cast<double>(first[i]));
+            most = std::max(most, up[i] - f[i]), deepest = std::max(deepest, f[i] - down[i]);
+        }
+        if (most > found.up) found.up = most, block = begin;
+        found.down = std::min(found.down, -deepest);
     }
     for (std::size_t i = block; i < std::min(n, block + kBlock); ++i)
         if (up[i] - f[i] == found.up) {
@@ -56,35 +70,39 @@ PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* sec
     return found;
 }
 
-template <typename T>
-PERMISSIBLE_INLINE void gains(double m, double diagonal, const T* row, const double* diagonals, const double* down,
-                              const double* f, std::size_t count, double* out) {
-    for (std::size_t j = 0; j < count; ++j) {
-        double slope = m - down[j] + f[j];
-        slope = slope > 0.0 ? slope : 0.0;
-        double bend = diagonal + diagonals[j] - 2.0 * static_cast<double>(row[j]);
-        bend = bend > 1e-12 ? bend : 1e-12;
-        out[j] = slope * slope / bend;
-    }
+/// The gain of one partner. In single precision: it only ranks, and divides twice as fast.
+PERMISSIBLE_INLINE float gain_of(double m, double diagonal, double row, double other, double down, double score) {
+    const float slope = static_cast<float>(std::max(m - down + score, 0.0));
+    const float bend = static_cast<float>(std::max(diagonal + other - 2.0 * row, 1e-12));
+    return slope * slope / bend;
 }
 
 template <typename T>
 PERMISSIBLE_INLINE std::size_t partner_body(double m, double diagonal, const T* row, const double* diagonals,
                                             const double* down, const double* f, std::size_t n) {
-    double gain[kBlock];
-    double best = 0;
+    float best = 0;
     std::size_t block = n;
+    const Lane tiny = Lane{} + 1e-12;
     for (std::size_t begin = 0; begin < n; begin += kBlock) {
-        const std::size_t count = std::min(kBlock, n - begin);
-        gains(m, diagonal, row + begin, diagonals + begin, down + begin, f + begin, count, gain);
-        const double highest = block_max(gain, count);
-        if (highest > best) best = highest, block = begin;
+        const std::size_t end = std::min(begin + kBlock, n);
+        HalfLane top = {0, 0, 0, 0};
+        std::size_t j = begin;
+        for (; j + 4 <= end; j += 4) {
+            Lane slope = m - load(down + j) + load(f + j);
+            slope = slope > 0.0 ? slope : Lane{};
+            Lane bend = diagonal + load(diagonals + j) - 2.0 * load(row + j);
+            bend = bend > tiny ? bend : tiny;
+            const HalfLane narrow = __builtin_convertvector(slope, HalfLane);
+            const HalfLane gain = narrow * narrow / __builtin_convertvector(bend, HalfLane);
+            top = gain > top ? gain : top;
+        }
+        float most = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+        for (; j < end; ++j)
+            most = std::max(most, gain_of(m, diagonal, static_cast<double>(row[j]), diagonals[j], down[j], f[j]));
+        if (most > best) best = most, block = begin;
     }
-    if (block == n) return n;
-    const std::size_t count = std::min(kBlock, n - block);
-    gains(m, diagonal, row + block, diagonals + block, down + block, f + block, count, gain);
-    for (std::size_t j = 0; j < count; ++j)
-        if (gain[j] == best) return block + j;
+    for (std::size_t j = block; j < std::min(n, block + kBlock); ++j)
+        if (gain_of(m, diagonal, static_cast<double>(row[j]), diagonals[j], down[j], f[j]) == best) return j;
     return n;
 }
 

@@ -24,7 +24,8 @@ struct KernelSolution {
     bool converged = false;
 };
 
-/// Rows: `const T* row(i, pinned)` for the search, `void exact(i, double*)` for the certificate, `double diagonal(i)`.
+/// Rows: `const T* row(i, pinned)` for the search, `add_four(rows, coef, out)` for the certificate, `double
+/// diagonal(i)`.
 template <typename T, typename Rows>
 class PairSolver {
   public:
@@ -216,14 +217,17 @@ class PairSolver {
         return gap;
     }
 
+    /// f = K gamma / L in double precision, four rows at a time.
     void exact_scores(std::vector<double>& f) {
         std::fill(f.begin(), f.end(), 0.0);
-        std::vector<double> row(n_);
-        for (std::size_t j = 0; j < n_; ++j) {
-            if (t_[j] <= 0) continue;
-            if ((j & 63) == 0) interrupt_.poll();
-            const double* values = rows_.exact(j, row.data());
-            axpy(sign(j) * weight_[j] * t_[j] / problem_.strength, values, f.data(), n_);
+        std::vector<std::size_t> support;
+        std::vector<double> coef;
+        for (std::size_t j = 0; j < n_; ++j)
+            if (t_[j] > 0) support.push_back(j), coef.push_back(sign(j) * weight_[j] * t_[j] / problem_.strength);
+        while (support.size() % 4 != 0) support.push_back(0), coef.push_back(0.0);
+        for (std::size_t a = 0; a < support.size(); a += 4) {
+            if ((a & 255) == 0) interrupt_.poll();
+            rows_.add_four(support.data() + a, coef.data() + a, f.data());
         }
     }
 
