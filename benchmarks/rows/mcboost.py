@@ -1,0 +1,70 @@
+"""Multiclass boosting: GLL stumps beside LightGBM's multiclass stumps, the rounds alone, on bins that are already there.
+
+A round of ours by coordinates is M-1 stumps with refreshed weights (Algorithm 1); along the gradient it is one stump with a value
+for every class. A round of LightGBM is M stumps on the weights of the round's start. The training log-loss after the rounds is
+shown beside the time.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import higgs_like
+from benchmarks.row import Row
+
+ROUNDS, CLASSES, RATE = 20, 10, 0.3
+
+
+def rows(full: bool) -> Iterator[Row]:
+    """By coordinates and along the gradient, at the stated size."""
+    for descent in ("coordinate", "gradient"):
+        yield Row(
+            name=f"GLL stumps, 1e5x28, 10 classes, one round ({descent})",
+            prepare=lambda descent=descent: contenders(100_000, descent),
+            at_least={"LightGBM multiclass stumps": 3.0},
+            quality="training log-loss",
+            repeats=5,
+            note="bins made beforehand on both sides",
+        )
+
+
+def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
+    """The same rows, bins, shrinkage and l2."""
+    import lightgbm
+
+    from permissible.bins import encode, find_bins
+    from permissible.learners.mcboost.boost import boost
+    from permissible.learners.mcboost.problem import Problem
+    from permissible.learners.mcboost.trees import Growth, TreeLearner
+    from permissible.table import read
+
+    X, _ = higgs_like(n_rows)
+    random = np.random.default_rng(0)
+    scores = X @ (0.5 * random.standard_normal((X.shape[1], CLASSES))) + random.gumbel(size=(n_rows, CLASSES))
+    y = scores.argmax(axis=1)
+    table = read(X)
+    binned = encode(find_bins(table), table)
+    problem = Problem(y, 1.0 - np.eye(CLASSES), np.ones(n_rows), "gll")
+    data = lightgbm.Dataset(X, y, params={"verbose": -1, "max_bin": 255})
+    data.construct()
+
+    def ours() -> tuple[float, float]:
+        learner = TreeLearner(binned, CLASSES, Growth(max_leaves=2, min_leaf_weight=0.0), descent, RATE)
+        start = time.perf_counter()
+        _, trace, _ = boost(problem, learner, ROUNDS, tol=0.0)
+        return (time.perf_counter() - start) / ROUNDS, trace.surrogate[-1]
+
+    def peer() -> tuple[float, float]:
+        options = {
+            "objective": "multiclass", "num_class": CLASSES, "num_leaves": 2, "learning_rate": RATE, "lambda_l2": 1.0,
+            "num_threads": 1, "verbose": -1,
+        }  # fmt: skip
+        start = time.perf_counter()
+        model = lightgbm.train(options, data, ROUNDS)
+        seconds = (time.perf_counter() - start) / ROUNDS
+        proba = np.clip(model.predict(X), 1e-15, 1)
+        return seconds, float(-np.log(proba[np.arange(n_rows), y]).mean())
+
+    return {"permissible": ours, "LightGBM multiclass stumps": peer}

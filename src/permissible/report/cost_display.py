@@ -1,0 +1,117 @@
+"""What mistakes were made and what they cost: counts, shares or paid costs, true by decided class. Data first, then a picture."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.decisions import CostMatrix
+from permissible.types import AnyArray, FloatArray
+from permissible.validation import refusal
+
+MEASURES = ("count", "share", "cost")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostDisplay:
+    """A confusion matrix with its costs.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels, in the order of rows; the last column is "no decision" when there is one.
+    counts : array (M, M) or (M, M + 1)
+        Weighted number of rows by true and decided class.
+    costs : array of the same shape
+        What each cell costs.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> display = CostDisplay.of([0, 1, 1], [0, 1, 0], pm.CostMatrix([[0, 1], [4, 0]]), classes=[0, 1])
+    >>> display.paid().tolist()
+    [[0.0, 0.0], [4.0, 0.0]]
+    >>> round(display.risk, 3)
+    1.333
+    """
+
+    classes: tuple[Any, ...]
+    counts: FloatArray
+    costs: FloatArray
+
+    @classmethod
+    def of(
+        cls, y: Any, decided: Any, costs: CostMatrix | None = None, classes: Any = None, sample_weight: Any = None
+    ) -> "CostDisplay":
+        """Count decisions: `decided` holds labels, or class indices with -1 for no decision where `classes` are given."""
+        truth, chosen = np.asarray(y), np.asarray(decided)
+        labels = np.unique(truth) if classes is None else np.asarray(classes)
+        rows = _positions(truth, labels, "y")
+        as_index = chosen.dtype.kind in "iu" and bool(np.any(chosen == -1)) and -1 not in labels.tolist()
+        columns = chosen.astype(np.int64) if as_index else _positions(chosen, labels, "decided")
+        matrix = CostMatrix(1.0 - np.eye(len(labels))) if costs is None else costs.aligned(labels)
+        rejects = matrix.reject_cost is not None or bool(np.any(columns < 0))
+        table = matrix.matrix
+        if rejects:
+            price = 0.0 if matrix.reject_cost is None else matrix.reject_cost
+            table = np.column_stack([table, np.broadcast_to(np.asarray(price, dtype=np.float64), len(labels))])
+        counts = np.zeros(table.shape)
+        weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        np.add.at(counts, (rows, columns), weight)  # -1 is the last column
+        return cls(tuple(labels.tolist()), counts, table)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, decision: CostMatrix | None = None) -> "CostDisplay":
+        """What an estimator decides on some rows, and what that costs; with `decision` as it would decide for those costs."""
+        costs = getattr(estimator, "cost_matrix_", None) if decision is None else decision.aligned(estimator.classes_)
+        decided = estimator.predict(X) if decision is None else estimator.decide(X, decision)
+        if decision is not None and not np.any(decided < 0):
+            decided = estimator.classes_[decided]
+        return cls.of(y, decided, costs, estimator.classes_)
+
+    @property
+    def risk(self) -> float:
+        """The mean cost (5)."""
+        return float((self.counts * self.costs).sum() / self.counts.sum())
+
+    def paid(self) -> FloatArray:
+        """What each cell has cost in all."""
+        return np.asarray(self.counts * self.costs)
+
+    def values(self, measure: str = "count") -> FloatArray:
+        """The cells: "count", "share" (of the true class) or "cost" (share of all that was paid)."""
+        if measure not in MEASURES:
+            raise refusal("measure", "one of 'count', 'share', 'cost'", measure)
+        if measure == "count":
+            return self.counts
+        if measure == "share":
+            return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1e-300))
+        return np.asarray(self.paid() / max(self.paid().sum(), 1e-300))
+
+    def plot(self, measure: str = "count", ax: Any = None) -> Any:
+        """Draw the cells; needs matplotlib. Returns the axes."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        cells = self.values(measure)
+        shown = ax.imshow(cells, cmap="Blues" if measure != "cost" else "Oranges", vmin=0.0)
+        names = [str(label) for label in self.classes]
+        decided = names + (["no decision"] if cells.shape[1] > len(names) else [])
+        ax.set_xticks(range(len(decided)), decided, rotation=45, ha="right")
+        ax.set_yticks(range(len(names)), names)
+        ax.set(xlabel="decided", ylabel="true", title=f"{measure} by class; mean cost {self.risk:.3f}")
+        middle = cells.max() / 2
+        for i, j in np.ndindex(cells.shape):
+            text = f"{cells[i, j]:.0f}" if measure == "count" else f"{cells[i, j]:.2f}"
+            ax.text(j, i, text, ha="center", va="center", color="white" if cells[i, j] > middle else "black")
+        ax.figure.colorbar(shown, ax=ax)
+        return ax
+
+
+def _positions(values: AnyArray, labels: AnyArray, argument: str) -> AnyArray:
+    order = {label: place for place, label in enumerate(labels.tolist())}
+    unknown = [value for value in values.tolist() if value not in order]
+    if unknown:
+        raise refusal(argument, f"labels among {labels.tolist()}", unknown[0])
+    return np.array([order[value] for value in values.tolist()], dtype=np.int64)
