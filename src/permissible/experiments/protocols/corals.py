@@ -17,10 +17,11 @@ from permissible.experiments.pages.figures import bars_with_errors
 from permissible.experiments.protocols.public import public
 from permissible.experiments.scope import Scope
 from permissible.experiments.store import Payload, Unit, unit
+from permissible.experiments.structured_svm import fit_csmc, liblinear
 from permissible.types import AnyArray
 
 SET = "simulated corals"
-METHODS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt", "SVM-OVA", "SVM-MC")
+METHODS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt", "SVM-OVA", "SVM-MC", "SVM-CSMC")
 LOSSES = {"MC": "mc", "P-MC": "mc", "GEL": "gel", "GLL": "gll", "Ls": "ls", "Lt": "lt"}
 # Shares of the classes: algae and sand abound, corals are rare, as on a reef.
 SHARES = (0.30, 0.12, 0.10, 0.16, 0.06, 0.05, 0.08, 0.06, 0.07)
@@ -28,7 +29,7 @@ SHARES = (0.30, 0.12, 0.10, 0.16, 0.06, 0.05, 0.08, 0.06, 0.07)
 
 def plan(scope: Scope) -> list[Unit]:
     """List the units: splits and methods."""
-    splits, rounds, rows = (2, 100, 900) if scope.quick else (10, 500, 9000)
+    splits, rounds, rows = (2, 100, 900) if scope.quick else (10, 500, 4500)
     settings = {"rounds": rounds, "rows": rows, "seed": scope.seed}
     return [unit("guess-averse", SET, method, split, settings) for split in range(splits) for method in METHODS]
 
@@ -73,19 +74,22 @@ def work(one: Unit) -> Payload:
 
 
 def _machine(method: str, table: AnyArray, label: AnyArray, cost: AnyArray) -> Any:
-    """Tune a linear SVM of LIBLINEAR by risk on a third of the training rows."""
-    from sklearn.svm import LinearSVC
+    """Tune a linear machine by risk on a third of the training rows."""
 
-    kind = {"SVM-OVA": "ovr", "SVM-MC": "crammer_singer"}[method]
+    def fit(alpha: float, rows: slice) -> Any:
+        if method == "SVM-CSMC":
+            return fit_csmc(table[rows], label[rows], cost, alpha=alpha, tol=0.01, max_sweeps=20)
+        machine = liblinear(method, alpha, len(label[rows]), random_state=0, max_iter=2000)
+        return machine.fit(table[rows], label[rows])
+
     cut = 2 * len(label) // 3
     risks: dict[float, float] = {}
-    with warnings.catch_warnings():  # a large C on overlapping classes does not converge, and does not win
+    with warnings.catch_warnings():  # a tiny lambda on overlapping classes does not converge, and does not win
         warnings.simplefilter("ignore")
-        for penalty in 10.0 ** np.arange(-4, 3):
-            model = LinearSVC(multi_class=kind, C=penalty, random_state=0, max_iter=2000).fit(table[:cut], label[:cut])
-            risks[penalty] = float(np.mean(cost[label[cut:], model.predict(table[cut:])]))
-        best = min(risks, key=risks.__getitem__)
-        return LinearSVC(multi_class=kind, C=best, random_state=0, max_iter=2000).fit(table, label)
+        for alpha in 10.0 ** np.arange(0, -6, -1):
+            chosen = fit(alpha, slice(0, cut)).predict(table[cut:])
+            risks[float(alpha)] = float(np.mean(cost[label[cut:], chosen]))
+        return fit(min(risks, key=risks.__getitem__), slice(None))
 
 
 def blocks(results: Mapping[Unit, Payload]) -> list[Prose | Table | Drawing]:
@@ -127,9 +131,9 @@ def blocks(results: Mapping[Unit, Payload]) -> list[Prose | Table | Drawing]:
                     "simulated rows",
                 ),
                 (
-                    "GLL is before MC and the cost-blind SVMs",
-                    ", ".join(f"{m} {of[m]:.3f}" for m in ("GLL", "MC", "SVM-OVA", "SVM-MC")),
-                    bool(of["GLL"] < min(of["MC"], of["SVM-OVA"], of["SVM-MC"])),
+                    "GLL and SVM-CSMC are alike, before MC and the cost-blind SVMs",
+                    ", ".join(f"{m} {of[m]:.3f}" for m in ("GLL", "SVM-CSMC", "MC", "SVM-OVA", "SVM-MC")),
+                    bool(max(of["GLL"], of["SVM-CSMC"]) < min(of["MC"], of["SVM-OVA"], of["SVM-MC"])),
                     "simulated rows",
                 ),
             ],
