@@ -87,6 +87,7 @@ class Newton {
         const std::vector<double> start = reach < 1e299 ? z : std::vector<double>();
         smoothing = e;
         double last = 1e300;
+        std::size_t before = std::size_t(-1) / 16;
         while (true) {
             for (int inner = 0;; ++inner) {
                 interrupt_.poll();
@@ -104,7 +105,11 @@ class Newton {
             gap = fenchel_ + residual_;
             if (gap <= target) return finish(Stop::solved);
             if (smoothing < 1e-13) return finish(Stop::tired);
-            if (active_ <= 4 * size_ || centered_) {
+            // Few rows between kinks, or rows that stay there however small e becomes (they sit on a kink):
+            // multipliers.
+            const bool stuck = smoothing < 0.02 * spread_ && 10 * active_ > 7 * before;
+            before = active_;
+            if (active_ <= 4 * size_ || centered_ || stuck) {
                 if (!centered_) center_.assign(z.size() * count(), 0.5), centered_ = true;
                 recenter_all();
                 if (gap > 0.5 * last) smoothing *= 0.5;
