@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture
-def small_sets(tmp_path: Path, monkeypatch) -> Path:
+@pytest.fixture(scope="session")
+def small_folder_of_sets(tmp_path_factory) -> Path:
     """Two binary domains under names of the `uls` suite, and two multiclass ones under names of `guess-averse`."""
-    folder = tmp_path / "data"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("data")
     generator = np.random.default_rng(5)
     header = "name,suite,file,format,rows,attrs,classes,target_column,train_rows,nominal_attrs,missing_values,bytes,source,note"
     index = [header]
@@ -29,5 +28,11 @@ def small_sets(tmp_path: Path, monkeypatch) -> Path:
         (folder / f"{name}.csv").write_text("\n".join(["a,b,c,y", *rows]) + "\n")
         index.append(f"{name},{suite},{name}.csv,csv,90,3,{classes},y,,0,0,0,made up,")
     (folder / "index.csv").write_text("\n".join(index) + "\n")
-    monkeypatch.setenv("PERMISSIBLE_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def small_sets(small_folder_of_sets: Path, monkeypatch) -> Path:
+    """The same, as the folder of this process."""
+    monkeypatch.setenv("PERMISSIBLE_DATA", str(small_folder_of_sets))
+    return small_folder_of_sets

@@ -20,10 +20,12 @@ def units(protocol, names, methods, settings, count=2):
     ]
 
 
-@pytest.fixture
-def uls_results(small_sets):
+@pytest.fixture(scope="module")
+def uls_results(small_folder_of_sets):
     planned = units("uls", ["glass", "iris"], uls.FITTED, [{"literals": 2, "rules": 5}])
-    return {one: uls.work(one) for one in planned}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PERMISSIBLE_DATA", str(small_folder_of_sets))
+        return {one: uls.work(one) for one in planned}
 
 
 def test_eleven_algorithms_make_a_chapter(uls_results):
@@ -45,7 +47,7 @@ def test_star_is_the_least_training_error_of_each_fold(uls_results):
             assert payload["train_error"] == min(v["train_error"] for v in bag)
 
 
-def test_star_without_a_fit_is_the_estimators_own(uls_results):
+def test_star_without_a_fit_is_the_estimators_own(uls_results, small_sets):
     from permissible import ULSClassifier
 
     whole = uls.with_star(uls_results)
