@@ -68,6 +68,10 @@ class DenseSolver {
         Newton<T> newton(problem_, rows, none, threads_, interrupt_);
         newton.solve(w, b, scale_, 1e300, 0);
         offer_primal(newton.loss + penalty(w, b), w, b);
+        std::vector<double> origin(d_, 0.0);
+        double at_origin = 0;
+        newton.solve(origin, at_origin, scale_, 1e300, 0);
+        if (offer_primal(newton.loss, origin, at_origin)) w = origin, b = at_origin, warm = false;
         double e = (warm ? 0.05 : 2.0) * scale_, share = 0.7;
         for (int attempt = 0; attempt < 6 && best_.steps < max_steps && !gap_closed(tol); ++attempt, share *= 0.3) {
             attempt_once(newton, rows, w, b, e, share * tol * best_.primal, max_steps - best_.steps);

@@ -84,7 +84,8 @@ class Newton {
     /// Minimise to an absolute gap of `target`; stop early once the margins moved by more than `reach` (rms).
     Stop solve(std::vector<double>& w, double& b, double e, double target, int max_steps, double reach = 1e300) {
         all_margins(w.data(), b, z);
-        const std::vector<double> start = reach < 1e299 ? z : std::vector<double>();
+        const std::vector<double> start = reach < 1e299 ? z : std::vector<double>(), w_start = w;
+        const double b_start = b;
         smoothing = e;
         double last = 1e300;
         std::size_t before = std::size_t(-1) / 16;
@@ -97,7 +98,12 @@ class Newton {
                 if (inner >= 60) break;
                 ++steps;
                 if (!step(w, b)) break;
-                if (!start.empty() && rms(start) > reach) {
+                if (!start.empty() &&
+                    rms(start) > reach) {  // the frozen rows no longer speak for themselves: stay in reach
+                    const double keep = reach / rms(start);
+                    for (std::size_t j = 0; j < d_; ++j) w[j] = w_start[j] + keep * (w[j] - w_start[j]);
+                    b = b_start + keep * (b - b_start);
+                    all_margins(w.data(), b, z);
                     evaluate(w, b);
                     return finish(Stop::moved);
                 }

@@ -1,0 +1,62 @@
+"""The displays draw what the classifier decides."""
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+import permissible as pm
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    return pm.BoundaryClassifier((0.25, 0.5, 0.75), alpha=1e-2).fit(X, y), X, y
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_full_coverage_has_the_error_of_all_rows(fitted):
+    model, X, y = fitted
+    display = pm.RiskCoverageDisplay.from_estimator(model, X, y)
+    assert display.coverage[-1] == 1.0
+    assert display.risk[-1] == pytest.approx(np.mean((model.predict_proba(X)[:, 1] >= 0.5) != y))
+    assert display.ax_.lines[0].get_label() == "BoundaryClassifier"
+
+
+@pytest.mark.parametrize("features", ["pca", (0, 3)])
+def test_every_row_is_drawn_in_its_region(features, fitted):
+    model, X, y = fitted
+    display = pm.RegionDisplay.from_estimator(model, X, y, features=features)
+    drawn = sum(len(collection.get_offsets()) for collection in display.ax_.collections)
+    assert drawn == len(y)
+    if features != "pca":
+        np.testing.assert_array_equal(display.points, X[:, [0, 3]])
+
+
+def test_densities_integrate_to_one_and_the_cutoffs_are_drawn(fitted):
+    model, X, y = fitted
+    display = pm.MarginDensityDisplay.from_estimator(model, X, np.where(y == 1, "benign", "malignant"))
+    curves = [line for line in display.ax_.lines if len(line.get_xdata()) > 2]
+    assert {line.get_label() for line in curves} == {"benign", "malignant"}
+    for line in curves:
+        assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1.0, abs=0.02)
+    np.testing.assert_allclose(
+        [line.get_xdata()[0] for line in display.ax_.lines if len(line.get_xdata()) == 2], model.deltas_
+    )
+
+
+def test_groups_must_fit_the_rows(fitted):
+    model, X, _ = fitted
+    with pytest.raises(ValueError, match="`groups` must be one value for each of the 569 rows, got 3 values"):
+        pm.MarginDensityDisplay.from_estimator(model, X, ["a", "b", "c"])
