@@ -1,8 +1,8 @@
 """Boundary classifiers beside LIBLINEAR and LIBSVM: the same objective, the objective reached beside the time.
 
 K = 1 at 1/2 is the support vector machine with lambda_svm = 4 ln2 lambda and w = 2 ln2 w_svm, so each peer's solution is
-put into our objective. Ours stops at a certified relative gap of 1e-6 (kernels: 1e-4, about what LIBSVM's tol=1e-3 reaches); LinearSVC has no
-such stop, so its tolerance is the largest with a comparable objective. K = 3 and 9 take part as peers of K = 1.
+put into our objective. Ours stops at a certified relative gap of 1e-6 (kernels: 1e-4, about what LIBSVM's tol=1e-3 reaches);
+LinearSVC has no such stop, so its tolerance is the largest with a comparable objective. K = 3 and 9 are shown beside K = 1.
 """
 
 import warnings
