@@ -29,6 +29,8 @@ SHARES = (0.30, 0.12, 0.10, 0.16, 0.06, 0.05, 0.08, 0.06, 0.07)
 
 def plan(scope: Scope) -> list[Unit]:
     """List the units: splits and methods."""
+    if scope.only and SET not in scope.only:
+        return []
     splits, rounds, rows = (2, 100, 900) if scope.quick else (10, 500, 4500)
     settings = {"rounds": rounds, "rows": rows, "seed": scope.seed}
     return [unit("guess-averse", SET, method, split, settings) for split in range(splits) for method in METHODS]
