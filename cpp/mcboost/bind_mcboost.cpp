@@ -286,7 +286,7 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
             growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
             if (packed && !exact) {
                 double edge = 0;
-                const Tree tree = grow_packed_stump(codes, state, growth, left, edge);
+                const Tree tree = grow_packed_stump(codes, state, growth, 1, left, edge);
                 const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
                 state.advance_two(r, left.data(), values, rate);
                 made.add(tree, r, rate, LineSearch{1.0, false, 0}, edge);
@@ -304,6 +304,27 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
         }
         state.finish_round();
     }
+    return made.arrays();
+}
+
+/// What a vector stump adds to the score of each class, for the right and for the left side: rate * Y value / 2.
+std::vector<double> two_moves(const State& state, const Tree& stump, double rate) {
+    const int m = state.classes(), outputs = m - 1;
+    std::vector<double> moves(2 * static_cast<std::size_t>(m), 0.0);
+    for (const int side : {0, 1}) {
+        const int leaf = side == 1 || stump.leaves() == 1 ? 0 : 1;  // leaf 0 is the left one
+        for (int r = 0; r < outputs; ++r) {
+            const double step =
+                rate * stump.value[static_cast<std::size_t>(leaf) * outputs + r] * state.coordinate_scale(r);
+            for (int j = 0; j <= r; ++j) moves[2 * j + side] += step;
+            moves[2 * (r + 1) + side] -= (r + 1) * step;
+        }
+    }
+    return moves;
+}
+
+nb::dict made_arrays(const RoundTrees& made) {
+    nb::gil_scoped_acquire acquire;
     return made.arrays();
 }
 
@@ -332,6 +353,14 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
         nb::gil_scoped_release release;
         std::vector<int32_t> leaf;
         state.derive_all(!exact);
+        if (!exact && packed_stump_applies(codes, growth, rows != nullptr, n)) {
+            std::vector<uint8_t> side;
+            double share_of_weight = 0;
+            const Tree stump = grow_packed_stump(codes, state, growth, outputs, side, share_of_weight);
+            state.advance_two_all(side.data(), two_moves(state, stump, rate));
+            made.add(stump, -1, rate, LineSearch{1.0, false, 0}, share_of_weight);
+            return made_arrays(made);
+        }
         const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, outputs};
         const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
         std::vector<double> f(n * outputs);

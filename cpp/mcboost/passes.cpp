@@ -9,13 +9,14 @@
 namespace permissible::mcboost {
 
 PERMISSIBLE_CLONES void largest_scores(const double* scores, std::size_t stride, int classes, std::size_t count,
-                                       double* top, int32_t* best) {
+                                       double* top, double* best) {
     for (std::size_t i = 0; i < count; ++i) top[i] = scores[i];
     for (std::size_t i = 0; i < count; ++i) best[i] = 0;
     for (int j = 1; j < classes; ++j) {
         const double* s = scores + j * stride;
+        const double name = j;
         for (std::size_t i = 0; i < count; ++i) {
-            best[i] = s[i] > top[i] ? j : best[i];
+            best[i] = s[i] > top[i] ? name : best[i];
             top[i] = s[i] > top[i] ? s[i] : top[i];
         }
     }
@@ -71,6 +72,56 @@ PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, dou
         tail[i] = total[i];
         term[i] = weighed;
         total[i] += weighed;
+    }
+}
+
+PERMISSIBLE_CLONES void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient,
+                                     double* curvature) {
+    constexpr std::size_t kMost = 1024;
+    double sum[kMost], others[kMost], prefix[kMost], squares[kMost];
+    const double m = rows.classes, apart = m / (4.0 * (m - 1.0) * (m - 1.0));
+    const int32_t* target = rows.target;
+    const double* weight = rows.weight;
+    for (std::size_t i = 0; i < count; ++i) sum[i] = others[i] = prefix[i] = squares[i] = 0.0;
+    for (int j = 0; j < rows.classes; ++j) {
+        const double* term = rows.terms + j * rows.stride;
+        for (std::size_t i = 0; i < count; ++i) {
+            sum[i] += term[i];
+            others[i] += target[i] == j ? 0.0 : term[i];
+            squares[i] += term[i] * term[i];
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) sum[i] = 1.0 / sum[i];
+    if (rows.newton)
+        for (std::size_t i = 0; i < count; ++i) {
+            const double impurity = 1.0 - squares[i] * sum[i] * sum[i];
+            curvature[i] = weight[i] * apart * (impurity > 0.0 ? impurity : 0.0);
+        }
+    else
+        for (std::size_t i = 0; i < count; ++i) curvature[i] = 0.0;
+    for (int j = 0; j < rows.classes; ++j) {
+        const double* term = rows.terms + j * rows.stride;
+        double* out = gradient + (j - 1) * static_cast<std::ptrdiff_t>(rows.stride);
+        const double c = j > 0 ? scales[j - 1] : 0.0, k = j;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double slope = (target[i] == j ? -others[i] : term[i]) * sum[i];
+            if (j > 0) {
+                out[i] = weight[i] * c * (prefix[i] - k * slope);
+                if (!rows.newton) curvature[i] += out[i] * out[i];
+            }
+            prefix[i] += slope;
+        }
+    }
+    if (!rows.newton)
+        for (std::size_t i = 0; i < count; ++i) curvature[i] = __builtin_sqrt(curvature[i]);
+}
+
+PERMISSIBLE_CLONES void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes,
+                                std::size_t count, double* scores) {
+    for (int j = 0; j < classes; ++j) {
+        const double right = moves[2 * j], left = moves[2 * j + 1];
+        double* out = scores + j * stride;
+        for (std::size_t i = 0; i < count; ++i) out[i] += side[i] != 0 ? left : right;
     }
 }
 

@@ -49,7 +49,7 @@ template <Loss L>
 RoundStart State::begin_block(Block rows) {
     const std::size_t count = rows.end - rows.begin;
     double top[kChunk], total[kChunk], inverse_total[kChunk], own[kChunk], value[kChunk];
-    int32_t best[kChunk];
+    double best[kChunk];
     const int32_t* classes = &target[rows.begin];
     largest_scores(&scores[rows.begin], rows_, classes_, count, top, best);
     std::fill(total, total + count, 0.0);
@@ -92,8 +92,9 @@ RoundStart State::begin_block(Block rows) {
             value[i] = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
         }
         sums.surrogate += weight[row] * value[i];
-        if (best[i] != target[row]) {
-            sums.cost += weight[row] * cost_of(row, best[i]);
+        const auto chosen = static_cast<int>(best[i]);
+        if (chosen != target[row]) {
+            sums.cost += weight[row] * cost_of(row, chosen);
             sums.error += weight[row];
         }
     }
@@ -328,6 +329,13 @@ void State::finish_round() {
 
 template <Loss L>
 void State::derive_all_block(Block rows, bool newton) {
+    if constexpr (L == Loss::gll) {
+        std::vector<double> scales(classes_ - 1);
+        for (int r = 0; r + 1 < classes_; ++r) scales[r] = coordinate_scale(r);
+        const GllRows view{&terms_[rows.begin], rows_, &target[rows.begin], &weight[rows.begin], classes_, newton};
+        gll_gradient(view, scales.data(), rows.end - rows.begin, &gradient[rows.begin], &curvature[rows.begin]);
+        return;
+    }
     const double m = classes_, apart = m / (2.0 * (m - 1.0) * (m - 1.0));  // |y_j - y_k|^2 / 4 over M-1
     for (std::size_t i = rows.begin; i < rows.end; ++i) {
         const double sum = tails_[i] + terms_[i];
@@ -429,6 +437,15 @@ LineSearch State::search_all() {
             },
             largest);
     });
+}
+
+void State::advance_two_all(const uint8_t* side, const std::vector<double>& moves) {
+    const auto count = static_cast<std::ptrdiff_t>(blocks());
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::ptrdiff_t b = 0; b < count; ++b) {
+        const Block rows = block(b);
+        add_two(moves.data(), side + rows.begin, rows_, classes_, rows.end - rows.begin, &scores[rows.begin]);
+    }
 }
 
 void State::advance_all(double factor) {

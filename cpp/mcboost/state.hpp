@@ -71,6 +71,8 @@ class State {
     std::vector<double> directions;
     LineSearch search_all();
     void advance_all(double factor);
+    /// S_j += moves[2j + side]: a step of two values for every class.
+    void advance_two_all(const uint8_t* side, const std::vector<double>& moves);
 
     double cost_of(std::size_t row, int cls) const {
         return shared_costs ? costs[static_cast<std::size_t>(target[row]) * classes_ + cls] : costs[cls * rows_ + row];

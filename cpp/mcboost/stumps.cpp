@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMissing = 255, kLanes = 8, kBits = 17;
 constexpr std::size_t kFlush = 8192;  // rows until 17-bit terms could fill their 31 bits
-using Cells = std::vector<int64_t>;   // (columns padded to 8, 256, 2): gradient, curvature
+using Cells = std::vector<int64_t>;   // (columns padded to 8, 256, width of the terms)
 
 constexpr double kRound = 6755399441055744.0;       // 1.5 * 2^52: adding it rounds to an integer ...
 constexpr int64_t kRoundBits = 0x4338000000000000;  // ... found in the low bits
@@ -26,9 +26,13 @@ inline int64_t rounded(double x) {
     return bits - kRoundBits;
 }
 
-PERMISSIBLE_CLONES void pack(const double* g, const double* h, double grid_g, double grid_h, std::size_t begin,
-                             std::size_t end, int64_t* out) {
-    for (std::size_t i = begin; i < end; ++i) out[i] = (rounded(g[i] * grid_g) << 32) + rounded(h[i] * grid_h);
+PERMISSIBLE_CLONES void pack(const double* high, const double* low, double grid_high, double grid_low,
+                             std::size_t begin, std::size_t end, int64_t* out) {
+    if (low)
+        for (std::size_t i = begin; i < end; ++i)
+            out[i] = (rounded(high[i] * grid_high) << 32) + rounded(low[i] * grid_low);
+    else
+        for (std::size_t i = begin; i < end; ++i) out[i] = rounded(high[i] * grid_high) << 32;
 }
 
 /// Adds the packed words of some rows to the first four columns of a block.
@@ -63,26 +67,31 @@ PERMISSIBLE_CLONES void histogram(const uint8_t* block, const int64_t* packed, s
     }
 }
 
-/// Moves packed sums into wide ones and clears them. The low half is never negative, so it splits off cleanly.
-void flush(int64_t* cells, int64_t* wide) {
+/// Moves packed sums into wide ones and clears them. The low half is a signed 32-bit sum: it splits off cleanly.
+void flush(int64_t* cells, int64_t* wide, int width) {
     for (int k = 0; k < kLanes * 256; ++k) {
-        const int64_t low = cells[k] & 0xFFFFFFFF;
-        wide[2 * k] += (cells[k] - low) >> 32;
-        wide[2 * k + 1] += low;
+        const auto low = static_cast<int64_t>(static_cast<int32_t>(cells[k] & 0xFFFFFFFF));
+        wide[k * width] += (cells[k] - low) >> 32;
+        wide[k * width + 1] += low;
         cells[k] = 0;
     }
 }
 
-void histogram_of_block(const Codes& codes, const int64_t* packed, std::size_t block, int64_t* wide) {
+/// Histograms of one block of columns over words of two packed terms each; `width` terms in all, two for each word.
+void histogram_of_block(const Codes& codes, const std::vector<int64_t>& packed, std::size_t block, int width,
+                        int64_t* wide) {
     int64_t cells[kLanes * 256] = {};
     const uint8_t* bytes = codes.blocks + block * codes.rows * kLanes;
-    for (std::size_t begin = 0; begin < codes.rows; begin += kFlush) {
-        const std::size_t end = std::min(codes.rows, begin + kFlush);
-        if (codes.columns - static_cast<int>(block) * kLanes <= 4)
-            histogram_of_four(bytes, packed, begin, end, cells);
-        else
-            histogram(bytes, packed, begin, end, cells);
-        flush(cells, wide);
+    for (int word = 0; word < width / 2; ++word) {
+        const int64_t* words = packed.data() + static_cast<std::size_t>(word) * codes.rows;
+        for (std::size_t begin = 0; begin < codes.rows; begin += kFlush) {
+            const std::size_t end = std::min(codes.rows, begin + kFlush);
+            if (codes.columns - static_cast<int>(block) * kLanes <= 4)
+                histogram_of_four(bytes, words, begin, end, cells);
+            else
+                histogram(bytes, words, begin, end, cells);
+            flush(cells, wide + 2 * word, width);
+        }
     }
 }
 
@@ -92,28 +101,44 @@ struct Best {
     bool missing_left = false;
 };
 
-Best scan(const Codes& codes, const Cells& cells, const Growth& growth, double grid_g, double grid_h) {
+/// The terms of a row are its gradients, then its curvature, then nothing where that leaves a word half empty.
+struct Terms {
+    std::vector<const double*> values;
+    std::vector<double> grids, fine;  // for packing, and for exact sums
+    int outputs;
+    int width() const { return static_cast<int>(values.size() + 1) / 2 * 2; }
+};
+
+double score_of(const int64_t* sums, const Terms& terms, double l2) {
+    double squares = 0;
+    for (int r = 0; r < terms.outputs; ++r) {
+        const double sum = static_cast<double>(sums[r]) / terms.grids[r];
+        squares += sum * sum;
+    }
+    return squares / (static_cast<double>(sums[terms.outputs]) / terms.grids[terms.outputs] + l2 + 1e-12);
+}
+
+Best scan(const Codes& codes, const Cells& cells, const Growth& growth, const Terms& terms) {
     Best best;
-    const auto score = [&](int64_t g, int64_t h) {
-        const double sum = static_cast<double>(g) / grid_g;
-        return sum * sum / (static_cast<double>(h) / grid_h + growth.l2 + 1e-12);
-    };
+    const int width = terms.width(), h = terms.outputs;
+    std::vector<int64_t> total(width), left(width), right(width);
     for (int c = 0; c < codes.columns; ++c) {
-        const int64_t* cell = &cells[static_cast<std::size_t>(c) * 512];
-        int64_t total_g = 0, total_h = 0;
-        for (int k = 0; k < 256; ++k) total_g += cell[2 * k], total_h += cell[2 * k + 1];
-        const int64_t missing_g = cell[2 * kMissing], missing_h = cell[2 * kMissing + 1];
-        const bool has_missing = missing_g != 0 || missing_h != 0;
-        const double parent = score(total_g, total_h);
+        const int64_t* cell = &cells[static_cast<std::size_t>(c) * 256 * width];
+        std::fill(total.begin(), total.end(), 0);
+        for (int k = 0; k < 256; ++k)
+            for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
+        const int64_t* missing = cell + kMissing * width;
+        const bool has_missing = missing[h] != 0;
+        const double parent = score_of(total.data(), terms, growth.l2);
         for (const bool missing_left : {false, true}) {
             if (missing_left && !has_missing) break;
-            int64_t g = missing_left ? missing_g : 0, h = missing_left ? missing_h : 0;
+            for (int t = 0; t < width; ++t) left[t] = missing_left ? missing[t] : 0;
             for (int k = 0; k < codes.bins[c]; ++k) {
-                if (cell[2 * k] == 0 && cell[2 * k + 1] == 0) continue;
-                g += cell[2 * k];
-                h += cell[2 * k + 1];
-                if (h <= 0 || total_h - h <= 0) continue;
-                const double gain = score(g, h) + score(total_g - g, total_h - h) - parent;
+                if (cell[k * width + h] == 0) continue;
+                for (int t = 0; t < width; ++t) left[t] += cell[k * width + t], right[t] = total[t] - left[t];
+                if (left[h] <= 0 || right[h] <= 0) continue;
+                const double gain =
+                    score_of(left.data(), terms, growth.l2) + score_of(right.data(), terms, growth.l2) - parent;
                 if (gain > best.gain * (1 + 1e-12)) best = {gain, c, k, missing_left};
             }
         }
@@ -121,43 +146,38 @@ Best scan(const Codes& codes, const Cells& cells, const Growth& growth, double g
     return best;
 }
 
-struct Exact {
-    int64_t g = 0, h = 0, size = 0;  // sums of the gradient, the curvature and the size of the gradient
-};
-
 void sides(const uint8_t* codes, const uint8_t* goes_left, std::size_t begin, std::size_t end, uint8_t* left) {
     for (std::size_t i = begin; i < end; ++i) left[i] = goes_left[codes[i * kLanes]];
 }
 
-/// Exact sums over all rows and over those on the left.
-PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* g, const double* h, double grid_g, double grid_h,
-                                  std::size_t begin, std::size_t end, Exact* all, Exact* on_left) {
-    int64_t all_g = 0, all_h = 0, left_g = 0, left_h = 0, size = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-        const int64_t keep = -static_cast<int64_t>(left[i]);
-        const int64_t a = rounded(g[i] * grid_g), b = rounded(h[i] * grid_h);
-        all_g += a;
-        size += a < 0 ? -a : a;
-        all_h += b;
-        left_g += a & keep;
-        left_h += b & keep;
+struct Exact {
+    int64_t all = 0, left = 0, size = 0;
+};
+
+/// Exact sums of a term over all rows and over those on the left, and of its size.
+PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, Exact* out) {
+    int64_t all = 0, on_left = 0, size = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int64_t term = rounded(x[i] * grid);
+        all += term;
+        size += term < 0 ? -term : term;
+        on_left += term & -static_cast<int64_t>(left[i]);
     }
-    all->g += all_g;
-    all->h += all_h;
-    all->size += size;
-    on_left->g += left_g;
-    on_left->h += left_h;
+    *out = {all, on_left, size};
 }
 
-PERMISSIBLE_CLONES void tops(const double* g, const double* h, std::size_t count, double* top_g, double* top_h) {
-    double a = 0, b = 0;
+/// The largest size, by the bits of the numbers: integers compare as the non-negative doubles they are.
+PERMISSIBLE_CLONES double largest_size(const double* x, std::size_t count) {
+    int64_t top = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        const double size = g[i] < 0 ? -g[i] : g[i];
-        a = size > a ? size : a;
-        b = h[i] > b ? h[i] : b;
+        int64_t bits;
+        std::memcpy(&bits, &x[i], sizeof bits);
+        bits &= 0x7FFFFFFFFFFFFFFF;
+        top = bits > top ? bits : top;
     }
-    *top_g = a;
-    *top_h = b;
+    double value;
+    std::memcpy(&value, &top, sizeof value);
+    return value;
 }
 
 }  // namespace
@@ -170,35 +190,40 @@ bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_
     return std::none_of(codes.categorical, codes.categorical + codes.columns, [](uint8_t c) { return c != 0; });
 }
 
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, std::vector<uint8_t>& left,
-                       double& edge) {
+Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
+                       std::vector<uint8_t>& left, double& edge) {
     const std::size_t n = codes.rows, blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
-    const double* g = state.gradient.data();
-    const double* h = state.curvature.data();
-    double top_g = 0, top_h = 0;
-    tops(g, h, n, &top_g, &top_h);
-    const double grid_g = std::ldexp(grid_for(top_g), kBits - 52), grid_h = std::ldexp(grid_for(top_h), kBits - 52);
+    Terms terms{{}, {}, {}, outputs};
+    for (int r = 0; r < outputs; ++r) terms.values.push_back(state.gradient.data() + static_cast<std::size_t>(r) * n);
+    terms.values.push_back(state.curvature.data());
+    int bits = 0;
+    while ((std::size_t{1} << bits) < n) ++bits;
+    for (const double* values : terms.values) {
+        const double grid = grid_for(largest_size(values, n));
+        terms.grids.push_back(std::ldexp(grid, kBits - 52));
+        terms.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
+    }
+    const int width = terms.width(), count = static_cast<int>(terms.values.size());
     static thread_local std::vector<int64_t> packed;
-    packed.resize(n);
-    Cells cells(blocks * kLanes * 512, 0);
-    const auto chunks = static_cast<std::ptrdiff_t>((n + kBlockRows - 1) / kBlockRows);
-    int64_t* words = packed.data();
+    packed.resize(n * (width / 2));
+    std::vector<int64_t>& words = packed;
+    Cells cells(blocks * kLanes * 256 * width, 0);
 #pragma omp parallel num_threads(state.threads())
     {
 #pragma omp for schedule(static)
-        for (std::ptrdiff_t b = 0; b < chunks; ++b)
-            pack(g, h, grid_g, grid_h, b * kBlockRows, std::min<std::size_t>(n, (b + 1) * kBlockRows), words);
+        for (int word = 0; word < width / 2; ++word) {
+            const bool whole = 2 * word + 1 < count;
+            pack(terms.values[2 * word], whole ? terms.values[2 * word + 1] : nullptr, terms.grids[2 * word],
+                 whole ? terms.grids[2 * word + 1] : 0.0, 0, n, words.data() + word * n);
+        }
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(blocks); ++b)
-            histogram_of_block(codes, words, b, &cells[b * kLanes * 512]);
+            histogram_of_block(codes, words, b, width, &cells[b * kLanes * 256 * width]);
     }
-    const Best best = scan(codes, cells, growth, grid_g, grid_h);
+    const Best best = scan(codes, cells, growth, terms);
     Tree tree;
+    tree.outputs = outputs;
     left.resize(n);
-    int bits = 0;
-    while ((std::size_t{1} << bits) < n) ++bits;
-    const double fine_g = std::ldexp(grid_for(top_g), -std::max(0, bits - 10));
-    const double fine_h = std::ldexp(grid_for(top_h), -std::max(0, bits - 10));
     uint8_t goes_left[256];
     std::fill(goes_left, goes_left + 256, uint8_t{1});
     if (best.column >= 0) {
@@ -213,20 +238,24 @@ Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& gro
         }
         tree.mask = {mask};
     }
-    Exact all, on_left;
     sides(codes.column(std::max(0, best.column)), goes_left, 0, n, left.data());
-    side_sums(left.data(), g, h, fine_g, fine_h, 0, n, &all, &on_left);
-    const Exact on_right{all.g - on_left.g, all.h - on_left.h, 0};
-    double agreed = 0, largest = 0;
-    for (const Exact& sums : {on_left, on_right}) {
-        const double slope = static_cast<double>(sums.g) / fine_g;
-        const double bend = static_cast<double>(sums.h) / fine_h + growth.l2;
-        tree.value.push_back(bend > 0 ? -slope / bend : 0.0);
-        agreed -= slope * tree.value.back();
-        largest = std::max(largest, std::abs(tree.value.back()));
+    std::vector<Exact> sums(count);
+    for (int t = 0; t < count; ++t) side_sums(left.data(), terms.values[t], terms.fine[t], n, &sums[t]);
+    double agreed = 0, size = 0, largest = 0;
+    for (const bool on_left : {true, false}) {
+        const Exact& h = sums[outputs];
+        const double bend = static_cast<double>(on_left ? h.left : h.all - h.left) / terms.fine[outputs] + growth.l2;
+        for (int r = 0; r < outputs; ++r) {
+            const double slope =
+                static_cast<double>(on_left ? sums[r].left : sums[r].all - sums[r].left) / terms.fine[r];
+            tree.value.push_back(bend > 0 ? -slope / bend : 0.0);
+            agreed -= slope * tree.value.back();
+            largest = std::max(largest, std::abs(tree.value.back()));
+            if (on_left) size += static_cast<double>(sums[r].size) / terms.fine[r];
+        }
         if (best.column < 0) break;
     }
-    edge = all.size > 0 && largest > 0 ? agreed / (static_cast<double>(all.size) / fine_g * largest) : 0.0;
+    edge = size > 0 && largest > 0 ? agreed / (size * largest) : 0.0;
     return tree;
 }
 

@@ -156,3 +156,49 @@ def test_curvature_of_a_newton_tree_is_the_mean_second_derivative(loss):
         slope = [reference.weights(loss, scores_of(f), target, rows, words)[:, r] for f in (ahead, behind)]
         trace += weight * (slope[0] - slope[1]) / 2e-5
     np.testing.assert_allclose(made["value"], -gradient.sum(axis=0) / (trace.sum() / 3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("gradient", [False, True])
+def test_packed_stumps_of_many_rows_are_the_plain_ones(gradient):
+    """Above 16,384 rows stumps are searched on packed words; a share of ones takes the plain way."""
+    rng = np.random.default_rng(0)
+    n, m, d = 20_000, 4, 11
+    codes = rng.integers(0, 200, (n, d)).astype(np.uint8)
+    codes[rng.random((n, d)) < 0.05] = 255
+    blocks = np.zeros((2, n, 8), dtype=np.uint8)
+    for column in range(d):
+        blocks[column // 8, :, column % 8] = codes[:, column]
+    target = (rng.normal(size=n) + codes[:, 3] / 60 + (codes[:, 9] > 100)).clip(0, 3.99).astype(np.int64)
+    costs = 1.0 - np.eye(m)
+    found = []
+    for share in (None, np.ones(n)):
+        state = state_of("gll", target, costs, np.ones(n), np.zeros((n, m)))
+        for number in range(3):
+            state.begin_round()
+            run = state.round_trees_gradient if gradient else state.round_trees
+            made = run(
+                blocks, np.zeros(d, dtype=np.uint8), np.full(d, 200, dtype=np.int32), share, 0.5, False, 2, 0, 0, 0.0, 1.0,
+                False, 1.0, number,
+            )  # fmt: skip
+        found.append((made["column"], made["code"], state.scores()))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-9, atol=1e-11)
+
+
+def test_packed_stumps_do_not_depend_on_threads():
+    rng = np.random.default_rng(1)
+    n, m = 70_000, 5
+    blocks = rng.integers(0, 250, (1, n, 8)).astype(np.uint8)
+    target = (blocks[0, :, 2] // 60 + rng.integers(0, 2, n)).clip(0, m - 1)
+    found = []
+    for threads in (1, 2):
+        state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
+        for number in range(2):
+            state.begin_round()
+            state.round_trees(
+                blocks, np.zeros(8, dtype=np.uint8), np.full(8, 250, dtype=np.int32), None, 0.5, False, 2, 0, 0, 0.0, 1.0,
+                False, 1.0, number,
+            )  # fmt: skip
+        found.append(state.scores())
+    np.testing.assert_array_equal(*found)
