@@ -44,12 +44,23 @@ def fitted():
     yield "rules", pm.ULSClassifier(n_rules=12, max_literals=2, random_state=0).fit(X, y), X
     yield "rules, classes", pm.ULSClassifier(loss="matsushita", n_rules=5, random_state=0).fit(iris, kinds), iris
     yield "rules, mixed columns", pm.ULSClassifier(n_rules=20, random_state=0).fit(table, truth), table
+    yield "columns", pm.ULSClassifier(features="columns", n_rules=30, random_state=0).fit(X / X.std(), y), X / X.std()
+    yield "columns, classes", pm.ULSClassifier(features="columns", n_rules=9, random_state=0).fit(iris, kinds), iris
+    yield "rules from trees", pm.ULSClassifier(features="tree", n_rules=6, random_state=0).fit(X, y), X
     yield "additive", pm.MCBoostClassifier(n_rounds=20).fit(iris, kinds), iris
     yield (
         "additive, mixed columns",
         pm.MCBoostClassifier(loss="mc", decision="bayes", n_rounds=20).fit(table, truth),
         table,
     )
+    yield "additive trees", pm.MCBoostClassifier(n_rounds=4, learner="tree", random_state=0).fit(iris, kinds), iris
+    yield (
+        "additive rules, mixed",
+        pm.MCBoostClassifier(n_rounds=6, learner="rule", random_state=0).fit(table, truth),
+        table,
+    )
+    yield "kernel", pm.BoundaryClassifier(kernel="rbf", alpha=0.01).fit(iris[50:], kinds[50:]), iris
+    yield "soft", pm.BoundaryClassifier(boundaries="soft").fit(X, y), X
 
 
 CASES = list(fitted())

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from permissible import losses
-from permissible.models.document import model_document, read_model, read_schema, schema_document
+from permissible.models.document import read_schema, schema_document
+from permissible.models.model_documents import model_document, read_model
 from permissible.models.node import Node
 from permissible.models.strict_json import dump, parse
 from tests.models.random_models import ODD_NAMES, rule_models, table_for

@@ -56,10 +56,11 @@ def judged(fitted: Any, data: Path, target: str, file_options: Any) -> tuple[Any
     """The true classes and the probabilities of every row of a file."""
     import numpy as np
 
+    from permissible.cli.loading import schema_of
     from permissible.cli.rows import chunks_of
 
     parts = []
-    for asked, extra in chunks_of(data, file_options, fitted.schema_, {target: "text"}):
+    for asked, extra in chunks_of(data, file_options, schema_of(fitted), {target: "text"}):
         parts.append((labels_in(extra[target], fitted, target, data), fitted.predict_proba(asked)))
     if not parts:
         from permissible.cli.errors import UseError

@@ -54,10 +54,11 @@ def command(
 def one_row(fitted: Any, data: Path, row: int, file_options: Any) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
+    from permissible.cli.loading import schema_of
     from permissible.cli.rows import chunks_of
 
     seen = 0
-    for asked, _ in chunks_of(data, file_options, fitted.schema_, {}):
+    for asked, _ in chunks_of(data, file_options, schema_of(fitted), {}):
         n_rows = len(next(iter(asked.values())))
         if row <= seen + n_rows:
             return {name: values[row - seen - 1 : row - seen] for name, values in asked.items()}

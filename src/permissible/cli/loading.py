@@ -18,6 +18,13 @@ def load_model(path: Path) -> Any:
         raise UseError(str(error)) from None
 
 
+def schema_of(model: Any) -> Any:
+    """The columns that a model asks for."""
+    from permissible.estimators.exports import schema_of
+
+    return schema_of(model)
+
+
 def target_of(model: Any, given: str | None) -> str:
     """The target column: as given, or as the model file remembers it."""
     known = getattr(model, "notes_", {}).get("target")

@@ -30,7 +30,7 @@ def command(
     Example: [bold]permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id[/bold]
     """
     from permissible.cli import show
-    from permissible.cli.loading import load_model
+    from permissible.cli.loading import load_model, schema_of
     from permissible.cli.rows import FileOptions, chunks_of
     from permissible.cli.writing import open_output
 
@@ -39,7 +39,7 @@ def command(
     kept = options.listed(keep) or [name for name in _identifiers(fitted) if name in file_options.open(data).names]
     n_rows = 0
     with show.progress("rows", json or output is None) as tick, open_output(output) as write:
-        for asked, extra in chunks_of(data, file_options, fitted.schema_, dict.fromkeys(kept, "text")):
+        for asked, extra in chunks_of(data, file_options, schema_of(fitted), dict.fromkeys(kept, "text")):
             write({**extra, **answers(fitted, asked)})
             n_rows += len(next(iter(asked.values())))
             tick(n_rows)

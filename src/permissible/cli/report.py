@@ -28,13 +28,13 @@ def command(
     from permissible.cli import show
     from permissible.cli.errors import UseError
     from permissible.cli.evaluate import labels_in
-    from permissible.cli.loading import load_model, target_of
+    from permissible.cli.loading import load_model, schema_of, target_of
     from permissible.cli.rows import FileOptions, chunks_of
     from permissible.report import write_report
 
     fitted = load_model(model)
     name = target_of(fitted, target)
-    parts = list(chunks_of(data, FileOptions(delimiter, no_header, missing), fitted.schema_, {name: "text"}))
+    parts = list(chunks_of(data, FileOptions(delimiter, no_header, missing), schema_of(fitted), {name: "text"}))
     if not parts:
         raise UseError(f"{data} must have at least one row, got none.")
     X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]}

@@ -5,26 +5,37 @@ from typing import Annotated
 
 import typer
 
+from permissible.cli import options
+
 
 def command(
     what: Annotated[
-        str, typer.Argument(help="uls, margins, trees, boundaries, guess-averse or peers.", show_default=False)
+        str, typer.Argument(help="uls, margins, trees, boundaries, guess-averse, peers or all.", show_default=False)
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="A small part, in minutes.")] = False,
-    data: Annotated[Path | None, typer.Option("--data", help="The folder of data sets.", show_default=False)] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A minute's version.")] = False,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="The folder of data sets (or PERMISSIBLE_DATA).", show_default=False)
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.")] = 1,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; one a core unless given.")] = None,
+    seed: options.Seed = 0,
+    only: Annotated[str, typer.Option("--only", help="Names of data sets to keep to: a,b.", show_default=False)] = "",
 ) -> None:
     """Run the experiments of the papers again and write tables and figures beside the published ones.
 
+    A run that was interrupted is taken up where it stopped.
+
     Example: [bold]permissible reproduce trees --quick -o results/[/bold]
     """
-    from importlib import import_module
-
-    from permissible.cli.errors import CommandError
+    from permissible.cli.errors import CommandError, UseError
 
     try:
-        run = import_module("permissible.experiments").run
-    except (ImportError, AttributeError) as error:
+        from permissible.experiments import PROTOCOLS, run
+    except ImportError as error:
         raise CommandError(f"the experiments need pip install 'permissible[experiments]' ({error}).") from None
-    run(what, quick=quick, data=data, output=output, jobs=jobs)
+    if what not in (*PROTOCOLS, "all"):
+        raise UseError(f"WHAT must be one of {', '.join(PROTOCOLS)}, all, got {what!r}.")
+    if data is not None and not data.is_dir():
+        raise UseError(f"--data must be a folder, got {data}.")
+    for page in run(what, quick, data, output, jobs, seed, options.listed(only)):
+        typer.echo(str(page))

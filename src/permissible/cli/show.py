@@ -38,7 +38,9 @@ def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], righ
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    if title:
+        say(title)
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         drawn.add_column(Text(name), justify="right" if place in right else "left", overflow="fold")
     for row in rows:

@@ -8,10 +8,11 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
 from permissible.estimators.exports import Exports
+from permissible.estimators.named_rows import validated
 from permissible.learners.boundary import (
     KernelFit,
     LinearFit,
@@ -163,7 +164,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice."""
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
-        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        features, labels = validated(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         classes, positive = encoded(labels)
         weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
         problem = self._problem(target, positive, weight, float(self.alpha))
@@ -182,7 +183,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
         first = not hasattr(self, "stream_")
-        features, labels = validate_data(
+        features, labels = validated(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=first
         )
         if first:
@@ -273,7 +274,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        rows: Matrix = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        rows: Matrix = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return rows
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

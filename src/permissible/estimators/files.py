@@ -19,13 +19,12 @@ from permissible.models.atomic import write
 from permissible.models.document import (
     category_document,
     loss_document,
-    model_document,
     read_category,
     read_loss,
-    read_model,
     read_schema,
     schema_document,
 )
+from permissible.models.model_documents import model_document, read_model
 from permissible.models.node import Node
 from permissible.models.record import Shown, read_record, record_document
 from permissible.models.strict_json import MAX_BYTES, Plain, dump, number, parse
@@ -131,7 +130,9 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> 
     except ValueError as error:
         if "`losses`" in str(error):
             raise
-        raise refusal("path", "a model file of permissible", Words(f"{name}, in which {error}")) from None
+        raise refusal(
+            "path", "a model file of permissible", Words(f"{name}, in which {str(error).rstrip('.')}")
+        ) from None
 
 
 def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:

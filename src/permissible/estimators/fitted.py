@@ -3,16 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from permissible.decisions import CostMatrix
 from permissible.estimators.intake import remember_schema
+from permissible.models.kernel import KernelModel
 from permissible.models.node import Node
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 
 FILED: dict[str, tuple[str, ...]] = {
-    "ULSClassifier": ("history_", "certificate_"),
+    "ULSClassifier": ("history_", "certificate_", "selection_", "loss_evidence_", "_coverage"),
     "UDTClassifier": ("history_", "certificate_"),
-    "BoundaryClassifier": ("certificate_", "n_iter_", "objective_", "gap_"),
+    "BoundaryClassifier": ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_"),
     "MCBoostClassifier": ("history_", "certificate_", "cost_matrix_"),
 }
 """The estimators that can be filed, and what is kept beside their models, for reading."""
@@ -64,16 +67,18 @@ def _restore_tree(estimator: Any, model: Any) -> None:
 
 
 def _restore_boundary(estimator: Any, model: Any) -> None:
-    import numpy as np
-
     from permissible.learners.boundary import Target
 
     estimator.model_ = model
-    estimator.target_ = Target.of(tuple(model.boundaries.tolist()) or "soft", model.loss)
+    soft = len(model.boundaries) == 0
+    estimator.target_ = Target.soft(model.loss) if soft else Target.of(tuple(model.boundaries.tolist()), model.loss)
     estimator.deltas_ = model.deltas
-    estimator.coef_, estimator.intercept_ = model.coef[None, :], np.array([model.intercept])
-    if not estimator.schema_.named and hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
+    estimator.intercept_ = np.array([model.intercept])
+    if isinstance(model, KernelModel):
+        estimator.support_vectors_ = model.support
+    else:
+        estimator.coef_ = model.coef[None, :]
+    del estimator.schema_  # it checks its rows by scikit-learn's own rules
 
 
 def _restore_boosted(estimator: Any, model: Any) -> None:

@@ -9,14 +9,25 @@ from permissible.models.additive import AdditiveModel
 from permissible.models.affine import AffineTerms
 from permissible.models.attributes import Attribute
 from permissible.models.forest import Forest
+from permissible.models.kernel import KINDS, KernelModel
 from permissible.models.linear import LinearModel
 from permissible.models.rules import GROUP, RuleModel
-from permissible.models.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, Vector, scorecard
+from permissible.models.scorecard import (
+    KernelTerm,
+    Link,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    Term,
+    TreeTerm,
+    Vector,
+    scorecard,
+)
 from permissible.models.simplex import codewords
 from permissible.models.tree import TreeModel
 from permissible.table.schema import Schema
 from permissible.types import Codes, FloatArray
-from permissible.validation import refusal_type
+from permissible.validation import Words, refusal, refusal_type
 
 
 @scorecard.register
@@ -59,6 +70,20 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
         schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", None, model.exponent),
         *_bins(model),
     )  # fmt: skip
+
+
+@scorecard.register
+def _(model: KernelModel, schema: Schema) -> Scorecard:
+    if not model.kernel.compiled:
+        name = "a function" if callable(model.kernel.name) else repr(model.kernel.name)
+        raise refusal("kernel", f"one of {', '.join(KINDS)}, to be exported", Words(name))
+    vectors = model.support.toarray() if hasattr(model.support, "toarray") else np.asarray(model.support)
+    n_columns = len(schema.columns)
+    term = KernelTerm(
+        str(model.kernel.name), float(model.kernel.gamma), float(model.kernel.degree), float(model.kernel.coef0),
+        tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns), vectors.astype(np.float64), model.coef[:, None],
+    )  # fmt: skip
+    return Scorecard(schema, (float(model.intercept),), ((term,),), Link("loss", model.loss))
 
 
 def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
@@ -152,18 +177,25 @@ def grouped(terms: Sequence[Term], size: int = GROUP) -> tuple[tuple[Term, ...],
     return tuple(tuple(terms[start : start + size]) for start in range(0, len(terms), size))
 
 
-def one_versus_rest(models: Sequence[RuleModel], schema: Schema) -> Scorecard:
+def one_versus_rest(models: Sequence[RuleModel | LinearModel], schema: Schema) -> Scorecard:
     """The scorecard of one binary model a class: as many scores as classes, each through its own loss, then normalised."""
-    groups: list[tuple[Term, ...]] = []
-    for k, model in enumerate(models):
-        unit = [float(j == k) for j in range(len(models))]
-        for group in scorecard(model, schema).groups:
-            widened = [
-                RuleTerm(term.rule, tuple(u * term.holds[0] for u in unit), tuple(u * term.fails[0] for u in unit))
-                for term in group
-                if isinstance(term, RuleTerm)
-            ]
-            groups.append(tuple(widened))
-    codes = {column: codes for model in models for column, codes in model.code_of_category.items()}
-    intercept = tuple(float(model.intercept) for model in models)
-    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", models[0].loss), codes)
+    cards = [scorecard(model, schema) for model in models]
+    groups = [
+        tuple(_widened(term, k, len(cards)) for term in group) for k, card in enumerate(cards) for group in card.groups
+    ]
+    codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
+    intercept = tuple(card.intercept[0] for card in cards)
+    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", cards[0].link.loss), codes)
+
+
+def _widened(term: Term, k: int, n_scores: int) -> Term:
+    """A term of one score as a term of many, of which it moves the k-th."""
+
+    def wide(values: Vector) -> Vector:
+        return tuple(values[0] if j == k else 0.0 for j in range(n_scores))
+
+    if isinstance(term, RuleTerm):
+        return RuleTerm(term.rule, wide(term.holds), wide(term.fails))
+    if isinstance(term, SlopeTerm):
+        return SlopeTerm(term.column, wide(term.slope), term.center, term.scale)
+    raise refusal_type("model", "rules or columns, one model a class", term)
