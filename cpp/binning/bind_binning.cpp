@@ -76,11 +76,13 @@ nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> ro
     return result;
 }
 
-nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_t> category_hashes,
-                                            In1<int64_t> offsets, uint64_t seed, size_t n_rows, int n_threads) {
+nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_t> column_hashes,
+                                            In1<uint64_t> category_hashes, In1<int64_t> offsets, uint64_t seed,
+                                            size_t n_rows, int n_threads) {
     std::vector<AnyColumn> keep;
     const auto views = views_of(columns, keep);
     require(views.empty() || views[0].rows == n_rows, "columns must have n_rows values");
+    require(column_hashes.shape(0) == views.size(), "column_hashes must be one for each column");
     require_offsets(offsets, views.size(), category_hashes.shape(0));
     std::vector<const uint64_t*> tables(views.size());
     for (size_t j = 0; j < views.size(); ++j) {
@@ -92,7 +94,7 @@ nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_
     auto hashes = std::make_unique<uint64_t[]>(n_rows);
     {
         nb::gil_scoped_release release;
-        hash_rows(views, tables, seed, hashes.get(), n_threads);
+        hash_rows(views, column_hashes.data(), tables, seed, hashes.get(), n_threads);
     }
     return to_numpy(std::move(hashes), {n_rows});
 }
@@ -184,8 +186,9 @@ void bind_binning(nb::module_& area) {
     area.def("survey", &survey_columns, nb::arg("columns"), nb::arg("n_threads"));
     area.def("distinct_values", &distinct_values, nb::arg("columns"), nb::arg("rows").noconvert().none(),
              nb::arg("limit"));
-    area.def("row_hashes", &row_hashes, nb::arg("columns"), nb::arg("category_hashes").noconvert(),
-             nb::arg("offsets").noconvert(), nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_threads"));
+    area.def("row_hashes", &row_hashes, nb::arg("columns"), nb::arg("column_hashes").noconvert(),
+             nb::arg("category_hashes").noconvert(), nb::arg("offsets").noconvert(), nb::arg("seed"), nb::arg("n_rows"),
+             nb::arg("n_threads"));
     area.def("find_edges", &find_column_edges, nb::arg("columns"), nb::arg("rows").noconvert().none(),
              nb::arg("weights").noconvert().none(), nb::arg("unit"), nb::arg("max_bins"), nb::arg("n_threads"));
     area.def("largest_kept", &largest_kept_hash, nb::arg("hashes").noconvert(), nb::arg("limit"));

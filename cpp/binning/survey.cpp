@@ -40,8 +40,10 @@ Findings look_codes(const ColumnView& column, size_t first, size_t n) {
     return found;
 }
 
-inline uint64_t scramble(uint64_t bits) {
-    bits *= 0x9E3779B97F4A7C15u;
+// Round numbers differ in their highest bits only: these are brought down before the multiplication by a number of the
+// column's own, so that equal values in different columns have nothing in common.
+inline uint64_t scramble(uint64_t bits, uint64_t column_hash) {
+    bits = (bits ^ (bits >> 32)) * (column_hash | 1);
     return bits ^ (bits >> 32);
 }
 
@@ -55,16 +57,16 @@ uint64_t finalise(uint64_t h) {
 constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
 
 // Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; told by integers, which vectorises best.
-PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t* sum) {
+PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t column_hash, uint64_t* sum) {
     for (size_t i = 0; i < n; ++i) {
         const auto size = static_cast<int64_t>(value[i] & 0x7FFFFFFFFFFFFFFFu);
         uint64_t bits = size > 0x7FF0000000000000 ? kMissingBits : value[i];
         bits = size == 0 ? 0 : bits;
-        sum[i] += scramble(bits);
+        sum[i] += scramble(bits, column_hash);
     }
 }
 
-void add_column_hashes(const ColumnView& column, size_t first, size_t n, uint64_t* sum) {
+void add_column_hashes(const ColumnView& column, uint64_t column_hash, size_t first, size_t n, uint64_t* sum) {
     uint64_t value[kChunk];
     if (column.type == Type::float64) {
         load(column, first, n, value);
@@ -73,13 +75,14 @@ void add_column_hashes(const ColumnView& column, size_t first, size_t n, uint64_
         load(column, first, n, narrow);
         for (size_t i = 0; i < n; ++i) value[i] = std::bit_cast<uint64_t>(static_cast<double>(narrow[i]));
     }
-    add_hashes(value, n, sum);
+    add_hashes(value, n, column_hash, sum);
 }
 
-void add_category_hashes(const ColumnView& column, const uint64_t* hash, size_t first, size_t n, uint64_t* sum) {
+void add_category_hashes(const ColumnView& column, const uint64_t* hash, uint64_t column_hash, size_t first, size_t n,
+                         uint64_t* sum) {
     for (size_t i = 0; i < n; ++i) {
         const int32_t category = *column.at<int32_t>(first + i);
-        sum[i] += scramble(category < 0 ? kMissingBits : hash[category]);
+        sum[i] += scramble(category < 0 ? kMissingBits : hash[category], column_hash);
     }
 }
 
@@ -184,8 +187,8 @@ std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, c
     return result;
 }
 
-void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const uint64_t*>& category_hash, uint64_t seed,
-               uint64_t* hashes, int n_threads) {
+void hash_rows(const std::vector<ColumnView>& columns, const uint64_t* column_hash,
+               const std::vector<const uint64_t*>& category_hash, uint64_t seed, uint64_t* hashes, int n_threads) {
     const size_t n_rows = columns.empty() ? 0 : columns[0].rows;
     const auto n_chunks = static_cast<int64_t>((n_rows + kChunk - 1) / kChunk);
     const uint64_t salt = finalise(seed + 0x9E3779B97F4A7C15u);
@@ -198,9 +201,9 @@ void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const u
         std::fill(sum, sum + n, uint64_t{0});
         for (size_t j = 0; j < columns.size(); ++j) {
             if (columns[j].type == Type::category)
-                add_category_hashes(columns[j], category_hash[j], first, n, sum);
+                add_category_hashes(columns[j], category_hash[j], column_hash[j], first, n, sum);
             else
-                add_column_hashes(columns[j], first, n, sum);
+                add_column_hashes(columns[j], column_hash[j], first, n, sum);
         }
         for (size_t i = 0; i < n; ++i) sum[i] = finalise(sum[i] ^ salt);
     }

@@ -26,9 +26,10 @@ struct Distinct {
 std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
                                        size_t limit);
 
-/// A hash of each row's content and the seed: the same for rows that are equal, whatever their place and column order.
-/// Categories hash by `category_hash[j]`, one entry a category.
-void hash_rows(const std::vector<ColumnView>& columns, const std::vector<const uint64_t*>& category_hash, uint64_t seed,
-               uint64_t* hashes, int n_threads);
+/// A hash of each row's content and the seed: the same for rows that are equal, whatever their place. A value counts
+/// together with its column's `column_hash`, so the order of the columns does not matter, but which column a value is
+/// in does. Categories hash by `category_hash[j]`, one entry a category.
+void hash_rows(const std::vector<ColumnView>& columns, const uint64_t* column_hash,
+               const std::vector<const uint64_t*>& category_hash, uint64_t seed, uint64_t* hashes, int n_threads);
 
 }  // namespace permissible::binning

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from permissible.bins import encode, find_bins
+from permissible.bins import encode, find_bins, row_hashes
 from permissible.bins import find as finding
 from permissible.table import read
 
@@ -118,8 +118,10 @@ def test_large_tables_are_sampled_without_regard_to_order_or_repetition(monkeypa
     same(find_bins(read(X), 64, seed=3, sample_weight=np.full(3000, 2.0)), expected)
     other = find_bins(read(X), 64, seed=4)
     assert not np.array_equal(other.columns[0].thresholds, expected.columns[0].thresholds)
-    swapped = find_bins(read(X[:, ::-1]), 64, seed=3)
-    np.testing.assert_array_equal(swapped.columns[2].thresholds, expected.columns[0].thresholds)
+    named = dict(zip("abc", X.T, strict=True))
+    swapped = find_bins(read({name: named[name] for name in "cba"}), 64, seed=3)
+    in_order = find_bins(read(named), 64, seed=3)
+    np.testing.assert_array_equal(swapped.columns[2].thresholds, in_order.columns[0].thresholds)
 
 
 def test_sampled_quantiles_are_close_to_the_quantiles_of_all_rows():
@@ -170,3 +172,16 @@ def test_codes_do_not_depend_on_threads_or_type_of_storage():
     np.testing.assert_array_equal(encode(binning, read(X), n_threads=3).blocks, expected)
     np.testing.assert_array_equal(encode(binning, read(np.asfortranarray(X))).blocks, expected)
     same(find_bins(read(X), n_threads=2), binning)
+
+
+def test_rows_that_are_permutations_of_each_other_hash_apart():
+    """Folds and hold-outs come from these hashes: boards and other tables of few values must not fall into a few groups."""
+    boards = np.array(np.meshgrid(*[[0.0, 1.0, 2.0]] * 5)).reshape(5, -1).T
+    for seed in range(3):
+        hashes = row_hashes(read(boards), seed)
+        assert len(np.unique(hashes)) == len(boards)
+        assert np.ptp(np.bincount((hashes % np.uint64(5)).astype(int), minlength=5)) < 40
+    named = read({"a": [1.0, 2.0], "b": [2.0, 1.0]})
+    swapped = read({"b": [2.0, 1.0], "a": [1.0, 2.0]})
+    np.testing.assert_array_equal(row_hashes(named), row_hashes(swapped))
+    assert len(np.unique(row_hashes(named))) == 2

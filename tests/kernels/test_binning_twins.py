@@ -109,8 +109,9 @@ def test_row_hashes_equal_the_twin(column, seed):
     codes = (np.arange(len(column)) % 4 - 1).astype(np.int32)
     known = [[], [11, 2**63 + 5, 7]]
     flat, offsets = np.array(known[1], dtype=np.uint64), np.array([0, 0, 3], dtype=np.int64)
-    found = kernels.row_hashes([column, codes], flat, offsets, seed, len(column), 1)
-    np.testing.assert_array_equal(found, reference.row_hashes([column, codes], known, seed, len(column)))
+    own = [2**64 - 3, 12345]
+    found = kernels.row_hashes([column, codes], np.array(own, dtype=np.uint64), flat, offsets, seed, len(column), 1)
+    np.testing.assert_array_equal(found, reference.row_hashes([column, codes], own, known, seed, len(column)))
 
 
 @settings(max_examples=60, deadline=None)

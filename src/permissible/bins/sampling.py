@@ -20,11 +20,15 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def row_hashes(table: Table, seed: int = 0, n_threads: int = 1) -> Hashes:
-    """A hash of the content of each row and the seed. Column order and row order do not matter, categories hash by value."""
+    """A hash of the content of each row and the seed: of every value with the name of its column.
+
+    The order of rows does not matter, nor that of columns as long as they keep their names; categories hash by value.
+    """
     tables = [[category_hash(c) for c in column.categories] for column in table.schema.columns]
     offsets = np.cumsum([0, *map(len, tables)]).astype(np.int64)
     flat = np.array([h for hashes in tables for h in hashes], dtype=np.uint64)
-    return kernels.row_hashes([*table.columns], flat, offsets, seed & (2**64 - 1), table.n_rows, n_threads)
+    names = np.array([category_hash(column.name) for column in table.schema.columns], dtype=np.uint64)
+    return kernels.row_hashes([*table.columns], names, flat, offsets, seed & (2**64 - 1), table.n_rows, n_threads)
 
 
 def category_hash(category: Category) -> int:

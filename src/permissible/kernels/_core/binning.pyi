@@ -9,6 +9,7 @@ def survey(columns: list[AnyArray], n_threads: int) -> tuple[BoolArray, BoolArra
 def distinct_values(columns: list[AnyArray], rows: IntArray | None, limit: int) -> list[tuple[FloatArray, bool]]: ...
 def row_hashes(
     columns: list[AnyArray],
+    column_hashes: npt.NDArray[np.uint64],
     category_hashes: npt.NDArray[np.uint64],
     offsets: IntArray,
     seed: int,

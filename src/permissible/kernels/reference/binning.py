@@ -107,15 +107,15 @@ def encode_column(column: AnyArray, thresholds: FloatArray, code_of_category: Co
 
 
 def row_hashes(
-    columns: list[AnyArray], category_hashes: list[list[int]], seed: int, n_rows: int
+    columns: list[AnyArray], column_hashes: list[int], category_hashes: list[list[int]], seed: int, n_rows: int
 ) -> npt.NDArray[np.uint64]:
-    """A hash of each row's content: a sum over the columns, so that their order does not matter, mixed with the seed."""
+    """A hash of each row's content: a sum over the columns, each value with its column's own hash, mixed with the seed."""
     salt = _finalise((seed + 0x9E3779B97F4A7C15) & WORD)
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for row in range(n_rows):
         total = 0
-        for column, known in zip(columns, category_hashes, strict=True):
-            total += _scramble(_bits(column[row], known))
+        for column, own, known in zip(columns, column_hashes, category_hashes, strict=True):
+            total += _scramble(_bits(column[row], known), own)
         hashes[row] = _finalise((total & WORD) ^ salt)
     return hashes
 
@@ -127,8 +127,8 @@ def _bits(value: np.generic, known: list[int]) -> int:
     return 0x7FF8000000000000 if np.isnan(number) else int(number.view(np.uint64))
 
 
-def _scramble(bits: int) -> int:
-    bits = (bits * 0x9E3779B97F4A7C15) & WORD
+def _scramble(bits: int, own: int) -> int:
+    bits = ((bits ^ (bits >> 32)) * (own | 1)) & WORD
     return bits ^ (bits >> 32)
 
 
