@@ -189,7 +189,7 @@ class EmptyRows:
 
     def reset(self, terms: Terms, grids: Grids) -> Standing:
         """Nothing to set."""
-        return Standing(np.zeros((4, 2), dtype=np.int64), math.inf, -math.inf)
+        return Standing(np.zeros((6, 2), dtype=np.int64), math.inf, -math.inf)
 
     def count(self, rule: Rule) -> int:
         """No row is covered."""
