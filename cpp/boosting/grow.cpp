@@ -23,6 +23,29 @@ Candidate negated(Candidate literal, bool has_missing) {
     return literal;
 }
 
+/// Buffers of histograms, kept between rounds: clearing and allocating them would cost as much as a small histogram.
+class Pool {
+  public:
+    Sums take(std::size_t width) {
+        if (kept_.empty()) return Sums(width);
+        Sums sums = std::move(kept_.back());
+        kept_.pop_back();
+        sums.resize(width);
+        return sums;
+    }
+    void give(Sums&& sums) {
+        if (kept_.size() < 8) kept_.push_back(std::move(sums));
+    }
+
+  private:
+    std::vector<Sums> kept_;
+};
+
+Pool& pool() {
+    thread_local Pool shared;
+    return shared;
+}
+
 class Growth {
   public:
     Growth(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
@@ -33,7 +56,7 @@ class Growth {
           grids_(grids),
           seed_(seed),
           width_(layouts.size() * 256 * (rows.two_sums() ? 2 : 1)),
-          all_(width_, 0) {
+          all_(pool().take(width_)) {
         summed({}, all_);
         criterion_.two_values = options.two_values;
         criterion_.l2 = options.l2 * options.share;
@@ -47,6 +70,8 @@ class Growth {
             criterion_.total_curvature = 1;
         }
     }
+
+    ~Growth() { pool().give(std::move(all_)); }
 
     GrownRule best() {
         std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
@@ -87,13 +112,15 @@ class Growth {
     }
 
     void complete(const Candidate& first) {
-        Sums kept(width_), left(width_);
+        Sums kept = pool().take(width_), left = pool().take(width_);
         split({}, rows_.n_rows(), all_, first, kept, left);
         extend(first, kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
         extend(opposite, left);
+        pool().give(std::move(kept));
+        pool().give(std::move(left));
     }
 
     void extend(const Candidate& first, Sums& sums) {
@@ -116,9 +143,11 @@ class Growth {
         RuleMask parent;
         for (const Candidate& literal : literals) parent.push_back(mask_of(literal));
         rows_.mask_of(parent);
-        Sums kept(width_), left(width_);
+        Sums kept = pool().take(width_), left = pool().take(width_);
         split(parent, rows_.covered(), sums, next, kept, left);
         sums.swap(kept);
+        pool().give(std::move(kept));
+        pool().give(std::move(left));
     }
 
     void keep(const std::vector<Candidate>& literals) {

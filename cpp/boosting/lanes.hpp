@@ -10,7 +10,6 @@ namespace permissible::boosting {
 
 typedef double V4 __attribute__((vector_size(32)));
 typedef int64_t I4 __attribute__((vector_size(32)));
-typedef uint8_t B4 __attribute__((vector_size(4)));
 typedef float F4 __attribute__((vector_size(16)));
 
 #define PERMISSIBLE_INLINE inline __attribute__((always_inline))
@@ -48,10 +47,12 @@ struct Lanes<V4> {
         const F4 narrow = __builtin_convertvector(value, F4);
         std::memcpy(to, &narrow, 16);
     }
-    static PERMISSIBLE_INLINE I4 flags(const uint8_t* from) {
-        B4 bytes;
+    static PERMISSIBLE_INLINE I4 flags(const uint8_t* from) {  // one load, one comparison: bytes are 0 or 1
+        uint32_t bytes;
         std::memcpy(&bytes, from, 4);
-        return -__builtin_convertvector(bytes, I4);
+        const int64_t four = bytes;
+        const I4 spread = I4{four, four, four, four} & I4{1, 1 << 8, 1 << 16, 1 << 24};
+        return spread != 0;
     }
     static PERMISSIBLE_INLINE V4 all(double value) { return V4{value, value, value, value}; }
 };
@@ -93,38 +94,6 @@ PERMISSIBLE_INLINE V magnitude(V x) {
     return select(below(x, Lanes<V>::all(0.0)), -x, x);
 }
 
-/// The nearest integer of each value, |value| < 2^51.
-PERMISSIBLE_INLINE int64_t rounded(double value) {
-    const double shifted = value + kMagic;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, 8);
-    return bits - kMagicBits;
-}
-PERMISSIBLE_INLINE I4 rounded(V4 value) {
-    const V4 shifted = value + kMagic;
-    I4 bits;
-    std::memcpy(&bits, &shifted, 32);
-    return bits - kMagicBits;
-}
-PERMISSIBLE_INLINE int64_t total(int64_t value) {
-    return value;
-}
-PERMISSIBLE_INLINE int64_t total(I4 value) {
-    return value[0] + value[1] + value[2] + value[3];
-}
-PERMISSIBLE_INLINE double least(double value) {
-    return value;
-}
-PERMISSIBLE_INLINE double least(V4 value) {
-    return smaller(smaller(value[0], value[1]), smaller(value[2], value[3]));
-}
-PERMISSIBLE_INLINE double greatest(double value) {
-    return value;
-}
-PERMISSIBLE_INLINE double greatest(V4 value) {
-    return larger(larger(value[0], value[1]), larger(value[2], value[3]));
-}
-
 PERMISSIBLE_INLINE int64_t bits_of(double x) {
     int64_t bits;
     std::memcpy(&bits, &x, 8);
@@ -144,6 +113,45 @@ PERMISSIBLE_INLINE V4 from_bits(I4 bits) {
     V4 x;
     std::memcpy(&x, &bits, 32);
     return x;
+}
+
+/// The nearest integer of each value, |value| < 2^51.
+PERMISSIBLE_INLINE int64_t rounded(double value) {
+    const double shifted = value + kMagic;
+    int64_t bits;
+    std::memcpy(&bits, &shifted, 8);
+    return bits - kMagicBits;
+}
+PERMISSIBLE_INLINE I4 rounded(V4 value) {
+    const V4 shifted = value + kMagic;
+    I4 bits;
+    std::memcpy(&bits, &shifted, 32);
+    return bits - kMagicBits;
+}
+/// The same with the bits of kMagic left in: a sum of n of them is n * kMagicBits too large, modulo 2^64.
+PERMISSIBLE_INLINE int64_t lifted(double value) {
+    return bits_of(value + kMagic);
+}
+PERMISSIBLE_INLINE I4 lifted(V4 value) {
+    return bits_of(value + kMagic);
+}
+PERMISSIBLE_INLINE int64_t total(int64_t value) {
+    return value;
+}
+PERMISSIBLE_INLINE int64_t total(I4 value) {
+    return value[0] + value[1] + value[2] + value[3];
+}
+PERMISSIBLE_INLINE double least(double value) {
+    return value;
+}
+PERMISSIBLE_INLINE double least(V4 value) {
+    return smaller(smaller(value[0], value[1]), smaller(value[2], value[3]));
+}
+PERMISSIBLE_INLINE double greatest(double value) {
+    return value;
+}
+PERMISSIBLE_INLINE double greatest(V4 value) {
+    return larger(larger(value[0], value[1]), larger(value[2], value[3]));
 }
 
 /// The natural logarithm of positive normal numbers, error below 2 units in the last place (fdlibm's reduction,

@@ -40,7 +40,12 @@ struct Logistic {
     }
     template <class V>
     PERMISSIBLE_INLINE V value(V state) const {
-        return fast_log(1.0 + 1.0 / state);
+        return value(state, at(state));
+    }
+    /// The same from the weight, one division less: 1 - w = state * w.
+    template <class V>
+    PERMISSIBLE_INLINE V value(V state, const Derivatives<V>& d) const {
+        return -fast_log(smaller(state * d.weight, Lanes<V>::all(1.0)));
     }
     double largest_curvature(double low, double high) const {
         if (low <= 1.0 && high >= 1.0) return 0.25;
@@ -75,6 +80,10 @@ struct Matsushita {
         const V r = root(1.0 + x * x);
         return select(below(Lanes<V>::all(0.0), x), 0.5 / (r + x), 0.5 * (r - x));
     }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
+        return value(x);
+    }
     double largest_curvature(double low, double high) const {
         if (low <= 0.0 && high >= 0.0) return 0.5;
         return std::max(at(low).curvature, at(high).curvature);
@@ -106,6 +115,10 @@ struct Squared {
         const V left = select(below(x, -one), -x, 0.25 * (1.0 - x) * (1.0 - x));
         return select(below(x, one), left, Lanes<V>::all(0.0));
     }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
+        return value(x);
+    }
     double largest_curvature(double, double) const { return 0.5; }
 };
 
@@ -130,6 +143,10 @@ struct LeastSquares {
     PERMISSIBLE_INLINE V value(V x) const {
         return (1.0 - x) * (1.0 - x);
     }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
+        return value(x);
+    }
     double largest_curvature(double, double) const { return 2.0; }
 };
 
@@ -153,6 +170,10 @@ struct Exponential {
     template <class V>
     PERMISSIBLE_INLINE V value(V state) const {
         return state;
+    }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V state, const Derivatives<V>&) const {
+        return value(state);
     }
     double largest_curvature(double low, double) const { return low; }
 };
@@ -186,6 +207,7 @@ struct LogCosh {
         const double log_cosh = half + std::log1p(std::exp(-2.0 * half)) - std::log(2.0);
         return -0.5 * x + 2.0 / zeta * (x * std::atanh(x) + 0.5 * std::log1p(-x * x) + log_cosh);
     }
+    double value(double x, const Derivatives<double>&) const { return value(x); }
     double largest_curvature(double, double) const {
         const double edge = limit();
         return 2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300));
@@ -234,6 +256,7 @@ struct Power {
         const double side = std::pow(1.0 - p, u - 1.0) * std::pow(p, u) * ((1.0 - u) + (2.0 * u - 1.0) * p);
         return x > 0.0 ? side : side - x;
     }
+    double value(double x, const Derivatives<double>&) const { return value(x); }
     double largest_curvature(double, double) const { return at(0.0).curvature; }
 };
 

@@ -24,12 +24,21 @@ struct Factors {
           in_negative(loss.factor(-step.value_in)),
           out_positive(loss.factor(step.value_out)),
           out_negative(loss.factor(-step.value_out)) {}
+};
 
-    template <class V, class Mask>
+/// The factors spread over lanes once, before a loop.
+template <class V>
+struct FactorLanes {
+    V in_positive, in_negative, out_positive, out_negative;
+
+    explicit PERMISSIBLE_INLINE FactorLanes(const Factors& from)
+        : in_positive(Lanes<V>::all(from.in_positive)),
+          in_negative(Lanes<V>::all(from.in_negative)),
+          out_positive(Lanes<V>::all(from.out_positive)),
+          out_negative(Lanes<V>::all(from.out_negative)) {}
+    template <class Mask>
     PERMISSIBLE_INLINE V of(Mask in, Mask positive) const {
-        const V inside = select(positive, Lanes<V>::all(in_positive), Lanes<V>::all(in_negative));
-        const V outside = select(positive, Lanes<V>::all(out_positive), Lanes<V>::all(out_negative));
-        return select(in, inside, outside);
+        return select(in, select(positive, in_positive, in_negative), select(positive, out_positive, out_negative));
     }
 };
 
@@ -45,31 +54,41 @@ struct ApplySums {
     double high = -std::numeric_limits<double>::infinity();
 };
 
+/// A sum of lifted integers without the lift.
+PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
+    return static_cast<int64_t>(static_cast<uint64_t>(sum) - count * static_cast<uint64_t>(kMagicBits));
+}
+
 template <class V, bool Real, class Loss>
 PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                            const Factors& factors, const Grids& grids, std::size_t begin,
                                            std::size_t end, MeasureSums& sums) {
     using L = Lanes<V>;
     using Mask = typename L::Mask;
-    Mask all[3] = {Mask{} * 0, Mask{} * 0, Mask{} * 0}, covered[3] = {all[0], all[1], all[2]};
+    Mask count = Mask{} * 0;
+    Mask all[3] = {count, count, count}, covered[3] = {count, count, count};
+    const FactorLanes<V> spread(factors);
+    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
     std::size_t i = begin;
     for (; i + L::count <= end; i += L::count) {
         const Mask in = L::flags(mask + i), positive = L::flags(examples.positive + i);
-        const V state = loss.moved(L::load(examples.state + i), factors.of<V>(in, positive));
+        const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
         V sample = L::all(1.0);
         if constexpr (Real) sample = L::load(examples.real_weight + i);
         const V sign = select(positive, sample, -sample);
-        const Mask terms[3] = {rounded(sign * d.weight * grids.weight), rounded(sample * d.curvature * grids.curvature),
-                               rounded(sign * d.slope * grids.curvature)};
+        const Mask terms[3] = {lifted(sign * d.weight * weight_grid), lifted(sample * d.curvature * curvature_grid),
+                               lifted(sign * d.slope * curvature_grid)};
+        count -= in;
         for (int s = 0; s < 3; ++s) {
             all[s] += terms[s];
             covered[s] += terms[s] & in;
         }
     }
+    const uint64_t rows = i - begin, rows_in = static_cast<uint64_t>(total(count));
     for (int s = 0; s < 3; ++s) {
-        sums.all[s] += total(all[s]);
-        sums.covered[s] += total(covered[s]);
+        sums.all[s] += lowered(total(all[s]), rows);
+        sums.covered[s] += lowered(total(covered[s]), rows_in);
     }
     return i;
 }
@@ -83,33 +102,47 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     Mask weight = Mask{} * 0, curvature = weight, value = weight, error = weight, covered = weight, hits = weight;
     V low = L::all(sums.low), high = L::all(sums.high);
     const V zero_state = L::all(Loss::state_of(0.0));
+    const V value_grid = L::all(grids.value);
+    double* const states = examples.state;
+    float* const signed_weights = examples.signed_weight;
+    float* const curvatures = examples.curvature;
+    const uint8_t* const labels = examples.positive;
+    const FactorLanes<V> spread(factors);
+    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
     std::size_t i = begin;
     for (; i + L::count <= end; i += L::count) {
-        const Mask in = L::flags(mask + i), positive = L::flags(examples.positive + i);
-        const V state = loss.moved(L::load(examples.state + i), factors.of<V>(in, positive));
+        const Mask in = L::flags(mask + i), positive = L::flags(labels + i);
+        const V state = loss.moved(L::load(states + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
-        L::store(examples.state + i, state);
+        L::store(states + i, state);
         low = smaller(low, state);
         high = larger(high, state);
         V sample = L::all(1.0);
         if constexpr (Real) sample = L::load(examples.real_weight + i);
         const V w = sample * d.weight, k = sample * d.curvature;
-        L::store(examples.signed_weight + i, select(positive, w, -w));
-        if (examples.curvature != nullptr) L::store(examples.curvature + i, k);
-        weight += rounded(w * grids.weight);
-        curvature += rounded(k * grids.curvature);
-        value += rounded(sample * loss.value(state) * grids.value);
+        L::store(signed_weights + i, select(positive, w, -w));
+        if (curvatures != nullptr) L::store(curvatures + i, k);
+        weight += lifted(w * weight_grid);
+        curvature += lifted(k * curvature_grid);
+        value += lifted(sample * loss.value(state, d) * value_grid);
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Mask wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                            (equal(state, zero_state) & ~positive);
-        const Mask counted = rounded(sample * grids.error);
-        error += counted & wrong;
-        covered += counted & in;
-        hits += counted & in & positive;
+        if constexpr (Real) {
+            const Mask counted = rounded(sample * grids.error);
+            error += counted & wrong;
+            covered += counted & in;
+            hits += counted & in & positive;
+        } else {  // a flag is -1
+            error -= wrong;
+            covered -= in;
+            hits -= in & positive;
+        }
     }
-    sums.weight += total(weight);
-    sums.curvature += total(curvature);
-    sums.value += total(value);
+    const uint64_t rows = i - begin;
+    sums.weight += lowered(total(weight), rows);
+    sums.curvature += lowered(total(curvature), rows);
+    sums.value += lowered(total(value), rows);
     sums.error += total(error);
     sums.covered += total(covered);
     sums.covered_positive += total(hits);
