@@ -1,4 +1,4 @@
-"""Draw the README picture: what a price for "I do not know" does on real tumours. Usage: python tools/readme_picture.py OUT.svg."""
+"""Draw the README picture: what a price for "I do not know" does on real tumours. Usage: readme_picture.py OUT.svg."""
 
 import sys
 
