@@ -83,5 +83,6 @@ def _command(name: str, scope: Scope) -> str:
         ("--quick", scope.quick),
         ("--data DIR", scope.data is not None),
         (f"--seed {scope.seed}", scope.seed != 0),
+        (f"--only {','.join(scope.only)}", bool(scope.only)),
     ]
     return " ".join(["permissible reproduce", name, *(text for text, given in options if given)])

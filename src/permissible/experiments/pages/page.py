@@ -55,9 +55,9 @@ def index_html(papers: Sequence[Paper]) -> str:
 
 def index_markdown(papers: Sequence[Paper]) -> str:
     """List the pages."""
-    return (
-        "# The papers, reproduced\n\n" + "\n".join(f"- [{paper.citation}]({paper.page}.md)" for paper in papers) + "\n"
-    )
+    links = "\n".join(f"- [{paper.citation}]({paper.page}.md)" for paper in papers)
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *(paper.page for paper in papers), "```"])
+    return f"# Results\n\nMade by the commands that each page names.\n\n{links}\n\n{tree}\n"
 
 
 def _facts(chapter: dict[str, Any]) -> dict[str, str]:
