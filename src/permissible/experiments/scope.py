@@ -91,7 +91,18 @@ def _folds(name: str, data: str | None, count: int, seed: int) -> list[tuple[Any
     from sklearn.model_selection import StratifiedKFold
 
     target = _binary_task(name, data).target
+    if np.max(np.bincount(target)) < count:
+        return _dealt(target, count, seed)
     with warnings.catch_warnings():  # a few domains have fewer examples of a class than folds, in the papers as here
         warnings.simplefilter("ignore", UserWarning)
         splits = StratifiedKFold(count, shuffle=True, random_state=seed).split(np.zeros(len(target)), target)
         return [(np.asarray(train), np.asarray(test)) for train, test in splits]
+
+
+def _dealt(target: AnyArray, count: int, seed: int) -> list[tuple[AnyArray, AnyArray]]:
+    """Deal the rows to the folds class by class, as cards: for sets so small that no class has a row for each fold."""
+    order = np.random.default_rng(seed).permutation(len(target))
+    by_class = order[np.argsort(target[order], kind="stable")]
+    fold = np.empty(len(target), dtype=np.int64)
+    fold[by_class] = np.arange(len(target)) % count
+    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(count)]
