@@ -38,6 +38,9 @@ def overlapping():
         pm.MCBoostClassifier(n_rounds=10),
         pm.MCBoostClassifier(loss="gel", n_rounds=5, descent="gradient"),
         pm.MCBoostClassifier(loss="mc", n_rounds=5, decision="bayes", learner="linear-full"),
+        pm.MCBoostClassifier(n_rounds=30, learner="tree", subsample=0.7, colsample=0.5, random_tests=True),
+        pm.MCBoostClassifier(n_rounds=30, learner="rule", descent="gradient"),
+        pm.MCBoostClassifier(n_rounds=5, learner="auto"),
     ]
 )
 def test_scikit_learn_checks_pass_without_exceptions(estimator, check):
@@ -343,3 +346,23 @@ def test_bad_costs_by_row_are_refused(iris):
             pm.MCBoostClassifier().fit(X, y, cost=bad)
     with pytest.raises(ValueError, match="cost_matrix"):
         pm.MCBoostClassifier(cost_matrix=COSTS).fit(X, y, cost=good)
+
+
+def test_auto_chooses_the_family_that_the_data_ask_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    affine = (X @ rng.normal(size=(4, 3)) * 2 + rng.gumbel(size=(600, 3))).argmax(axis=1)
+    boxes = (X[:, 0] > 0).astype(int) * (X[:, 1] > 0) + 2 * (X[:, 2] > 0.5)
+    boxes = np.where(rng.random(600) < 0.1, rng.integers(0, 4, 600), boxes)
+    straight = pm.MCBoostClassifier(learner="auto", n_rounds=30, random_state=0).fit(X, affine)
+    cut = pm.MCBoostClassifier(learner="auto", n_rounds=30, random_state=0).fit(X, boxes)
+    assert "linear" in straight.certificate_["chosen"]
+    assert "linear" not in cut.certificate_["chosen"] or cut.certificate_["chosen"].startswith("0.25")
+    assert cut.score(X, boxes) > 0.85
+    assert straight.decision_.n_classes == 3
+
+
+def test_auto_decides_at_least_expected_cost(overlapping):
+    X, y = overlapping
+    model = pm.MCBoostClassifier(learner="auto", cost_matrix=COSTS, n_rounds=20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X) @ COSTS).argmin(axis=1))

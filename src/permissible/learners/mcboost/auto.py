@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from permissible.bins import row_hashes
 from permissible.learners.mcboost.boost import Trace, boost
-from permissible.learners.mcboost.fit import Fitted, Report, Settings, certificate_of, make_learner
+from permissible.learners.mcboost.fit import Fitted, Report, Settings, certificate_of, grow, make_learner
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.stopping import rows_of
 from permissible.learners.mcboost.temperature import fitted_exponent
@@ -24,6 +24,8 @@ from permissible.models.additive import AdditiveModel, posterior
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
+BAGS, FEW_ROWS = 3, 5000
+"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway."""
 SHARES = (0.25, 0.5, 0.75)
 """Shares of the affine terms in a blend with trees."""
 
@@ -72,12 +74,10 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
     chosen = _choose(list(_candidates(paths, problem)))
     parts, scores, trace = [], np.zeros((table.n_rows, n_classes)), Trace()
     for name, rounds, share in chosen.parts:
-        family = replace(options[name][0], n_rounds=rounds)
-        learner = make_learner(table, blind, family)
-        made, trace, final = boost(
-            blind, learner, rounds, tol=settings.tol, n_threads=settings.n_threads, report=report
-        )
-        parts.append(learner.part(made).scaled(share))
+        n_bags = max(settings.n_bags, BAGS) if name == "tree" and table.n_rows <= FEW_ROWS else 1
+        family = replace(options[name][0], n_rounds=rounds, n_bags=n_bags)
+        part, trace, final = grow(table, blind, family, None, report)
+        parts.append(part.scaled(share))
         scores += share * final
     model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
     certificate = {

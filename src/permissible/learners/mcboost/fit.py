@@ -91,7 +91,7 @@ def fit(
             exponent = fitted_exponent(
                 problem.loss, held_out.best_scores, held_out.problem.target, held_out.problem.weight
             )
-    part, trace, final = _grow(table, problem, replace(settings, n_rounds=n_rounds), start, report)
+    part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report)
     if held_out is not None and settings.early_stopping is not None:
         trace.validation = held_out.measures
     prior = np.zeros(problem.n_classes) if start is None else start.prior
@@ -99,7 +99,7 @@ def fit(
     return Fitted(model, trace, certificate_of(problem, trace, final))
 
 
-def _grow(
+def grow(
     table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None, report: Report | None
 ) -> tuple[Part, Trace, FloatArray]:
     """Run the rounds, once or for each bag; the part of all rounds, old and new, the (mean) trace, the final scores."""
