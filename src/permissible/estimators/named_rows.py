@@ -13,7 +13,7 @@ from permissible.validation import Words, refusal
 
 def validated(estimator: Any, X: Any, *arguments: Any, **options: Any) -> Any:
     """scikit-learn's `validate_data`, which for a mapping remembers and compares the names of its columns too."""
-    if not isinstance(X, Mapping):
+    if not isinstance(X, Mapping) or hasattr(X, "tocsr"):  # scipy's dictionary of keys is a mapping too
         return validate_data(estimator, X, *arguments, **options)
     names = [str(name) for name in X]
     matrix = np.column_stack([_numbers(name, values) for name, values in X.items()])
