@@ -46,6 +46,10 @@ test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
 test-all: $(STAMP) $(CORE) ## every test, the slow ones too
 	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
 
+test-browser: $(STAMP) $(CORE) ## the report page in a real browser (installs Debian's chromium where it is missing)
+	@bash tools/check-browser.sh
+	@$(PYTEST) -m browser tests/report
+
 lint: $(STAMP) $(CORE) ## ruff, mypy, import-linter, clang-format
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .

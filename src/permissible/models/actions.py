@@ -13,7 +13,7 @@ import numpy as np
 from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, Reject, Soft, Weighted
 from permissible.models.dialects import Dialect
 from permissible.table.schema import Category
-from permissible.validation import refusal_type
+from permissible.validation import refusal, refusal_type
 
 Label: TypeAlias = Category | None
 Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft"]
@@ -50,6 +50,7 @@ class Actions:
 
     def sql(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect) -> str:
         """The decision as an SQL expression of the columns named in `scores` and `probabilities`."""
+        self.check(bool(probabilities))
         labels = ["NULL" if label is None else target.value(label) for label in self.labels]
         if self.shape == "cuts":
             x, cuts = (
@@ -74,6 +75,14 @@ class Actions:
             for k in range(len(labels))
         ]
         return _first_best(expected, labels, "<=")
+
+    def check(self, has_probabilities: bool) -> None:
+        """Refuse a decision that needs probabilities where there is no formula for them."""
+        if self.shape in ("costs", "soft") and not has_probabilities:
+            remedy = "decide by Weighted, Reject or Boundaries, or fit with another loss"
+            raise refusal(
+                "decision", "one that scores can make, or a loss whose probability has a formula", self.shape, remedy
+            )
 
     def choose(self, scores: Sequence[float], probabilities: Sequence[float]) -> Label:
         """The label for one row: the reference for the renderings."""

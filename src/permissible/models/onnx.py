@@ -26,6 +26,7 @@ def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
     inputs = _Inputs(graph, card)
     scores = _scores(graph, card, inputs)
     probabilities = _probabilities(graph, card, scores)
+    actions.check(probabilities is not None)
     label = _label(graph, card, actions, scores, probabilities)
     graph.output("label", label, "text" if _labels(actions).dtype.kind in "OU" else "integer", (None,))
     if probabilities is not None:

@@ -39,6 +39,7 @@ def literal_python(literal: Literal, card: Scorecard) -> str:
 
 def module(card: Scorecard, actions: Actions) -> str:
     """The source of a module with the three functions."""
+    actions.check(_has_probability(card))
     body = [_HEAD, *_scores(card), *_probabilities(card)]
     body += [
         "",

@@ -3,7 +3,6 @@
 Only the cutting into cells is left to it; what a cell means is decided in one place for both (`cells`).
 """
 
-import mmap
 from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -81,9 +80,15 @@ def quick_chunks(file: Sniffed, rows: int) -> Generator[RawChunk, None, int | No
 def _is_plain(path: Path) -> bool:
     if path.name.lower().endswith((".gz", ".bz2", ".xz")) or path.stat().st_size < SMALL:
         return False
-    with open(path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        first = content[:4].removeprefix(b"\xef\xbb\xbf")[:1]
-        return first not in (b"\n", b"\r", b" ", b"\t") and content.find(b'"') < 0 and content.find(b"\0") < 0
+    with open(path, "rb") as handle:
+        block = handle.read(BLOCK)
+        if block[:4].removeprefix(b"\xef\xbb\xbf")[:1] in (b"\n", b"\r", b" ", b"\t"):
+            return False
+        while block:  # block by block: mapped pages would count as memory of this process
+            if b'"' in block or b"\0" in block:
+                return False
+            block = handle.read(BLOCK)
+    return True
 
 
 def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
