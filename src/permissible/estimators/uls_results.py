@@ -17,6 +17,7 @@ from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
 Model = RuleModel | LinearModel
+CHUNK = 16384
 
 
 class RuleStages:
@@ -84,10 +85,11 @@ class RuleResults:
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         models = self._models()
         if len(models) == 1:
-            positive = np.asarray(models[0].loss.probability(scores))
-            out = np.empty((len(positive), 2))
-            np.subtract(1.0, positive, out=out[:, 0])
-            out[:, 1] = positive
+            out = np.empty((len(scores), 2))
+            for start in range(0, len(scores), CHUNK):  # chunks that stay in the cache
+                part = slice(start, start + CHUNK)
+                out[part, 1] = models[0].loss.probability(scores[part])
+                np.subtract(1.0, out[part, 1], out=out[part, 0])
             return out
         each = np.column_stack([model.loss.probability(scores[:, k]) for k, model in enumerate(models)])
         total = each.sum(axis=1, keepdims=True)
