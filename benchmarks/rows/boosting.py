@@ -14,7 +14,7 @@ ROUNDS = 100
 
 def rows(full: bool) -> Iterator[Row]:
     """Large fits on ready bins and with binning, small fits with everything, equal loss, prediction, memory."""
-    size = 1_000_000 if full else 100_000
+    size = 1_000_000 if full else 200_000
     shown = f"{size:.0e}x28".replace("e+0", "e")
     for literals, depth, ratio in ((1, 1, 3.0), (2, 2, 2.5), (3, 2, 2.0)):
         for share, word in (("auto", "default search"), (1.0, "search on all rows")):

@@ -1,0 +1,107 @@
+"""The kernels of boosting in plain NumPy: what they compute, without how they are fast. Each is tested equal to its kernel.
+
+Rows come as codes (n_rows, n_columns); weights and curvatures as float32; every sum is a sum of integers on a grid.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
+
+Formula = Callable[[FloatArray], FloatArray]
+
+
+def codes_of(blocks: Codes, n_columns: int) -> Codes:
+    """Blocks of 8 columns as one matrix."""
+    return blocks.transpose(1, 0, 2).reshape(blocks.shape[1], blocks.shape[0] * 8)[:, :n_columns]
+
+
+def rule_mask(codes: Codes, columns: Sequence[int], members: AnyArray) -> BoolArray:
+    """Whether each row passes every literal: its code is a member of the literal's set."""
+    covered = np.ones(len(codes), dtype=bool)
+    for column, member in zip(columns, members, strict=True):
+        covered &= member[codes[:, column]].astype(bool)
+    return covered
+
+
+def histogram(
+    codes: Codes,
+    values: Sequence[tuple[AnyArray, float]],
+    mask: BoolArray | None = None,
+    copies: AnyArray | None = None,
+) -> IntArray:
+    """Sums by column and code of each (values, grid): round(value * grid) times the copies of the row."""
+    n_rows, n_columns = codes.shape
+    chosen = np.ones(n_rows, dtype=bool) if mask is None else mask
+    sums = np.zeros((n_columns, len(values), 256), dtype=np.int64)
+    for place, (value, grid) in enumerate(values):
+        terms = np.rint(value.astype(np.float64) * grid).astype(np.int64)
+        if copies is not None:
+            terms = terms * copies.astype(np.int64)
+        for column in range(n_columns):
+            np.add.at(sums[column, place], codes[chosen, column], terms[chosen])
+    return sums
+
+
+def measure(
+    margin: FloatArray, positive: BoolArray, mask: BoolArray, value_in: float, value_out: float, weight: Formula,
+    curvature: Formula, slope: Formula,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Sums of y w, curvature and y * its slope after a trial step, over the covered rows and over the others."""
+    sign = np.where(positive, 1.0, -1.0)
+    moved = margin + sign * np.where(mask, value_in, value_out)
+    terms = np.stack((sign * weight(moved), curvature(moved), sign * slope(moved)))
+    return terms[:, mask].sum(axis=1), terms[:, ~mask].sum(axis=1)
+
+
+def decrease(
+    weight_in: float, curvature_in: float, weight_all: float, curvature_all: float, l2: float, two_values: bool
+) -> float:
+    """The criterion of a rule: second-order decrease of the surrogate for the values that it will take."""
+    weight_out, curvature_out = weight_all - weight_in, curvature_all - curvature_in
+    if not two_values:
+        return 0.5 * (weight_in - weight_out) ** 2 / (curvature_all + 2 * l2)
+    return 0.5 * (weight_in**2 / (curvature_in + l2) + weight_out**2 / (curvature_out + l2))
+
+
+def best_cut(sums: IntArray, n_bins: int, l2: float, units: tuple[float, float], two_values: bool) -> tuple[float, int]:
+    """The best cut of an ordered column without missing values: its decrease and its last code below; first of equals."""
+    weight = sums[0] * units[0]
+    curvature = sums[1] * units[1] if two_values else np.zeros(256)
+    all_weight, all_curvature = weight.sum(), curvature.sum() if two_values else units[1]
+    best = (-1.0, -1)
+    for code in range(n_bins - 1):
+        inside = weight[: code + 1].sum(), curvature[: code + 1].sum()
+        gain = decrease(inside[0], inside[1], all_weight, all_curvature, l2, two_values)
+        if gain > best[0]:
+            best = (gain, code)
+    return best
+
+
+def patterns(masks: AnyArray, positive: BoolArray, sample: IntArray) -> tuple[Codes, IntArray]:
+    """The combinations of covering rules that occur, sorted, and the weight of negatives and positives of each.
+
+    `masks` is (n_rows, n_rules) of 0 and 1.
+    """
+    bits, place = np.unique(masks, axis=0, return_inverse=True)
+    weight = np.zeros((len(bits), 2), dtype=np.int64)
+    np.add.at(weight, (place.ravel(), positive.astype(np.intp)), sample)
+    return bits.astype(np.uint8), weight
+
+
+def pattern_system(bits: Codes, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Gradient and Hessian over (constant, rules), h = +-1."""
+    signs = np.column_stack((np.ones(len(bits)), 2.0 * bits - 1.0))
+    return signs.T @ first, signs.T @ (second[:, None] * signs)
+
+
+def score_rules(masks: AnyArray, coefficients: FloatArray, intercept: float) -> FloatArray:
+    """Intercept plus or minus each coefficient, in groups of eight; `masks` is (n_rules, n_rows)."""
+    score = np.full(masks.shape[1], intercept)
+    for start in range(0, len(masks), 8):
+        part = np.zeros(masks.shape[1])
+        for mask, coefficient in zip(masks[start : start + 8], coefficients[start : start + 8], strict=True):
+            part += np.where(mask, coefficient, -coefficient)
+        score += part
+    return score

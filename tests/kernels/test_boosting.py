@@ -1,0 +1,183 @@
+"""Every boosting kernel does what its NumPy twin does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permissible import losses
+from permissible.bins.literal import Literal
+from permissible.kernels._core import boosting as kernels
+from permissible.kernels.reference import boosting as reference
+from permissible.learners.uls_losses import compiled
+from permissible.models.rules import RuleModel
+from permissible.table import read
+
+BUILT_IN = ["logistic", "matsushita", "mu", "squared", "power", "logcosh", "exponential", "least_squares"]
+
+
+def random_rows(seed, n_rows, n_columns, kind="spread"):
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_rows, (n_columns + 7) // 8 * 8), dtype=np.uint8)
+    if kind == "constant":
+        codes[:, :n_columns] = 7
+    elif kind == "missing":
+        codes[:, :n_columns] = 255
+    else:
+        codes[:, :n_columns] = rng.integers(0, 256, (n_rows, n_columns))
+    blocks = np.ascontiguousarray(codes.reshape(n_rows, (n_columns + 7) // 8, 8).transpose(1, 0, 2))
+    return rng, codes[:, :n_columns], blocks
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6), st.sampled_from([0, 1, 2, 63, 500, 9000]), st.integers(1, 17),
+    st.sampled_from(["spread", "constant", "missing"]), st.booleans(), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_histograms_are_sums_by_code(seed, n_rows, n_columns, kind, two_sums, masked, repeated):
+    rng, codes, blocks = random_rows(seed, n_rows, n_columns, kind)
+    signed = (rng.random(n_rows) * np.where(rng.random(n_rows) < 0.5, 1, -1)).astype(np.float32)
+    curved = (rng.random(n_rows) / 4).astype(np.float32) if two_sums else None
+    mask = (rng.random(n_rows) < 0.3).astype(np.uint8) if masked else None
+    copies = rng.integers(1, 5, n_rows).astype(np.float32) if repeated else None
+    units = float(n_rows if copies is None else copies.sum())
+    grids = kernels.histogram_grids(1.0, 0.25, units, two_sums)
+    found = kernels.histogram(blocks, n_columns, signed, curved, copies, mask, *grids)
+    values = [(signed, grids[0])] + ([(curved, grids[1])] if two_sums else [])
+    expected = reference.histogram(codes, values, None if mask is None else mask.astype(bool), copies)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(reference.codes_of(blocks, n_columns), codes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0, 1, 33, 400]), st.integers(1, 12), st.integers(0, 4))
+def test_masks_are_set_membership(seed, n_rows, n_columns, n_literals):
+    rng, codes, blocks = random_rows(seed, n_rows, n_columns)
+    columns = rng.integers(0, n_columns, n_literals).astype(np.int32)
+    members = np.zeros((n_literals, 256), dtype=np.uint8)
+    for row in members:
+        kind, at = rng.integers(4), rng.integers(256)
+        if kind == 0:
+            row[:at] = 1
+        elif kind == 1:
+            row[at:] = 1
+        elif kind == 2:
+            row[: at // 2] = row[255] = 1
+        else:
+            row[:] = rng.random(256) < 0.5
+    found = kernels.rule_mask(blocks, n_columns, columns, members)
+    assert np.array_equal(found.astype(bool), reference.rule_mask(codes, columns, members))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_compiled_loss_is_its_python_definition(name):
+    loss = losses.get(name)
+    kernel = compiled(loss)
+    limit = min(loss.score_limit, 30.0)
+    margin = np.concatenate((np.linspace(-0.999 * limit, 0.999 * limit, 400), [0.0]))
+    if np.isfinite(loss.score_limit):
+        margin = np.concatenate((margin, [-2 * limit, 2 * limit]))
+    value, weight, curvature, slope = kernel.function().at(np.ascontiguousarray(margin / kernel.scale)).T
+    unit = float(loss.value(0.0)) / float(kernel.function().at(np.zeros(1))[0, 0])
+    np.testing.assert_allclose(unit * value, loss.value(margin), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(weight, loss.weight(margin), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(curvature / kernel.scale, loss.curvature(margin), rtol=1e-8, atol=1e-14)
+    if kernel.function().smooth:
+        step = 1e-5
+        ahead, behind = (
+            kernel.function().at(np.ascontiguousarray(margin / kernel.scale + s))[:, 2] for s in (step, -step)
+        )
+        np.testing.assert_allclose(slope, (ahead - behind) / (2 * step), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["logistic", "matsushita", "squared", "exponential"])
+def test_measured_sums_are_those_of_the_formula(name):
+    rng, codes, blocks = random_rows(3, 1003, 5)
+    positive = rng.random(1003) < 0.4
+    kernel = compiled(losses.get(name))
+    function = kernel.function()
+    rows = kernels.Rows(blocks, 5, positive.view(np.uint8), loss=name)
+    grids = kernels.Grids(2.0**44, 2.0**44, 2.0**40, 1.0)
+    score = 0.4 * rng.normal(size=1003)
+    rows.restart(score, 0.0, grids)
+    members = (np.arange(256) < 90).astype(np.uint8)[None, :]
+    columns = np.array([2], dtype=np.int32)
+    sums = rows.measure(columns, members, 0.3, -0.2, grids)
+    found = (sums[:, 0] * 2.0**32 + sums[:, 1]) / 2.0**44
+    at = [lambda x, k=k: function.at(np.ascontiguousarray(x))[:, k] for k in (1, 2, 3)]
+    margin = np.where(positive, score, -score)
+    inside, outside = reference.measure(margin, positive, codes[:, 2] < 90, 0.3, -0.2, *at)
+    np.testing.assert_allclose(found, np.concatenate((inside, outside)), rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(rows.scores(), score, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 255), st.booleans())
+def test_the_best_cut_is_the_best_of_all(seed, n_bins, two_values):
+    rng = np.random.default_rng(seed)
+    sums = np.zeros((1, 2 if two_values else 1, 256), dtype=np.int64)
+    sums[0, 0, :n_bins] = rng.integers(-1000, 1000, n_bins)
+    if two_values:
+        sums[0, 1, :n_bins] = rng.integers(1, 1000, n_bins)
+    units = (2.0**-10, 2.0**-12 if two_values else 3.0)
+    total = int(sums[0, 1].sum()) if two_values else 1
+    layout = np.array([[0, n_bins, 0]], dtype=np.int32)
+    found = kernels.best_literals(layout, sums, two_values, 0.5, *units, int(sums[0, 0].sum()), total, False, [])
+    gain, code = reference.best_cut(sums[0], n_bins, 0.5, units, two_values)
+    assert found[0][0] == pytest.approx(gain, rel=1e-12)
+    assert found[0][3][2] == code
+
+
+def test_patterns_and_their_system():
+    rng, codes, blocks = random_rows(5, 700, 6)
+    positive = rng.random(700) < 0.5
+    copies = rng.integers(1, 4, 700).astype(float)
+    rows = kernels.Rows(blocks, 6, positive.view(np.uint8), copies, True)
+    rules = [(np.array([j], dtype=np.int32), (np.arange(256) < 60 * j).astype(np.uint8)[None, :]) for j in (1, 2, 3)]
+    masks = np.column_stack([reference.rule_mask(codes, *rule) for rule in rules])
+    for count in (1, 3):  # the second call continues the first
+        bits, weight = rows.patterns(rules[:count])
+        expected = reference.patterns(masks[:, :count], positive, copies.astype(np.int64))
+        assert np.array_equal(bits, expected[0])
+        assert np.array_equal(weight, expected[1])
+    first, second = rng.normal(size=len(bits)), rng.random(len(bits))
+    system = reference.pattern_system(bits, first, second)
+    for found, expected in zip(kernels.pattern_system(bits, first, second), system, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1, 7, 8, 9, 40]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from([1, 127, 300]),
+)
+def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    table = read(X)
+    made = []
+    for _ in range(n_rules):
+        chosen = rng.choice(4, size=rng.integers(1, 4), replace=False)
+        made.append(tuple(
+            Literal(int(c), rng.choice(["<=", ">"]), float(rng.normal()), (0,), bool(rng.random() < 0.5)) if rng.random() < 0.8
+            else Literal(int(c), "missing", missing=True)
+            for c in chosen
+        ))  # fmt: skip
+    coefficients = rng.normal(size=n_rules)
+    model = RuleModel(table.schema, None, 0.3, tuple(made), coefficients)
+    masks = np.array([model.covers(rule, table) for rule in made])
+    assert model.score(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()
+
+
+def test_wrong_shapes_are_refused():
+    _, _, blocks = random_rows(0, 10, 3)
+    with pytest.raises(ValueError, match="blocks"):
+        kernels.Rows(blocks, 30, np.zeros(10, dtype=np.uint8))
+    with pytest.raises(ValueError, match="one entry per row"):
+        kernels.Rows(blocks, 3, np.zeros(9, dtype=np.uint8))
+    rows = kernels.Rows(blocks, 3, np.zeros(10, dtype=np.uint8))
+    with pytest.raises(ValueError, match="out of range"):
+        rows.count(np.array([3], dtype=np.int32), np.zeros((1, 256), dtype=np.uint8))
