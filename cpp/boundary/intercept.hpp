@@ -30,16 +30,12 @@ inline double best_intercept(const Problem& problem, const double* f, const int8
         }
         return sum;
     };
-    double low = near, high = near, reach = 1e-6;
-    for (const double at = derivative(near); reach < 1e12; reach *= 8) {
-        if (at >= 0) {
-            low = near - reach;
-            if (derivative(low) < 0) break;
-        } else {
-            high = near + reach;
-            if (derivative(high) >= 0) break;
-        }
-    }
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += weight[i] * problem.side[positive[i] != 0].total();
+    const double level = 1e-14 * total;  // slopes this small count as flat
+    double low = near, high = near;
+    for (double reach = 1e-6; reach < 1e12 && derivative(low) >= -level; reach *= 8) low = near - reach;
+    for (double reach = 1e-6; reach < 1e12 && derivative(high) <= level; reach *= 8) high = near + reach;
     std::vector<std::pair<double, double>> kinks;  // those inside (low, high], with their rise
     for (std::size_t i = 0; i < n; ++i) {
         const Segments& loss = problem.side[positive[i] != 0];
@@ -50,12 +46,11 @@ inline double best_intercept(const Problem& problem, const double* f, const int8
         }
     }
     std::sort(kinks.begin(), kinks.end());
-    double slope = derivative(low), scale = 0;
-    for (const auto& kink : kinks) scale += kink.second;
+    double slope = derivative(low);
     for (std::size_t j = 0; j < kinks.size(); ++j) {
         slope += kinks[j].second;
-        if (slope >= -1e-14 * scale) {
-            const bool flat = slope <= 1e-14 * scale && j + 1 < kinks.size();
+        if (slope >= -level) {
+            const bool flat = slope <= level && j + 1 < kinks.size();
             return flat ? 0.5 * (kinks[j].first + kinks[j + 1].first) : kinks[j].first;
         }
     }

@@ -1,0 +1,110 @@
+"""The compiled boundary solvers agree with their readable twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permissible.kernels._core import boundary as core
+from permissible.kernels.reference import boundary as twin
+from permissible.losses import PiecewiseLinear
+
+BOUNDARIES = [(0.5,), (0.2, 0.7), (0.1, 0.5, 0.6, 0.9)]
+
+
+def problem(seed, n, d, boundaries):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    positive = (X[:, 0] + rng.normal(size=n) > 0.3).astype(np.int8)
+    positive[:2] = 0, 1
+    weight = rng.integers(1, 4, size=n).astype(float)
+    surrogate = PiecewiseLinear(boundaries)
+    hinge = np.ascontiguousarray([surrogate.segments_neg.hinges, surrogate.segments_pos.hinges])
+    width = np.ascontiguousarray([surrogate.segments_neg.widths, surrogate.segments_pos.widths])
+    return X, positive, weight, hinge, width
+
+
+cases = given(st.integers(0, 10_000), st.integers(4, 40), st.integers(1, 6), st.sampled_from(BOUNDARIES))
+
+
+@settings(max_examples=25, deadline=None)
+@cases
+def test_newton_and_its_twin_reach_the_same_value(seed, n, d, boundaries):
+    X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
+    strength = 0.05 * weight.sum()
+    solution = core.solve_dense(
+        X, positive, weight, hinge, width, strength, True, False, np.zeros(d), 0.0, False, 1e-9, 1000, 1
+    )  # fmt: skip
+    coef, intercept, t = twin.newton(X, positive, weight, hinge, width, strength)
+    primal, dual = twin.values(X, positive, weight, hinge, width, strength, coef, intercept, t)
+    assert solution["dual_value"] <= primal * (1 + 1e-12)
+    assert dual <= solution["primal_value"] * (1 + 1e-12)
+    ours = twin.values(
+        X, positive, weight, hinge, width, strength, solution["coef"], solution["intercept"], solution["dual"]
+    )
+    assert ours[0] == pytest.approx(solution["primal_value"], rel=1e-12)
+    assert ours[1] == pytest.approx(solution["dual_value"], rel=1e-9, abs=1e-12)
+    assert primal == pytest.approx(solution["primal_value"], rel=1e-5)
+
+
+@settings(max_examples=15, deadline=None)
+@cases
+def test_descent_and_its_twin_reach_the_same_point(seed, n, d, boundaries):
+    X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
+    strength = 0.2 * weight.sum()
+    solution = core.descend_dense(
+        X, positive, weight, hinge, width, strength, True, True, np.zeros(n), 0.0, 1e-10, 3000, 0
+    )
+    coef, intercept, _ = twin.descend(X, positive, weight, hinge, width, strength)
+    np.testing.assert_allclose(solution["coef"], coef, atol=2e-3)
+    assert solution["intercept"] == pytest.approx(intercept, abs=2e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(4, 25), st.sampled_from(BOUNDARIES))
+def test_pair_updates_and_their_twin_reach_the_same_scores(seed, n, boundaries):
+    X, positive, weight, hinge, width = problem(seed, n, 2, boundaries)
+    gram = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    strength = 0.1 * weight.sum()
+    solution = core.solve_gram(gram, positive, weight, hinge, width, strength, True, False, np.zeros(n), 1e-10, 10**6)
+    t, _ = twin.pair_updates(gram, positive, weight, hinge, width, strength)
+    mass = np.where(positive, 1.0, -1.0) * weight
+    np.testing.assert_allclose(solution["score"], gram @ (mass * t) / strength, atol=2e-3)
+    np.testing.assert_allclose(solution["score"], gram @ (mass * solution["dual"]) / strength, atol=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@cases
+def test_the_intercept_is_the_weighted_median(seed, n, d, boundaries):
+    X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
+    score = X @ np.ones(d)
+    found = core.best_intercept(score, positive, weight, hinge, width, 0.3)
+    assert found == pytest.approx(twin.best_intercept(score, positive, weight, hinge, width), abs=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "name"), list(enumerate(["linear", "rbf", "poly", "sigmoid"])))
+@pytest.mark.parametrize("shape", [(1, 1, 1), (31, 5, 3), (32, 7, 1), (100, 33, 8)])
+def test_kernel_scores_agree(kind, name, shape):
+    m, n, d = shape
+    rng = np.random.default_rng(m)
+    support, points, coef = rng.normal(size=(m, d)), rng.normal(size=(n, d)), rng.normal(size=m)
+    expected = twin.kernel_scores(support, name, 0.7, 0.4, 3, coef, points)
+    np.testing.assert_allclose(
+        core.score_kernel(support, kind, 0.7, 0.4, 3, coef, points), expected, rtol=1e-11, atol=1e-12
+    )
+
+
+def test_the_exponential_keeps_its_digits_down_to_underflow():
+    points = np.concatenate([np.linspace(0, 30, 2001), [100.0, 1000.0]])[:, None]
+    value = core.score_kernel(np.zeros((1, 1)), 1, 0.5, 0.0, 3, np.ones(1), np.ascontiguousarray(points))
+    np.testing.assert_allclose(value, np.exp(-0.5 * points[:, 0] ** 2), rtol=3e-15, atol=1e-300)
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    X, positive, weight, hinge, width = problem(0, 10, 2, (0.5,))
+    with pytest.raises(ValueError, match="one value a row"):
+        core.solve_dense(X, positive[:5], weight, hinge, width, 1.0, True, False, np.zeros(2), 0.0, False, 1e-6, 10, 1)
+    with pytest.raises(TypeError):
+        core.solve_dense(
+            X.astype(int), positive, weight, hinge, width, 1.0, True, False, np.zeros(2), 0.0, False, 1e-6, 10, 1
+        )
