@@ -2,8 +2,8 @@
 Risk groups, "I don't know", and unequal costs
 ==============================================
 
-A classifier trained for the probabilities at which the decision changes. Four risk groups of tumours, a classifier that may refuse
-to decide, and one for which a miss costs five false alarms; each fitted to a certified optimum.
+A classifier trained for the probabilities at which the decision changes. Four risk groups of tumours, a classifier that may
+refuse to decide, and one for which a miss costs five false alarms; each fitted to a certified optimum.
 """
 
 # %%

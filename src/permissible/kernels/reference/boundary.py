@@ -1,8 +1,8 @@
 """Readable twins of the boundary solvers: problem (18) of [K] by Newton, coordinate descent and pair updates, in plain NumPy.
 
 All take the loss of each class as hinges h_1 > h_2 > ... and widths D, arrays of shape (2, K), row 1 for the positive class:
-phi(z) = sum_k D_k (h_k - z)_+ and g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k). `strength` is L = lambda sum c, and each returns the
-primal point with a dual point t, from which `values` computes both sides of the gap.
+phi(z) = sum_k D_k (h_k - z)_+ and g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k). `strength` is L = lambda sum c, and each
+returns the primal point with a dual point t, from which `values` computes both sides of the gap.
 """
 
 import numpy as np
