@@ -25,7 +25,7 @@ train, test, y_train, y_test = train_test_split(X, malignant, test_size=0.5, ran
 
 groups = pm.BoundaryClassifierCV((0.25, 0.5, 0.75), random_state=0).fit(train, y_train)
 print(
-    f"lambda = 2^{np.log2(groups.alpha_):.0f}, objective {groups.objective_:.6f}, no better than {groups.objective_ - groups.gap_:.6f}"
+    f"lambda = 2^{np.log2(groups.alpha_):.0f}, objective {groups.objective_:.6f}, within {groups.gap_:.1e} of the optimum"
 )
 region = groups.predict_region(test)
 for k in range(4):
