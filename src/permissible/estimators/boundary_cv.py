@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
 
 from permissible.decisions import class_codes
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
+from permissible.estimators.named_rows import validated
 from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.folds import content_folds
 from permissible.models.kernel import Kernel
@@ -103,7 +103,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         check_settings(self)
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
-        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        features, labels = validated(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         classes, positive = encoded(labels)
         weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
         kernel = kernel_of(self, features, weight)
