@@ -183,7 +183,7 @@ def test_the_counterexamples_of_the_paper():
             "zero for the true class of each row, got 1 in row 0",
         ),
         (lambda: get_multiclass("softmax"), "`loss` must be one of gll, gel"),
-        (lambda: is_guess_averse("gll", 1), "`n_classes` must be at least 2, got 1"),
+        (lambda: is_guess_averse("gll", 1), "`n_classes` must be an integer of at least 2, got 1"),
     ],
 )
 def test_bad_input_is_refused(call, words):

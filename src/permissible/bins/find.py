@@ -14,7 +14,7 @@ from permissible.kernels._core import binning as kernels
 from permissible.table.schema import Column
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
-from permissible.validation import refusal
+from permissible.validation.numbers import whole_number
 
 NO_THRESHOLDS: FloatArray = np.zeros(0)
 NO_CODES: Codes = np.zeros(0, dtype=np.uint8)
@@ -43,8 +43,7 @@ def find_bins(
     >>> find_bins(read({"age": [41, 42, 30, 30, None]})).columns[0].thresholds
     array([40. , 41.5])
     """
-    if not 2 <= max_bins <= 255:
-        raise refusal("max_bins", "an integer between 2 and 255", max_bins)
+    whole_number("max_bins", max_bins, 2, high=255)
     rows, weight = _counted(table, sample_weight)
     numeric = [j for j, column in enumerate(table.schema.columns) if column.kind != "categorical"]
     found = dict(zip(numeric, _numeric_bins(table, numeric, rows, weight, max_bins, seed, n_threads), strict=True))

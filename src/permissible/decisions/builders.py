@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from permissible.types import ArrayLike, FloatArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import Words, real_numbers, refusal, refusal_type
+from permissible.validation.numbers import real_number, whole_number
 
 REJECT = "reject"
 
@@ -16,7 +17,8 @@ REJECT = "reject"
 def weight_costs(weights: ArrayLike | Mapping[Any, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
     """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
     classes = tuple(weights) if isinstance(weights, Mapping) else None
-    column = np.asarray(list(weights.values()) if isinstance(weights, Mapping) else weights, dtype=np.float64)
+    given = list(weights.values()) if isinstance(weights, Mapping) else weights
+    column = real_numbers("weights", given, "one number for each class")
     if column.ndim != 1:
         raise refusal("weights", "one number for each class", Words(f"shape {column.shape}"))
     return column[:, None] * (1 - np.eye(column.size)), classes
@@ -33,8 +35,9 @@ def hierarchy_costs(tree: Any) -> tuple[FloatArray, tuple[Any, ...]]:
 
 def ordinal_costs(n_classes: int, power: float) -> FloatArray:
     """Return |true - predicted| ** power."""
-    if not power > 0:
+    if not real_number("power", power) > 0:
         raise refusal("power", "positive", power)
+    whole_number("n_classes", n_classes, 2)
     scale = np.arange(n_classes, dtype=np.float64)
     distance: FloatArray = np.abs(scale[:, None] - scale)
     return distance**power
@@ -65,6 +68,7 @@ def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | No
 
 def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArray:
     """Return symmetric costs drawn uniformly from [low, high]."""
+    whole_number("n_classes", n_classes, 2)
     if not 0 <= low <= high or high == 0:
         raise refusal("low, high", "0 <= low <= high with high > 0", (low, high))
     upper = np.triu(np.random.default_rng(seed).uniform(low, high, (n_classes, n_classes)), 1)

@@ -15,7 +15,7 @@ from permissible.decisions import builders
 from permissible.decisions.proba import by_class, codes
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, checked_costs, refusal, refusal_type
+from permissible.validation import Words, checked_costs, real_numbers, refusal, refusal_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,7 @@ class CostMatrix(Decision):
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "reject_cost", _checked_reject(self.reject_cost, len(matrix)))
         if self.classes is not None:
-            classes = tuple(np.asarray(self.classes).tolist())
-            if len(classes) != len(matrix) or len(set(classes)) != len(classes):
-                raise refusal("classes", f"{len(matrix)} different classes, one for each row", classes)
-            object.__setattr__(self, "classes", classes)
+            object.__setattr__(self, "classes", _checked_classes(self.classes, len(matrix)))
 
     # -- ways to write it down ------------------------------------------------------------------------------------------
 
@@ -176,13 +173,20 @@ class CostMatrix(Decision):
         return hash(self._key())
 
 
+def _checked_classes(given: Any, n_classes: int) -> tuple[Any, ...]:
+    expected = f"{n_classes} different classes, one for each row"
+    listed = None if isinstance(given, str | bytes) else np.asarray(given).tolist()
+    if not isinstance(listed, list) or any(isinstance(name, list | dict | set) for name in listed):
+        raise refusal_type("classes", expected, given)
+    if len(listed) != n_classes or len(set(listed)) != len(listed):
+        raise refusal("classes", expected, listed)
+    return tuple(listed)
+
+
 def _checked_reject(reject_cost: object, n_classes: int) -> float | FloatArray | None:
     if reject_cost is None:
         return None
-    try:
-        column = np.array(reject_cost, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("reject_cost", "a number, or one for each true class", reject_cost) from None
+    column = np.array(real_numbers("reject_cost", reject_cost, "a number, or one for each true class"))
     if column.shape not in ((), (n_classes,)):
         raise refusal("reject_cost", f"a number or {n_classes} numbers", Words(f"shape {column.shape}"))
     if not (np.isfinite(column) & (column >= 0)).all():

@@ -3,17 +3,14 @@
 import numpy as np
 
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import Words, real_numbers, refusal, refusal_type
 
 ROUNDING = 1e-3  # float32 softmax rows of many classes miss 1 by about 1e-6; a missing column misses it by far more
 
 
 def probabilities(proba: ArrayLike) -> FloatArray:
     """Return `proba` as float64: 1-D P(positive), or (n, M) with rows that sum to 1."""
-    try:
-        array = np.asarray(proba, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("proba", "an array of probabilities", proba) from None
+    array = real_numbers("proba", proba, "an array of probabilities")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < 2):
         raise refusal("proba", "1-D (P of the positive class) or of shape (n, classes)", Words(f"shape {array.shape}"))
     if not ((array >= 0) & (array <= 1)).all():
@@ -60,7 +57,7 @@ def mean(values: FloatArray, sample_weight: ArrayLike | None) -> float:
         if not values.size:
             raise refusal("y", "at least one row", Words("none"))
         return float(values.mean())
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = real_numbers("sample_weight", sample_weight, f"{values.size} numbers, one for each row")
     if weight.shape != values.shape:
         raise refusal("sample_weight", f"of shape {values.shape}", Words(f"shape {weight.shape}"))
     if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.sum() > 0:

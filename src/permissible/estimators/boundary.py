@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -12,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
 from permissible.estimators.exports import Exports
-from permissible.estimators.named_rows import validated
+from permissible.estimators.intake import threads
+from permissible.estimators.matrix import matrix
+from permissible.estimators.whole import whole
 from permissible.learners.boundary import (
     KernelFit,
     LinearFit,
@@ -160,14 +161,15 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
+    @whole
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifier":
         """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice."""
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
-        features, labels = validated(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        classes, positive = encoded(labels)
-        weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
-        problem = self._problem(target, positive, weight, float(self.alpha))
+        features = matrix(self, X, reset=True)
+        classes, codes = encoded(self, y, features.shape[0])
+        weight = row_weights(codes, classes, sample_weight, self.class_weight)
+        problem = self._problem(target, codes == 1, weight, float(self.alpha))
         kernel = kernel_of(self, features, weight)
         self.classes_ = classes
         fit = self._solve(features, target, problem, kernel, getattr(self, "fit_", None) if self.warm_start else None)
@@ -176,6 +178,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
+    @whole
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> "BoundaryClassifier":
@@ -183,15 +186,12 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
         first = not hasattr(self, "stream_")
-        features, labels = validated(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=first
-        )
+        features = matrix(self, X, reset=first)
+        self.classes_, codes = encoded(self, y, features.shape[0], classes if first else self.classes_)
         if first:
-            given, _ = encoded(labels if classes is None else np.asarray(classes))
-            self.classes_, self.stream_ = given, Stream.begin(features.shape[1])
-        _, positive = encoded(labels, self.classes_)
-        weight = row_weights(features, labels, self.classes_, sample_weight, self.class_weight, part=True)
-        self.stream_ = stream_step(features, self._problem(target, positive, weight, float(self.alpha)), self.stream_)
+            self.stream_ = Stream.begin(features.shape[1])
+        weight = row_weights(codes, self.classes_, sample_weight, self.class_weight, part=True)
+        self.stream_ = stream_step(features, self._problem(target, codes == 1, weight, float(self.alpha)), self.stream_)
         coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
         self.model_: LinearModel | KernelModel = LinearModel(
             coef, intercept, target.loss, target.boundaries, target.deltas
@@ -228,7 +228,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         if self.solver == "psgd":
             return solve_subgradient(X, problem, **common)
         return solve_linear(
-            X, problem, solver=self.solver, start=start_linear, n_threads=effective_n_jobs(self.n_jobs),
+            X, problem, solver=self.solver, start=start_linear, n_threads=threads(self.n_jobs),
             seed=seed_of(self.random_state), **common,
         )  # fmt: skip
 
@@ -274,8 +274,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        rows: Matrix = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return rows
+        return matrix(self, X, reset=False)
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return f(x); compare it with `deltas_`."""

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from permissible.decisions import class_codes
+from permissible.decisions import Decision, class_codes
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
-from permissible.estimators.named_rows import validated
+from permissible.estimators.matrix import matrix
+from permissible.estimators.whole import whole
 from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.folds import content_folds
 from permissible.models.kernel import Kernel
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
-from permissible.validation import refusal
+from permissible.validation import real_numbers, refusal
 
 ALPHAS = tuple(2.0**exponent for exponent in range(-15, 11))
 """The grid of [K] section 6."""
@@ -98,14 +99,17 @@ class BoundaryClassifierCV(BoundaryClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @whole
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
         """Choose alpha and fit to all rows."""
         check_settings(self)
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
-        features, labels = validated(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        classes, positive = encoded(labels)
-        weight = row_weights(features, labels, classes, sample_weight, self.class_weight)
+        self._check_tuning()
+        features = matrix(self, X, reset=True)
+        classes, codes = encoded(self, y, features.shape[0])
+        positive = codes == 1
+        weight = row_weights(codes, classes, sample_weight, self.class_weight)
         kernel = kernel_of(self, features, weight)
         self.classes_, self.alphas_ = classes, alphas
         self.cv_risks_ = self._risks(features, target, positive, weight, kernel)
@@ -139,7 +143,17 @@ class BoundaryClassifierCV(BoundaryClassifier):
             used = weight > 0
             pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
             return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
-        return list(check_cv(self.cv, positive, classifier=True).split(X, positive))
+        try:
+            splitter = check_cv(self.cv, positive, classifier=True)
+        except (TypeError, ValueError):
+            expected = "a number of folds, a splitter of scikit-learn, or pairs of row numbers"
+            raise refusal("cv", expected, self.cv) from None
+        return list(splitter.split(X, positive))
+
+    def _check_tuning(self) -> None:
+        named = isinstance(self.tuning, str) and self.tuning in ("decision", "surrogate")
+        if not (named or isinstance(self.tuning, Decision)):
+            raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
 
     def _path(
         self,
@@ -169,8 +183,6 @@ class BoundaryClassifierCV(BoundaryClassifier):
             if target.segments is None:
                 return np.asarray(target.loss.b * np.asarray(target.loss.value(margin)))
             return target.segments.loss(positive, margin)
-        if isinstance(self.tuning, str) and self.tuning != "decision":
-            raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
         decision = decision_of(self.boundaries) if isinstance(self.tuning, str) else self.tuning
         codes = class_codes(positive.astype(np.int64), np.array([0, 1]))
         return np.asarray(decision.loss(codes, np.asarray(target.loss.probability(score))))
@@ -178,7 +190,8 @@ class BoundaryClassifierCV(BoundaryClassifier):
 
 def checked_alphas(alphas: Any) -> FloatArray:
     """Return the grid in decreasing order; refuse numbers that are not positive."""
-    grid = np.array(ALPHAS if alphas is None else alphas, dtype=np.float64, ndmin=1)
+    expected = "a non-empty sequence of positive numbers"
+    grid = np.atleast_1d(real_numbers("alphas", ALPHAS if alphas is None else alphas, expected))
     if grid.ndim != 1 or not grid.size or not (np.isfinite(grid) & (grid > 0)).all():
-        raise refusal("alphas", "a non-empty sequence of positive numbers", alphas)
+        raise refusal("alphas", expected, alphas)
     return np.unique(grid)[::-1]

@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight
 
+from permissible.estimators import weights
+from permissible.estimators.intake import seed
+from permissible.estimators.target import decode_target
+from permissible.estimators.weights import with_class_weight
 from permissible.models.kernel import Kernel
-from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
-from permissible.validation import Words, refusal, refusal_type
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
+from permissible.validation import Words, one_of, refusal, refusal_type, squarable
+from permissible.validation.numbers import flag, real_number
 
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
 
 
@@ -25,8 +27,12 @@ def check_settings(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
             raise refusal(name, "a whole number of at least 1", value)
-    if estimator.solver not in SOLVERS:
-        raise refusal("solver", f"one of {', '.join(SOLVERS)}", estimator.solver)
+    for name in ("fit_intercept", "penalize_intercept"):
+        flag(name, getattr(estimator, name))
+    if not (estimator.kernel is None or callable(estimator.kernel)):
+        one_of("kernel", estimator.kernel, KERNELS)
+    real_number("coef0", estimator.coef0, -np.finfo(np.float64).max)
+    one_of("solver", estimator.solver, SOLVERS)
     if estimator.kernel is None and estimator.solver == "smo":
         raise refusal(
             "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"
@@ -42,39 +48,41 @@ def _positive(name: str, value: object) -> None:
         raise refusal(name, "a positive number", value, "lambda = 0 is a linear program: use a small one such as 1e-8")
 
 
-def encoded(labels: AnyArray, classes: AnyArray | None = None) -> tuple[AnyArray, BoolArray]:
-    """Return the two classes in order, and which rows belong to the second; refuse another number of classes."""
-    check_classification_targets(labels)
-    found = np.unique(labels) if classes is None else classes
-    if classes is not None and not np.isin(labels, classes).all():
-        raise refusal("y", f"labels among {classes.tolist()}", labels[~np.isin(labels, classes)][0])
+def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
+    """Return the two classes in order, and each row's code; refuse another number of classes, or labels not among them."""
+    name = type(estimator).__name__
+    found, codes = decode_target(name, y, n_rows)
+    if classes is not None:
+        listed, _ = decode_target(name, classes, len(np.atleast_1d(np.asarray(classes, dtype=object))))
+        place = {label: code for code, label in enumerate(listed.tolist())}
+        unknown = [label for label in found.tolist() if label not in place]
+        if unknown:
+            raise refusal("y", f"labels among {listed.tolist()}", unknown[0])
+        codes = np.array([place[label] for label in found.tolist()], dtype=np.int64)[codes]
+        found = listed
     if len(found) > 2:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(labels)}; "
-            "a boundary of a probability needs two classes, so wrap the classifier in OneVsRestClassifier."
+            f"Only binary classification is supported. The type of the target is multiclass: `y` has {len(found)} classes, "
+            "and a boundary of a probability needs two, so wrap the classifier in OneVsRestClassifier."
         )
     if len(found) < 2:
-        raise refusal("y", "labels of two classes", Words(f"one class: {found[0]!r}"))
-    return found, np.asarray(labels == found[1])
+        raise refusal("y", "labels of two classes", Words(f"one class: {found.tolist()[0]!r}"))
+    return found, codes
 
 
 def row_weights(
-    X: Matrix,
-    labels: AnyArray,
+    codes: IntArray,
     classes: AnyArray,
     sample_weight: ArrayLike | None,
     class_weight: Any,
     part: bool = False,
 ) -> FloatArray:
     """Return c_i = sample weight times class weight; a class without weight is refused, unless this is `part` of a stream."""
-    weight: FloatArray = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=class_weight is not None
-    )
-    if class_weight is not None:
-        by_class = compute_class_weight(class_weight, classes=classes, y=labels)
-        weight *= by_class[np.searchsorted(classes, labels)]
-    for label in classes:
-        if not part and not weight[labels == label].sum() > 0:
+    weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)
+    if weight is None:
+        return np.ones(len(codes))
+    for code, label in enumerate(classes.tolist()):
+        if not part and not weight[codes == code].any():
             raise refusal(
                 "sample_weight", "positive for some rows of each class", Words(f"no weight on class {label!r}")
             )
@@ -88,6 +96,11 @@ def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
     """
     if estimator.kernel is None:
         return None
+    if sparse.issparse(X):
+        squarable("X", X.data, "any")
+    else:
+        for j, column in enumerate(X.T):
+            squarable("X", column, f"x{j}")
     gamma = estimator.gamma
     if isinstance(gamma, str):
         if gamma not in ("scale", "auto"):
@@ -107,4 +120,4 @@ def seed_of(random_state: Any) -> int:
     """Return a seed; None is 0, so that fits repeat."""
     if random_state is None:
         return 0
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    return seed(random_state)

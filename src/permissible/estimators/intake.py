@@ -5,6 +5,7 @@
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,7 +21,7 @@ from permissible.table.reading import Categorical, names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, refusal
+from permissible.validation import Words, refusal, refusal_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +91,7 @@ def training_rows(
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     table = read(X, categorical=categorical, n_threads=n_threads)
-    _refuse_empty(name, table)
+    refuse_empty(name, table.n_rows, len(table.columns))
     classes, codes = decode_target(name, y, table.n_rows)
     weight = with_class_weight(row_weights(sample_weight, table.n_rows), class_weight, classes, codes)
     weighted = weight is not None
@@ -101,15 +102,16 @@ def training_rows(
     return _of_one_kind(TrainingRows(table, codes, classes, weight, weighted), binary)
 
 
-def _refuse_empty(name: str, table: Table) -> None:
-    if table.n_rows == 0:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required by {name}."
+def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
+    """Refuse a table without rows or without columns; scikit-learn's words are part of the sentence."""
+    if n_rows == 0:
+        found = (
+            f"none: Found array with 0 sample(s) (shape=(0, {n_columns})) while a minimum of 1 is required by {name}"
         )
-    if not table.columns:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required by {name}."
-        )
+        raise refusal("X", "a table of one row or more", Words(found))
+    if n_columns == 0:
+        found = f"none: Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required by {name}"
+        raise refusal("X", "a table of one column or more", Words(found))
 
 
 def _without_zero_weights(
@@ -168,7 +170,7 @@ def rows(estimator: Any, X: Any, *, finite: bool = True, n_threads: int = 1) -> 
         )
     table = read(X, schema, finite=finite, n_threads=n_threads)
     if table.n_rows == 0:
-        _refuse_empty(type(estimator).__name__, table)
+        refuse_empty(type(estimator).__name__, 0, len(table.columns))
     return table
 
 
@@ -210,16 +212,18 @@ def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
     return message
 
 
-def threads(n_jobs: int | None) -> int:
+def threads(n_jobs: Any) -> int:
     """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core."""
     if n_jobs == 1:
         return 1
     from joblib import effective_n_jobs
 
-    try:
-        return int(effective_n_jobs(n_jobs))
-    except (TypeError, ValueError):
-        raise refusal("n_jobs", "None, a positive number of threads, or -1 for every core", n_jobs) from None
+    expected = "None, a positive number of threads, or -1 for every core"
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise refusal_type("n_jobs", expected, n_jobs)
+    if n_jobs == 0:
+        raise refusal("n_jobs", expected, n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
 def seed(random_state: Any) -> int:
@@ -228,4 +232,7 @@ def seed(random_state: Any) -> int:
         if random_state < 0:
             raise refusal("random_state", "None, an integer from 0 up, or a generator", int(random_state))
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except (TypeError, ValueError):
+        raise refusal("random_state", "None, an integer from 0 up, or a generator", random_state) from None

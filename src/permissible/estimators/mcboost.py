@@ -10,6 +10,7 @@ from permissible.decisions import CostMatrix, Decision
 from permissible.estimators import intake
 from permissible.estimators.exports import Exports, card_of
 from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
+from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import fit
@@ -175,6 +176,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None) -> "MCBoostClassifier":
         """Fit the rounds.
 

@@ -10,7 +10,8 @@ from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, Problem
 from permissible.learners.mcboost.trees import UNLIMITED, Growth
 from permissible.types import FloatArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import Words, real_numbers, refusal, refusal_type
+from permissible.validation.numbers import flag, whole_number
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
@@ -30,7 +31,7 @@ def _count(name: str, value: Any, least: int) -> int:
 def _number(name: str, value: Any, low: float, high: float, expected: str, *, open_low: bool = True) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise refusal_type(name, "a number", value)
-    if not ((value > low if open_low else value >= low) and value <= high):
+    if not ((value > low if open_low else value >= low) and value <= high and np.isfinite(value)):
         raise refusal(name, expected, value)
     return float(value)
 
@@ -51,8 +52,8 @@ def _growth(estimator: Any) -> Growth:
         max_depth=None if depth is None else _count("max_depth", depth, 1),
         max_literals=_count("max_literals", estimator.max_literals, 1) if estimator.learner == "rule" else 0,
         min_leaf_weight=_number("min_samples_leaf", estimator.min_samples_leaf, 0.0, np.inf, "positive"),
-        l2=_number("l2", estimator.l2, 0.0, np.inf, "zero or positive", open_low=False),
-        random_tests=bool(estimator.random_tests),
+        l2=_number("l2", estimator.l2, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
+        random_tests=flag("random_tests", estimator.random_tests),
         exact=line_search == "exact",
     )
 
@@ -77,14 +78,14 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
         learning_rate=_learning_rate(estimator),
         growth=_growth(estimator),
         n_bags=_count("n_bags", estimator.n_bags, 1),
-        max_bins=_count("max_bins", estimator.max_bins, 2),
+        max_bins=whole_number("max_bins", estimator.max_bins, 2, high=255) or 255,
         row_share=_number("subsample", estimator.subsample, 0.0, 1.0, share),
         column_share=_number("colsample", estimator.colsample, 0.0, 1.0, share),
         early_stopping=_one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
         patience=_count("patience", estimator.patience, 1),
         validation_fraction=_number("validation_fraction", estimator.validation_fraction, 0.0, 0.9, "in (0, 0.9]"),
         calibrate=estimator.calibration is not None,
-        tol=_number("tol", estimator.tol, 0.0, np.inf, "zero or positive", open_low=False),
+        tol=_number("tol", estimator.tol, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
         seed=seed,
         n_threads=n_threads,
     )
@@ -122,10 +123,7 @@ def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
 
 def checked_cost_rows(cost: Any, y: Any, n_classes: int) -> FloatArray:
     """Costs by row as a float64 array (n, M): finite, not negative."""
-    try:
-        array = np.asarray(cost, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("cost", "an array of costs, one row per sample and one column per class", cost) from None
+    array = real_numbers("cost", cost, "an array of costs, one row per sample and one column per class")
     expected = (len(y), n_classes)
     if array.shape != expected:
         raise refusal("cost", f"of shape {expected}, a cost for each row and class", Words(f"shape {array.shape}"))

@@ -33,7 +33,10 @@ def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
 def _as_labels(name: str, y: Any) -> AnyArray:
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # lists of unequal length
+        raise refusal("y", "a class label in every row", y) from None
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: `y` must hold class labels, got complex numbers.")
     if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):

@@ -14,6 +14,7 @@ from permissible.distributed.uls import Parted
 from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
+from permissible.estimators.whole import whole
 from permissible.learners.pruning import cross_validated_level, link_levels, prune
 from permissible.learners.tree_certificate import TreeCertificate, certify, history_of
 from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree
@@ -132,6 +133,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "UDTClassifier":
         """Grow the tree on the rows of X with labels y.
 

@@ -18,6 +18,7 @@ from permissible.estimators.progress import CallbackSupportMixin, watched, with_
 from permissible.estimators.uls_columns import remember_columns, training_matrix
 from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
 from permissible.estimators.uls_settings import loss_of, plan
+from permissible.estimators.whole import whole
 from permissible.learners.uls_auto import LossEvidence, choose_loss
 from permissible.learners.uls_certificate import certify, history_of
 from permissible.learners.uls_columns import boost_columns
@@ -176,6 +177,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         tags.input_tags.sparse = columns
         return tags
 
+    @whole
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> "ULSClassifier":
         """Boost rules on the rows of X with labels y.

@@ -1,11 +1,11 @@
-"""The intake of features="columns": a dense or sparse matrix of numbers, without missing values, as scikit-learn checks it."""
+"""The intake of features="columns": a dense or sparse matrix of numbers, without missing values."""
 
 from typing import Any
 
 import numpy as np
 
 from permissible.estimators.intake import remember_schema
-from permissible.estimators.named_rows import validated
+from permissible.estimators.matrix import matrix as intake_matrix
 from permissible.estimators.target import decode_target
 from permissible.estimators.weights import row_weights, with_class_weight
 from permissible.table.schema import Column, Schema
@@ -19,7 +19,7 @@ def training_matrix(
     """The matrix, classes, each row's class and weight (rows of weight 0 are gone)."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    features = validated(estimator, X, accept_sparse="csr", dtype=np.float64)
+    features = intake_matrix(estimator, X, reset=True).astype(np.float64, copy=False)
     classes, codes = decode_target(type(estimator).__name__, y, features.shape[0])
     weight = with_class_weight(row_weights(sample_weight, features.shape[0]), estimator.class_weight, classes, codes)
     if weight is not None and not weight.all():
@@ -43,4 +43,4 @@ def remember_columns(estimator: Any, classes: AnyArray) -> None:
 
 def matrix(estimator: Any, X: Any) -> Any:
     """The matrix to predict on."""
-    return validated(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)
+    return intake_matrix(estimator, X, reset=False).astype(np.float64, copy=False)

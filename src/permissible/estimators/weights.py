@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, refusal, shown, weights
+from permissible.validation import Words, real_numbers, refusal, shown, summable, weights
 
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
@@ -29,7 +29,10 @@ def with_class_weight(
         return weight
     factor = _factors(class_weight, classes, codes, weight)
     per_row = factor[codes]
-    return per_row if weight is None else weight * per_row
+    if weight is None:
+        return per_row
+    with np.errstate(over="ignore", under="ignore"):
+        return summable("sample_weight", weight * per_row)
 
 
 def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:
@@ -43,7 +46,10 @@ def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: Floa
     unknown = [label for label in class_weight if label not in labels]
     if unknown:
         raise refusal("class_weight", f"a weight for labels of y ({shown(labels)})", Words(f"one for {unknown[0]!r}"))
-    factor = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+    expected = "made of finite weights that are not negative"
+    factor = real_numbers("class_weight", [class_weight.get(label, 1.0) for label in labels], expected)
     if not (np.isfinite(factor).all() and (factor >= 0).all()):
-        raise refusal("class_weight", "made of finite weights that are not negative", class_weight)
+        raise refusal("class_weight", expected, class_weight)
+    if not factor.any():
+        raise refusal("class_weight", "positive for at least one class in y", Words("weights that are all zero"))
     return factor

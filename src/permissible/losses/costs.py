@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, checked_costs, refusal, refusal_type
+from permissible.validation import Words, checked_costs, real_numbers, refusal
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,13 @@ class Rows:
 
 def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = False) -> Rows:
     """Check and bring to rows. `cost`: None (1 - I), a matrix (M, M), an object with `.matrix`, or a row per example."""
-    try:
-        array = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("scores", "an array of numbers", scores) from None
+    array = real_numbers("scores", scores, "an array of numbers")
     single = array.ndim == 1
     array = array[None] if single else array
     if array.ndim != 2 or array.shape[1] < 2:
         raise refusal("scores", "of shape (n, classes), two classes or more", Words(f"shape {array.shape}"))
+    if not np.isfinite(array).all():
+        raise refusal("scores", "finite", float(array[~np.isfinite(array)][0]))
     labels = np.atleast_1d(np.asarray(y))
     n, m = array.shape
     if labels.shape != (n,):
@@ -53,7 +52,7 @@ def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = F
 def _cost_rows(cost: Any, y: IntArray, m: int, per_row: bool) -> FloatArray:
     if cost is None:
         return np.where(y[:, None] == np.arange(m), 0.0, 1.0)
-    costs = np.asarray(cost, dtype=np.float64)
+    costs = real_numbers("cost", cost, "an array of costs")
     if costs.shape == (m, m) and not per_row:
         return np.asarray(checked_costs(costs, "cost")[y])
     if costs.shape != (y.size, m):

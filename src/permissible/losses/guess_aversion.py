@@ -12,7 +12,7 @@ import numpy as np
 
 from permissible.losses.multiclass import MulticlassLoss, get_multiclass
 from permissible.types import FloatArray
-from permissible.validation import refusal
+from permissible.validation.numbers import whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,7 @@ def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 
     >>> print(losses.is_guess_averse("ls", 3, n_trials=500).counterexample is None)
     False
     """
-    if n_classes < 2:
-        raise refusal("n_classes", "at least 2", n_classes)
+    whole_number("n_classes", n_classes, 2)
     made = get_multiclass(loss)
     rng = np.random.default_rng(seed)
     tried = 0

@@ -17,7 +17,7 @@ from permissible.losses.line_conditions import LinesVerdict
 from permissible.losses.permissible_loss import PermissibleLoss
 from permissible.losses.registry import Loss, get
 from permissible.types import ArrayLike, BoolArray, FloatArray
-from permissible.validation import Words, checked_boundaries, refusal
+from permissible.validation import Words, checked_boundaries, real_numbers, refusal
 
 
 class Segments(NamedTuple):
@@ -220,7 +220,7 @@ def _fill(
 
 
 def _numbers(argument: str, values: ArrayLike, size: int) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
+    array = real_numbers(argument, values, f"{size} finite numbers")
     if array.shape != (size,) or not np.isfinite(array).all():
         raise refusal(argument, f"{size} finite numbers", values)
     return array
@@ -232,7 +232,7 @@ def _labelled(y: ArrayLike, score: ArrayLike) -> tuple[BoolArray, FloatArray]:
         raise refusal(
             "y", "1 for positives, 0 or -1 for negatives", labels[~np.isin(labels, (-1, 0, 1))].flat[0].item()
         )
-    positive, f = np.broadcast_arrays(labels > 0, np.asarray(score, dtype=np.float64))
+    positive, f = np.broadcast_arrays(labels > 0, real_numbers("score", score, "an array of numbers"))
     return positive, f
 
 

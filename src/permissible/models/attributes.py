@@ -12,6 +12,7 @@ import numpy as np
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray
+from permissible.validation import squarable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def attributes_of(table: Table, weight: FloatArray) -> tuple[Attribute, ...]:
             )
         else:
             numbers = np.asarray(values, dtype=np.float64)
+            squarable("X", numbers, column.name)
             present = ~np.isnan(numbers)
             found.append(Attribute(position, -1, _mean(numbers[present], weight[present])))
     return tuple(found)

@@ -1,7 +1,7 @@
 """Whatever the user gave, as a `Table`: a NumPy matrix without a copy, data frames of any library, lists, and mappings."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -197,6 +197,8 @@ def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
     """The positions that `categorical` lists."""
     if categorical is None:
         return []
+    if not isinstance(categorical, Iterable):
+        raise refusal_type("categorical", "names or positions of columns of X", categorical)
     listed = [categorical] if isinstance(categorical, str) else [*categorical]
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):

@@ -3,7 +3,7 @@
 A refusal is one sentence: the argument, what was expected, what came, and what to do about it.
 """
 
-from permissible.validation.arrays import probabilities, real_array, weights
+from permissible.validation.arrays import probabilities, real_array, real_numbers, squarable, summable, weights
 from permissible.validation.boundaries import checked_boundaries
 from permissible.validation.costs import checked_costs
 from permissible.validation.names import did_you_mean, one_of
@@ -17,8 +17,11 @@ __all__ = [
     "one_of",
     "probabilities",
     "real_array",
+    "real_numbers",
     "refusal",
     "refusal_type",
     "shown",
+    "squarable",
+    "summable",
     "weights",
 ]

@@ -7,14 +7,37 @@ import numpy as np
 from permissible.types import FloatArray
 from permissible.validation.refusal import Words, refusal, refusal_type
 
+LEAST_SUM, GREATEST_SUM = 1e-250, 1e250
+LARGEST = 1e150
+
+
+def real_numbers(argument: str, values: Any, expected: str) -> FloatArray:
+    """Float64 of any shape; what is not real numbers (text, dates, complex numbers, rows of unequal length) is refused.
+
+    Examples
+    --------
+    >>> real_numbers("cost", [[0, 1j]], "an array of costs")
+    Traceback (most recent call last):
+    ...
+    TypeError: `cost` must be an array of costs, got list [[0, 1j]].
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            if any(isinstance(value, str | bytes) for value in array.flat):
+                raise TypeError
+            array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise refusal_type(argument, expected, values) from None
+    if array.dtype.kind not in "biuf":
+        raise refusal_type(argument, expected, values)
+    return array.astype(np.float64, copy=False)
+
 
 def real_array(argument: str, values: Any, *, length: int | None = None) -> FloatArray:
     """A 1-D array of finite numbers, of the given length where one is asked for."""
     expected = "a list of finite numbers" if length is None else f"a list of {length} finite numbers"
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type(argument, expected, values) from None
+    array = real_numbers(argument, values, expected)
     if array.ndim != 1 or (length is not None and len(array) != length):
         raise refusal(argument, expected, Words(f"an array of shape {array.shape}"))
     if not np.isfinite(array).all():
@@ -46,4 +69,22 @@ def weights(argument: str, values: Any, *, length: int) -> FloatArray:
         raise refusal(argument, "finite and not negative", float(array[array < 0][0]))
     if length and not array.any():
         raise refusal(argument, "positive for at least one row", Words("weights that are all zero"))
+    return summable(argument, array)
+
+
+def summable(argument: str, array: FloatArray) -> FloatArray:
+    """The weights as they are; refused when their sum leaves no room for arithmetic in float64."""
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    if array.size and not LEAST_SUM <= total <= GREATEST_SUM:
+        came = Words(f"a sum of {total:g}")
+        raise refusal(argument, f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g}", came, "scale them all alike")
     return array
+
+
+def squarable(argument: str, values: FloatArray, column: str) -> None:
+    """Refuse a column with values whose squares float64 cannot hold; a missing one (NaN) passes."""
+    largest = float(np.max(np.abs(values), initial=0.0, where=~np.isnan(values)))
+    if largest > LARGEST:
+        came = Words(f"{largest:g} in column {column!r}")
+        raise refusal(argument, f"of sizes up to {LARGEST:g} for this learner", came, "scale that column")

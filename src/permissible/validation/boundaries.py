@@ -3,15 +3,13 @@
 import numpy as np
 
 from permissible.types import ArrayLike
-from permissible.validation.refusal import Words, refusal, refusal_type
+from permissible.validation.arrays import real_numbers
+from permissible.validation.refusal import Words, refusal
 
 
 def checked_boundaries(boundaries: ArrayLike) -> tuple[float, ...]:
     """Return boundaries as floats; refuse any outside (0, 1) or not strictly increasing."""
-    try:
-        array = np.asarray(boundaries, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type("boundaries", "increasing numbers in (0, 1)", boundaries) from None
+    array = real_numbers("boundaries", boundaries, "increasing numbers in (0, 1)")
     if array.ndim != 1 or not array.size:
         raise refusal("boundaries", "a non-empty sequence of increasing numbers in (0, 1)", boundaries)
     if not ((array > 0) & (array < 1)).all():

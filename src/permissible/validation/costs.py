@@ -3,15 +3,13 @@
 import numpy as np
 
 from permissible.types import ArrayLike, FloatArray
-from permissible.validation.refusal import Words, refusal, refusal_type
+from permissible.validation.arrays import real_numbers
+from permissible.validation.refusal import Words, refusal
 
 
 def checked_costs(matrix: ArrayLike, argument: str = "matrix") -> FloatArray:
     """Return a cost matrix as a new float64 array; refuse one that breaks its law."""
-    try:
-        costs = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refusal_type(argument, "a square array of costs", matrix) from None
+    costs = np.array(real_numbers(argument, matrix, "a square array of costs"))
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) < 2:
         expected = f"square, {argument}[true, predicted], of two classes or more"
         remedy = "a price of rejection goes into reject_cost" if costs.ndim == 2 else None

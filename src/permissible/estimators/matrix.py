@@ -1,0 +1,93 @@
+"""Rows for learners of plain numbers (linear, kernel): one matrix, dense or sparse, through the same intake as all others.
+
+scikit-learn keeps the count and the names of the columns; what may stand in a cell is said in the words of this library.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from permissible.estimators.intake import refuse_empty
+from permissible.table.reading import read
+from permissible.types import AnyArray, Matrix
+from permissible.validation import Words, refusal, refusal_type
+
+
+def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+    """A C-ordered float32 or float64 matrix, or a CSR one, without missing or infinite values.
+
+    With `reset` the columns are remembered as those of fit, else compared with them.
+    """
+    if isinstance(X, Mapping):
+        return _mapping(estimator, X, reset)
+    if reset:
+        numbers = _numbers(X)
+        refuse_empty(type(estimator).__name__, *numbers.shape)
+        validate_data(estimator, X=X if hasattr(X, "shape") else numbers, skip_check_array=True, reset=True)
+        return numbers
+    if hasattr(X, "shape") and len(X.shape) == 2:  # a wrong count of columns is said before what is in them
+        validate_data(estimator, X=X, skip_check_array=True, reset=False)
+    numbers = _numbers(X)
+    if not hasattr(X, "shape"):
+        validate_data(estimator, X=numbers, skip_check_array=True, reset=False)
+    refuse_empty(type(estimator).__name__, *numbers.shape)
+    return numbers
+
+
+def _mapping(estimator: Any, X: Mapping[Any, Any], reset: bool) -> Matrix:
+    """Columns by name: scikit-learn knows names of data frames only, so they are kept and compared here."""
+    names = [str(name) for name in X]
+    known = list(getattr(estimator, "feature_names_in_", names))
+    if not reset and known != names:
+        raise refusal("X", f"the columns of fit, {', '.join(map(str, known[:5]))} ...", Words(", ".join(names[:5])))
+    numbers = _numbers(X)
+    refuse_empty(type(estimator).__name__, *numbers.shape)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # they were compared above
+        validate_data(estimator, X=numbers, skip_check_array=True, reset=reset)
+    if reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return numbers
+
+
+def _numbers(X: Any) -> Matrix:
+    if sparse.issparse(X):
+        return _sparse(X)
+    table = read(X)
+    for column in table.schema.columns:
+        if column.kind == "categorical":
+            remedy = "leave it out, or fit rules or a tree, which take categories"
+            came = Words(f"text or categories in column {column.name!r}: could not convert string to float")
+            raise refusal("X", "columns of numbers for this classifier", came, remedy)
+    if table.has_missing is not None and table.has_missing.any():
+        column = table.schema.columns[int(np.argmax(table.has_missing))]
+        came = Words(f"NaN in column {column.name!r}: Input X contains NaN")
+        raise refusal("X", "without missing values for this classifier", came, "fill them in first")
+    return np.ascontiguousarray(table.floats())
+
+
+def _sparse(X: Any) -> Any:
+    if X.dtype.kind == "c":
+        raise refusal("X", "made of real numbers", Words("complex ones: Complex data not supported"))
+    if X.dtype.kind not in "biuf":
+        raise refusal_type("X", "made of numbers", Words(f"a sparse matrix of {X.dtype}"))
+    if X.ndim != 2:
+        raise refusal("X", "a table (2-D)", Words(f"a sparse array of shape {X.shape}"))
+    rows = X.tocsr()
+    if rows.dtype not in (np.float64, np.float32):
+        rows = rows.astype(np.float64)
+    if rows.nnz and max(rows.indices.max(), len(rows.indptr)) > np.iinfo(np.int32).max:
+        raise refusal("X", "indexed by 32-bit integers", Words(f"a sparse matrix of shape {X.shape}"))
+    values: AnyArray = rows.data
+    if not np.isfinite(values).all():
+        came = Words(f"{values[~np.isfinite(values)][0]}: Input X contains {_odd(values)}")
+        raise refusal("X", "finite and without missing values for this classifier", came, "fill them in first")
+    return rows
+
+
+def _odd(values: AnyArray) -> str:
+    return "NaN" if np.isnan(values).any() else "infinity"

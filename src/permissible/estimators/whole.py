@@ -1,0 +1,34 @@
+"""A fit succeeds whole or leaves no trace: after a refusal, Ctrl-C or a lack of memory the estimator is as it was before."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole(fit: Method) -> Method:
+    """Make a method put back every attribute of its estimator when it does not end well.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> tree = pm.UDTClassifier(max_leaves=2).fit([[0], [1]], [0, 1])
+    >>> try:
+    ...     tree.fit([[0], [1]], [1, 1])
+    ... except ValueError:
+    ...     print(tree.predict([[0], [1]]))
+    [0 1]
+    """
+
+    @wraps(fit)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *given, **named)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return call  # type: ignore[return-value]
