@@ -14,7 +14,9 @@ import permissible as pm
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "uls": lambda **given: pm.ULSClassifier(**{"n_rules": 3, "random_state": 0, **given}),
     "uls-tree": lambda **given: pm.ULSClassifier(**{"n_rules": 3, "features": "tree", "random_state": 0, **given}),
-    "uls-columns": lambda **given: pm.ULSClassifier(**{"n_rules": 3, "features": "columns", "random_state": 0, **given}),
+    "uls-columns": lambda **given: pm.ULSClassifier(
+        **{"n_rules": 3, "features": "columns", "random_state": 0, **given}
+    ),
     "udt": lambda **given: pm.UDTClassifier(**{"max_leaves": 4, "random_state": 0, **given}),
     "boundary": lambda **given: pm.BoundaryClassifier(**given),
     "boundary-kernel": lambda **given: pm.BoundaryClassifier(**{"kernel": "rbf", "alpha": 1e-2, **given}),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from permissible.types import ArrayLike, FloatArray
-from permissible.validation import Words, real_numbers, refusal, refusal_type
+from permissible.validation import Words, real_numbers, refusal, refusal_type, shown
 from permissible.validation.numbers import real_number, whole_number
 
 REJECT = "reject"
@@ -45,25 +45,31 @@ def ordinal_costs(n_classes: int, power: float) -> FloatArray:
 
 def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | None, tuple[str, ...]]:
     """Return costs, the column of rejection if there is one, and the classes of a CSV file."""
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        came = Words(f"{path}, which cannot be read: {' '.join(str(error).split())}")
+        raise refusal("path", "a CSV file of costs", came) from None
     if len(rows) < 3:
         raise refusal(
             "path", "a CSV file with a header and a row for each class", Words(f"{len(rows)} lines in {path}")
         )
     header, names = rows[0][1:], [row[0] for row in rows[1:]]
-    predicted = header[:-1] if header[-1] == REJECT else header
+    predicted = header[:-1] if header[-1:] == [REJECT] else header
     if sorted(predicted) != sorted(names):
         raise refusal(
-            "path", f"a file whose header names the classes of its rows, {names}", Words(f"{predicted} in {path}")
+            "path",
+            f"a file whose header names the classes of its rows, {shown(names)}",
+            Words(f"{shown(predicted)} in {path}"),
         )
     for row in rows[1:]:
         if len(row) != len(rows[0]):
-            came = Words(f"{len(row) - 1} in the row of {row[0]!r} of {path}")
+            came = Words(f"{len(row) - 1} in the row of {shown(row[0])} of {path}")
             raise refusal("path", f"a file with {len(header)} costs in each row", came)
     table = np.array([[_cost(cell, row[0], path) for cell in row[1:]] for row in rows[1:]])
     order = [predicted.index(name) for name in names]
-    return table[:, order], table[:, -1] if header[-1] == REJECT else None, tuple(names)
+    return table[:, order], table[:, -1] if header[-1:] == [REJECT] else None, tuple(names)
 
 
 def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArray:
@@ -105,4 +111,6 @@ def _cost(cell: str, name: str, path: object) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise refusal("path", "a file of numbers", Words(f"{cell!r} in the row of {name!r} of {path}")) from None
+        raise refusal(
+            "path", "a file of numbers", Words(f"{shown(cell)} in the row of {shown(name)} of {path}")
+        ) from None

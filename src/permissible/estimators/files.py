@@ -133,6 +133,10 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> 
         raise refusal(
             "path", "a model file of permissible", Words(f"{name}, in which {str(error).rstrip('.')}")
         ) from None
+    except (TypeError, AttributeError, LookupError, ArithmeticError) as error:
+        # A value of a kind that no writer makes got as far as the object that it was meant for.
+        came = Words(f"{name}, in which a value has the wrong kind ({' '.join(str(error).split())})")
+        raise refusal("path", "a model file of permissible", came) from None
 
 
 def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
