@@ -92,6 +92,31 @@ reproduce: $(VENV)/.experiments $(CORE) ## every paper's tables and figures, the
 reproduce-full: $(VENV)/.experiments $(CORE) ## the papers' own settings (hours); takes up where it was interrupted
 	@$(PY) -m permissible.experiments all -o results/full
 
+$(VENV)-lowest/.core: pyproject.toml tools/requirements.py CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+	@test -x $(VENV)-lowest/bin/python || $(PYTHON) -m venv $(VENV)-lowest
+	@echo "Installing the lowest versions that pyproject.toml allows into $(VENV)-lowest ..."
+	@$(PYTHON) tools/requirements.py --lowest build lowest > $(VENV)-lowest/requirements.txt
+	@$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)-lowest/requirements.txt
+	@PATH="$(CURDIR)/$(VENV)-lowest/bin:$$PATH" $(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --no-deps --editable . -Cbuild-dir=build/lowest
+	@touch $@
+
+test-lowest: $(VENV)-lowest/.core ## the tests of the core on the lowest versions of its dependencies that are allowed
+	@PYTHONHASHSEED=0 $(VENV)-lowest/bin/python -m pytest -q -m "not slow" tests/validation tests/table tests/bins tests/losses \
+		tests/decisions tests/kernels tests/learners tests/faults/test_bad_input.py tests/faults/test_extremes.py
+
+sanitize: $(STAMP) $(CORE) ## the tests of the kernels on a core built with the address, undefined-behaviour and thread sanitizers
+	@tools/sanitize/run.sh $(PY) address -m "not slow" tests/kernels tests/bins tests/learners tests/faults/test_extremes.py
+	@tools/sanitize/run.sh $(PY) thread -m "not slow" tests/kernels tests/faults/test_concurrency.py -k "thread or kernel"
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := json_text model_document csv_file arff_file cost_file command_options
+fuzz: $(STAMP) $(CORE) ## hostile bytes through every door, FUZZ_SECONDS each; prints the executions
+	@$(call INSTALL,fuzz)
+	@for target in $(FUZZ_TARGETS); do $(PY) -m fuzz.$$target -max_total_time=$(FUZZ_SECONDS) > build/fuzz-$$target.log 2>&1 \
+		|| { tail -40 build/fuzz-$$target.log; exit 1; }; \
+		echo "$$target: $$(grep -ao 'Done [0-9]* runs in [0-9]* second' build/fuzz-$$target.log)s"; done
+
 dist: $(STAMP) ## build the sdist and the wheel, and try them in a clean environment without the source tree
 	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --outdir dist .
 	@bash tools/try-dist.sh "$(PYTHON)" dist

@@ -19,5 +19,13 @@ def requirements(extras: list[str]) -> list[str]:
     return sorted(set(wanted))
 
 
+def lowest(listed: list[str]) -> list[str]:
+    """Pin the package's own dependencies at the lowest version that is allowed; tools stay as they are."""
+    own = set(requirements([]))
+    return [requirement.replace(">=", "==") if requirement in own else requirement for requirement in listed]
+
+
 if __name__ == "__main__":
-    print("\n".join(requirements(sys.argv[1:])))
+    given = sys.argv[1:]
+    listed = requirements([name for name in given if name != "--lowest"])
+    print("\n".join(lowest(listed) if "--lowest" in given else listed))

@@ -22,7 +22,7 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
     With `reset` the columns are remembered as those of fit, else compared with them.
     """
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sparse.issparse(X):  # a sparse dictionary of keys is both
         return _mapping(estimator, X, reset)
     if reset:
         numbers = _numbers(X)
