@@ -221,7 +221,8 @@ class DenseSolver {
         return total;
     }
 
-    /// The band's rows gathered side by side (copied, in class order).
+    /// The band's rows in class order: gathered side by side where they are few, pointed at where a copy would cost
+    /// memory.
     struct Gathered {
         std::vector<T> values;
         Rows<T> rows;
@@ -230,20 +231,21 @@ class DenseSolver {
     template <typename Row>
     Gathered gather(const std::vector<std::size_t>& band, Row row) const {
         Gathered out;
-        out.values.resize(band.size() * d_);
+        const bool copies = 10 * band.size() <= n_;
+        if (copies) out.values.resize(band.size() * d_);
         out.rows.d = d_;
         for (int side = 1; side >= 0; --side) {
             for (std::size_t r : band) {
                 const std::size_t i = row(r);
                 if ((positive_[i] != 0) != (side == 1)) continue;
                 const std::size_t at = out.origin.size();
-                std::copy(x_ + i * d_, x_ + (i + 1) * d_, out.values.data() + at * d_);
-                out.origin.push_back(i), out.rows.weight.push_back(weight_[i]),
-                    out.rows.index.push_back(static_cast<int64_t>(at));
+                if (copies) std::copy(x_ + i * d_, x_ + (i + 1) * d_, out.values.data() + at * d_);
+                out.origin.push_back(i), out.rows.weight.push_back(weight_[i]);
+                out.rows.index.push_back(static_cast<int64_t>(copies ? at : i));
             }
             if (side == 1) out.rows.positives = out.origin.size();
         }
-        out.rows.x = out.values.data();
+        out.rows.x = copies ? out.values.data() : x_;
         return out;
     }
 
@@ -334,7 +336,7 @@ class DenseSolver {
         for (int round = 0; round < 12; ++round) {
             const double reached = widen(band, n_, row, f);
             const Split parts = split(n_, row, f, reached);
-            if (3 * parts.band.size() > n_ + 60 * (d_ + 1)) return false;
+            if (5 * parts.band.size() > 4 * n_ + 100 * (d_ + 1)) return false;
             const Gathered near = gather(parts.band, row);
             Newton<T> newton(problem_, near.rows, parts.frozen, threads_, interrupt_);
             const int budget = std::min(150, max_steps / 2 - best_.steps);

@@ -2,10 +2,15 @@
 // certificate.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <list>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -61,10 +66,10 @@ class RowCache {
     const T* get(std::size_t i, std::size_t pinned, Fill fill) {
         if (place_[i] != order_.end()) {
             order_.splice(order_.begin(), order_, place_[i]);
-            return order_.front().values.get();
+            return order_.front().values;
         }
         if (order_.size() < capacity_) {
-            order_.push_front({i, std::make_unique_for_overwrite<T[]>(n_)});
+            order_.push_front({i, fresh_row()});
         } else {
             auto oldest = std::prev(order_.end());
             if (oldest->row == pinned) --oldest;
@@ -73,16 +78,38 @@ class RowCache {
             order_.splice(order_.begin(), order_, oldest);
         }
         place_[i] = order_.begin();
-        fill(i, order_.front().values.get());
-        return order_.front().values.get();
+        fill(i, order_.front().values);
+        return order_.front().values;
     }
 
   private:
     struct Entry {
         std::size_t row;
-        std::unique_ptr<T[]> values;
+        T* values;
     };
-    std::size_t n_, capacity_;
+    struct Release {
+        void operator()(T* slab) const { std::free(slab); }
+    };
+    static constexpr std::size_t kSlab = std::size_t{1}
+                                         << 22;  // bytes; on huge pages, for fewer faults and translations
+
+    T* fresh_row() {
+        const std::size_t stride = (n_ + 15) / 16 * 16, bytes = stride * sizeof(T);
+        if (left_ == 0) {
+            left_ = std::min(capacity_ - order_.size(), std::max<std::size_t>(1, kSlab / bytes));
+            const std::size_t size = (left_ * bytes + (kSlab / 2 - 1)) / (kSlab / 2) * (kSlab / 2);
+            T* slab = static_cast<T*>(std::aligned_alloc(kSlab / 2, size));
+            if (slab == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+            madvise(slab, size, MADV_HUGEPAGE);
+#endif
+            slabs_.emplace_back(slab);
+        }
+        return slabs_.back().get() + --left_ * stride;
+    }
+
+    std::size_t n_, capacity_, left_ = 0;
+    std::vector<std::unique_ptr<T, Release>> slabs_;
     std::list<Entry> order_;
     std::vector<typename std::list<Entry>::iterator> place_;
 };
