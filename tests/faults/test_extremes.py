@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+import permissible as pm
 from tests.faults.subjects import ESTIMATORS, HOUSE, TAKES_MISSING
 
 BINARY = tuple(kind for kind in ESTIMATORS if kind.startswith("boundary"))
@@ -214,3 +215,15 @@ def test_labels_of_any_kind_come_back_as_they_were(kind, name):
     estimator = ESTIMATORS[kind]().fit(X, y)
     assert set(estimator.classes_.tolist()) == set(y.tolist())
     assert set(estimator.predict(X).tolist()) <= set(y.tolist())
+
+
+def test_rows_separated_so_far_that_every_weight_vanishes_are_fitted():
+    """The exponential loss without a penalty has no finite minimiser here; found by test_fuzz.py."""
+    X, y = np.array([[0.0], [0.0], [np.nan]]), np.array([0, 0, 1])
+    model = pm.ULSClassifier(
+        "exponential", 1, 1, scheme="corrective", l2=0.0, early_stopping=False, fit_intercept=False
+    )
+    with pytest.warns(ConvergenceWarning, match="separate the classes"):
+        model.fit(X, y)
+    assert model.predict(X).tolist() == [0, 0, 1]
+    assert model.certificate_.largest_edge == 0

@@ -152,6 +152,8 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
             covered = rows.rows.histogram(step.rule, request)
             inside = float(int(covered[0, 0].sum())) / request.weight_grid
             squares += (2.0 * inside - everything) * (2.0 * inside - everything)
+    if rows.now.weight <= 0:  # separated so far that every weight has vanished: nothing is left to gain
+        return 0.0, 0.0
     return math.sqrt(2.0 * largest) / rows.now.weight, math.sqrt(squares) / rows.now.weight
 
 
