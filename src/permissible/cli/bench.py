@@ -10,7 +10,7 @@ def command(
 ) -> None:
     """Measure speed beside the peers in one run; needs the source tree, where the benchmarks live.
 
-    Example: [bold]permissible bench[/bold]
+    Example: permissible bench
     """
     import subprocess
     import sys

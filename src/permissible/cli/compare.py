@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Compare losses and models on the same folds: errors, log-losses, costs, margins, ranks and paired tests.
 
-    Example: [bold]permissible compare patients.csv --target outcome --losses logistic,matsushita,squared --cv 10[/bold]
+    Example: permissible compare patients.csv --target outcome --losses logistic,matsushita,squared --cv 10
     """
     from permissible.cli import show
     from permissible.cli.learner import Learner

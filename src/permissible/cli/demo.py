@@ -19,7 +19,7 @@ def command(
 
     The data (569 tumours, 30 measurements) come with scikit-learn; nothing is downloaded.
 
-    Example: [bold]permissible demo[/bold]
+    Example: permissible demo
     """
     from permissible.cli import show
     from permissible.cli.learner import Learner

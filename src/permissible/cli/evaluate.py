@@ -22,7 +22,7 @@ def command(
 
     Another decision than the model's own can be tried without fitting again.
 
-    Example: [bold]permissible evaluate model.json test.csv --reject-cost 0.2[/bold]
+    Example: permissible evaluate model.json test.csv --reject-cost 0.2
     """
     from permissible.cli import show
     from permissible.cli.fit import aligned

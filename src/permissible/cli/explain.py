@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Print a model in words; with DATA, what each of its terms says of one row.
 
-    Example: [bold]permissible explain model.json patients.csv --row 17[/bold]
+    Example: permissible explain model.json patients.csv --row 17
     """
     from permissible.cli import show
     from permissible.cli.loading import load_model

@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Write a model in a form that runs or reads elsewhere: a database, an ONNX runtime, plain Python, a page.
 
-    Example: [bold]permissible export model.json --format sql --dialect postgres --table patients -o score.sql[/bold]
+    Example: permissible export model.json --format sql --dialect postgres --table patients -o score.sql
     """
     import typer
 

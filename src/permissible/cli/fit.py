@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Learn a model from a file, print it in words, and write it where asked.
 
-    Example: [bold]permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html[/bold]
+    Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """
     from permissible.cli.learner import Learner
     from permissible.cli.rows import FileOptions, training_file

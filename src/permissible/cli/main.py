@@ -15,15 +15,26 @@ from permissible.cli.errors import CommandError
 
 app = typer.Typer(
     name="permissible",
-    help="Classifiers for the decision that has to be made: readable rules, trees, risk groups, reject options, costs.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, fit, predict, evaluate, explain, report, export, compare, reproduce, bench):
-    app.command(name=verb.__name__.rsplit(".", 1)[-1])(verb.command)
+_VERBS = (
+    (demo, "A readable model of real data in a minute, with a page."),
+    (fit, "Learn a model from a file."),
+    (predict, "Ask a model about the rows of a file."),
+    (evaluate, "How good a model is on rows with known truth."),
+    (explain, "A model in words, or what it says of one row."),
+    (report, "A page about a model that one can explore."),
+    (export, "A model as text, SQL, ONNX, JSON, Python or HTML."),
+    (compare, "Losses and models on the same folds."),
+    (reproduce, "The papers' experiments, run again."),
+    (bench, "Speed beside the peers, measured in one run."),
+)
+for verb, short in _VERBS:
+    app.command(name=verb.__name__.rsplit(".", 1)[-1], short_help=short)(verb.command)
 
 
 def _version(wanted: bool) -> None:
@@ -42,7 +53,7 @@ def start(
 ) -> None:
     """Classifiers for the decision that has to be made: readable rules, trees, risk groups, reject options, costs.
 
-    Begin with [bold]permissible demo[/bold], or with your own file: [bold]permissible fit patients.csv --target outcome[/bold].
+    Begin with permissible demo, or with your own file: permissible fit patients.csv --target outcome.
     """
 
 

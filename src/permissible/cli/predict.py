@@ -27,7 +27,7 @@ def command(
 
     Columns are found by name; others are ignored. Rows stream, so the file may be larger than memory.
 
-    Example: [bold]permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id[/bold]
+    Example: permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id
     """
     from permissible.cli import show
     from permissible.cli.loading import load_model, schema_of

@@ -21,7 +21,7 @@ def command(
 ) -> None:
     """Write a self-contained HTML page about a model on rows whose truth is known; it opens without a network.
 
-    Example: [bold]permissible report model.json test.csv -o report.html[/bold]
+    Example: permissible report model.json test.csv -o report.html
     """
     import numpy as np
 

@@ -25,7 +25,7 @@ def command(
 
     A run that was interrupted is taken up where it stopped.
 
-    Example: [bold]permissible reproduce trees --quick -o results/[/bold]
+    Example: permissible reproduce trees --quick -o results/
     """
     from permissible.cli.errors import CommandError, UseError
 

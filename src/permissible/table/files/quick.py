@@ -12,7 +12,8 @@ from permissible.table.files.cells import RawChunk
 
 SMALL = 1 << 16
 """Files of fewer bytes are read before pyarrow is even imported."""
-BLOCK = 1 << 22
+BLOCK = 1 << 20
+"""Bytes of a block: pyarrow reads up to 32 of them ahead."""
 
 
 class Sniffed(Protocol):
@@ -93,16 +94,19 @@ def _is_plain(path: Path) -> bool:
 
 def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
     options = pyarrow.csv
-    with options.open_csv(
-        str(file.path),
-        read_options=options.ReadOptions(
-            use_threads=False, block_size=BLOCK, column_names=[*file.names], skip_rows=int(file.has_header)
-        ),
-        parse_options=options.ParseOptions(delimiter=file.delimiter, quote_char=False, ignore_empty_lines=True),
-        convert_options=options.ConvertOptions(
-            column_types=dict.fromkeys(file.names, pyarrow.string()), strings_can_be_null=False
-        ),
-    ) as reader:
+    with (
+        pyarrow.OSFile(str(file.path)) as stream,
+        options.open_csv(
+            stream,
+            read_options=options.ReadOptions(
+                use_threads=False, block_size=BLOCK, column_names=[*file.names], skip_rows=int(file.has_header)
+            ),
+            parse_options=options.ParseOptions(delimiter=file.delimiter, quote_char=False, ignore_empty_lines=True),
+            convert_options=options.ConvertOptions(
+                column_types=dict.fromkeys(file.names, pyarrow.string()), strings_can_be_null=False
+            ),
+        ) as reader,
+    ):
         yield from reader
 
 
