@@ -5,6 +5,7 @@ put into our objective. Ours stops at a certified relative gap of 1e-6 (kernels:
 LinearSVC has no such stop, so its tolerance is the largest with a comparable objective. K = 3 and 9 are shown beside K = 1.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -54,34 +55,47 @@ def ours(X: Any, y: Any, boundaries: tuple[float, ...], alpha: float, **options:
     return lambda: float(BoundaryClassifier(boundaries, alpha=alpha, **options).fit(X, y).objective_)
 
 
-def liblinear(X: Any, y: Any, alpha: float, tol: float, max_iter: int = 1000) -> Work:
+def liblinear(X: Any, y: Any, alpha: float, tol: float, max_iter: int = 1000) -> Callable[[], tuple[float, float]]:
+    """Only the fit is timed; the objective is computed afterwards."""
     from sklearn.svm import LinearSVC
 
-    def work() -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            peer = LinearSVC(loss="hinge", C=1 / (4 * np.log(2) * alpha * len(y)), tol=tol, max_iter=max_iter).fit(X, y)
+    def work() -> tuple[float, float]:
+        peer = LinearSVC(loss="hinge", C=1 / (4 * np.log(2) * alpha * len(y)), tol=tol, max_iter=max_iter)
+        seconds = _timed(peer, X, y)
         margin = np.where(y == 1, 1, -1) * peer.decision_function(X)
         square = SCALE**2 * ((peer.coef_**2).sum() + peer.intercept_[0] ** 2)
-        return float(np.log(2) * np.maximum(1 - margin, 0).mean() + alpha / 2 * square)
+        return seconds, float(np.log(2) * np.maximum(1 - margin, 0).mean() + alpha / 2 * square)
 
     return work
 
 
-def libsvm(X: Any, y: Any, alpha: float, gamma: float) -> Work:
+def libsvm(X: Any, y: Any, alpha: float, gamma: float) -> Callable[[], tuple[float, float]]:
+    """Only the fit is timed; the objective is computed afterwards."""
     from sklearn.svm import SVC
 
-    def work() -> float:
-        peer = SVC(C=1 / (4 * np.log(2) * alpha * len(y)), gamma=gamma, tol=1e-3, cache_size=200).fit(X, y)
-        return float(peer.n_support_.sum())
+    def work() -> tuple[float, float]:
+        peer = SVC(C=1 / (4 * np.log(2) * alpha * len(y)), gamma=gamma, tol=1e-3, cache_size=200)
+        seconds = _timed(peer, X, y)
+        score = peer.decision_function(X)
+        square = SCALE**2 * peer.dual_coef_[0] @ (score[peer.support_] - peer.intercept_[0])
+        margin = np.where(y == 1, 1, -1) * score
+        return seconds, float(np.log(2) * np.maximum(1 - margin, 0).mean() + alpha / 2 * square)
 
     return work
+
+
+def _timed(peer: Any, X: Any, y: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LIBLINEAR warns when it stops at max_iter; its objective tells
+        start = time.perf_counter()
+        peer.fit(X, y)
+        return time.perf_counter() - start
 
 
 def linear_row(
     name: str, data: Callable[[], tuple[Any, Any]], alpha: float, least: float, tol: float, repeats: int
 ) -> Row:
-    def prepare() -> Mapping[str, Work]:
+    def prepare() -> Mapping[str, Any]:
         X, y = data()
         return {
             "permissible": ours(X, y, (0.5,), alpha, penalize_intercept=True),
@@ -97,7 +111,7 @@ def linear_row(
 
 
 def kernel_row(n: int, cost: float, repeats: int) -> Row:
-    def prepare() -> Mapping[str, Work]:
+    def prepare() -> Mapping[str, Any]:
         X, y = curved(n)
         alpha = 1 / (4 * np.log(2) * cost * n)
         options = {"kernel": "rbf", "gamma": 1 / 20, "tol": 1e-4}
@@ -109,7 +123,7 @@ def kernel_row(n: int, cost: float, repeats: int) -> Row:
 
     return Row(
         name=f"boundary, rbf kernel {n:,} x 20, C={cost:g}", prepare=prepare, at_least={"SVC": 3.0},
-        quality="objective (18); support vectors for SVC", repeats=repeats,
+        quality="objective (18)", repeats=repeats,
         note="K=3 is to take at most 1.5 times the time of K=1",
     )  # fmt: skip
 
