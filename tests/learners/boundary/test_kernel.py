@@ -91,3 +91,16 @@ def test_kernel_values_are_those_of_scikit_learn(name):
     np.testing.assert_allclose(
         kernel.matrix(left, right), pairwise_kernels(left, right, metric=name, **extra), rtol=1e-12
     )
+
+
+def test_one_boundary_at_one_half_has_the_objective_of_libsvm():
+    features, positive, _ = draw(7, n=250)
+    alpha, scale = 1e-3, 2 * np.log(2)
+    problem = Problem(Target.of((0.5,), "logistic").segments, positive, np.ones(250), alpha)
+    fit = solve_kernel(features, problem, Kernel("rbf", 0.3))
+    peer = SVC(C=1 / (4 * np.log(2) * alpha * 250), gamma=0.3, tol=1e-10).fit(features, positive)
+    gram, coef = pairwise_kernels(features, metric="rbf", gamma=0.3), np.zeros(250)
+    coef[peer.support_] = scale * peer.dual_coef_[0]
+    theirs = problem.objective(gram @ coef + scale * peer.intercept_[0], coef @ gram @ coef, 0.0)
+    assert fit.certificate.objective == pytest.approx(theirs, rel=1e-8)
+    assert fit.certificate.relative_gap < 1e-10
