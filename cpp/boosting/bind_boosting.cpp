@@ -267,12 +267,12 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
 
 nb::list bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums, bool two_values, double l2,
                              double weight_unit, double curvature_unit, int64_t total_weight, int64_t total_curvature,
-                             bool oriented, const std::vector<int>& used) {
+                             bool oriented, const std::vector<int>& used, double share) {
     const auto layouts = layouts_of(layout);
     if (sums.shape(0) != layouts.size() || sums.shape(1) != (two_values ? 2u : 1u) || sums.shape(2) != 256) {
         throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
     }
-    const Criterion criterion{two_values, l2, weight_unit, curvature_unit, total_weight, total_curvature};
+    const Criterion criterion{two_values, l2, weight_unit, curvature_unit, total_weight, total_curvature, share};
     nb::list out;
     for (const Candidate& found : best_literals(layouts, sums.data(), criterion, oriented, used)) {
         if (found.decrease < 0.0) continue;
@@ -474,8 +474,8 @@ void bind_boosting(nb::module_& area) {
         },
         "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
     area.def("best_literals", &bound_best_literals, "layout"_a.noconvert(), "sums"_a.noconvert(), "two_values"_a,
-             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a,
-             "used"_a);
+             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a, "used"_a,
+             "share"_a = 1.0);
     area.def("boost", &boost, "rows"_a, "validation"_a.none(), "layout"_a.noconvert(), nb::kw_only(), "n_rounds"_a,
              "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a, "share"_a, "tolerance"_a,
              "seed"_a, "first_round"_a = 0, "start_score"_a = 0.0, "start_constant"_a = true, "max_seconds"_a = 0.0,

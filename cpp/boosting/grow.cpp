@@ -60,6 +60,7 @@ class Growth {
         summed({}, all_);
         criterion_.two_values = options.two_values;
         criterion_.l2 = options.l2 * options.share;
+        criterion_.share = options.share;
         criterion_.weight_unit = 1.0 / grids.weight;
         criterion_.total_weight = total(all_.data());
         if (options.two_values) {

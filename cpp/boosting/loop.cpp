@@ -199,7 +199,7 @@ class Loop {
         for (std::size_t j = 0; j < n_columns; ++j) {
             std::copy_n(sums.data() + j * n_sums * 256, 256, weights.data() + j * 256);
         }
-        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1};
+        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1, 1.0};
         for (int code = 0; code < 256; ++code) criterion.total_weight += weights[static_cast<std::size_t>(code)];
         double largest = 0.0;
         for (const Candidate& found : best_literals(layouts_, weights.data(), criterion, false, {})) {

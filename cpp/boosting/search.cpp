@@ -99,8 +99,8 @@ class ColumnScan {
     }
     static Sums minus(Sums from, Sums term) { return {from.weight - term.weight, from.curvature - term.curvature}; }
 
-    bool offer(Sums in, Test test, int code, bool missing) {
-        const double decrease = criterion_.decrease(in.weight, in.curvature);
+    bool offer(Sums in, Test test, int code, bool missing, double cost = 0.0) {
+        const double decrease = criterion_.decrease(in.weight, in.curvature) - cost;
         if (!(decrease > best_.decrease) || empty_side(criterion_, in)) return false;
         best_.decrease = decrease;
         best_.test = test;
@@ -162,7 +162,9 @@ class ColumnScan {
         };
         const bool missing = std::count(kept.begin(), kept.end(), kMissing) > 0;
         const bool listed = named(kept) <= named(others);
-        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing)) return;
+        const double cost =
+            kCategoryCost * criterion_.share * static_cast<double>(std::min(named(kept), named(others)) - 1);
+        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing, std::max(cost, 0.0))) return;
         best_.members.fill(0);
         for (const int code : listed ? kept : others) best_.members[static_cast<std::size_t>(code)] = 1;
     }

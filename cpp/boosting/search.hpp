@@ -23,6 +23,11 @@ struct ColumnLayout {
     bool has_missing = false;
 };
 
+/// What each category after the first must bring to a set, in units of the loss (nats for the logistic one): choosing
+/// it is fitting one more parameter, and a parameter fits noise by half a unit on average (Akaike's count, for the best
+/// of many).
+inline constexpr double kCategoryCost = 1.0;
+
 struct Criterion {
     bool two_values = true;
     double l2 = 0.0;
@@ -30,6 +35,7 @@ struct Criterion {
     double curvature_unit = 1.0;  // real value of one unit of K
     int64_t total_weight = 0;     // G over all rows, in units
     int64_t total_curvature = 0;  // K over all rows, in units (one value: only a positive constant is needed)
+    double share = 1.0;           // of the rows that these sums are over
 
     double decrease(int64_t weight_in, int64_t curvature_in) const {
         if (!two_values) {

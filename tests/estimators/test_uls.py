@@ -85,7 +85,7 @@ def test_plain_is_the_papers_algorithm(breast):
 def test_compact_is_short(breast):
     X, y = breast
     model = ULSClassifier.compact().fit(X, y)
-    assert len(model.rules_) == 10
+    assert 3 <= len(model.rules_) <= 10
     assert max(len(rule) for rule in model.rules_) <= 2
     assert model.score(X, y) > 0.97
 

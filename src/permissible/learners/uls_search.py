@@ -115,7 +115,7 @@ class Growth:
         c = self.criterion
         found = kernels.best_literals(
             self.layout, sums, c.two_values, c.l2, c.weight_unit, c.curvature_unit, c.total_weight, c.total_curvature,
-            oriented, [literal.column for literal in rule],
+            oriented, [literal.column for literal in rule], self.request.share,
         )  # fmt: skip
         return [Extended(d, weight, curvature, (*rule, literal_of(literal, self.binning)))
                 for d, weight, curvature, literal in found]  # fmt: skip

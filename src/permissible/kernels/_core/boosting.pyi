@@ -117,6 +117,7 @@ def best_literals(
     total_curvature: int,
     oriented: bool,
     used: Sequence[int],
+    share: float = 1.0,
 ) -> list[tuple[float, int, int, FoundLiteral]]: ...
 def boost(
     rows: Rows,
