@@ -45,20 +45,25 @@ class Batches:
     def parts(self, schema: Schema | None = None) -> Iterator[Part]:
         """Read through the source, in the terms of `schema` when it is known."""
         for columns in self.columns():
-            for name in (self.target, self.weight):
-                if name is not None and name not in columns:
-                    raise refusal(
-                        "target" if name == self.target else "weight",
-                        f"a column of the data ({shown([*columns])})",
-                        name,
-                    )
-            labels = np.asarray(columns[self.target])
-            weight = None if self.weight is None else _weights(columns[self.weight])
-            kept = {k: v for k, v in columns.items() if k not in self.drop and k not in (self.target, self.weight)}
-            yield Part(read(kept, schema, None if schema else self.categorical or None), labels, weight)
+            yield part_of_columns(columns, self.target, self.weight, self.drop, self.categorical, schema)
 
 
-def _weights(values: Any) -> FloatArray:
+def part_of_columns(
+    columns: Columns, target: str, weight: str | None, drop: frozenset[str], categorical: Sequence[str],
+    schema: Schema | None,
+) -> Part:  # fmt: skip
+    """Columns by name, taken apart into features, labels and weights."""
+    for name in (target, weight):
+        if name is not None and name not in columns:
+            raise refusal("target" if name == target else "weight", f"a column of the data ({shown([*columns])})", name)
+    labels = np.asarray(columns[target])
+    weights = None if weight is None else checked_weights(columns[weight])
+    kept = {k: v for k, v in columns.items() if k not in drop and k not in (target, weight)}
+    return Part(read(kept, schema, None if schema else categorical or None), labels, weights)
+
+
+def checked_weights(values: Any) -> FloatArray:
+    """Weights of rows: finite and not negative; 0 leaves a row out."""
     weight = np.asarray(values, dtype=np.float64)
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise refusal("weight", "a column of finite weights that are not negative", Words("another value"))
@@ -73,7 +78,7 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
         raise refusal("path", "at least one file", Words("none"))
 
     def columns() -> Iterator[Columns]:
-        kinds = _joint_kinds(sources)
+        kinds = joint_kinds(sources)
         for source in sources:
             for chunk in source.chunks(kinds):
                 if kinds.get(target) == "integer" and not np.isnan(chunk[target]).any():
@@ -83,7 +88,7 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
     return columns
 
 
-def _joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
+def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
     """The kind of each column over all files: what a file without a value in it says does not count."""
     from permissible.table.files.cells import joined
 

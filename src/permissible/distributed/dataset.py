@@ -12,11 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from permissible.bins.encoding import encode
-from permissible.bins.sampling import row_hashes
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
+from permissible.distributed.loading import FirstPass, encoded
 from permissible.distributed.parts import BlockPart
 from permissible.distributed.store import Store, StoreWriter, open_store
 from permissible.distributed.survey import Survey
@@ -24,8 +21,7 @@ from permissible.distributed.transport import SerialTransport
 from permissible.distributed.uls import KINDS, Parted
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.table.schema import Schema
-from permissible.types import AnyArray, IntArray
-from permissible.validation import Words, refusal
+from permissible.types import AnyArray
 
 
 class BinnedDataset:
@@ -128,47 +124,25 @@ class BinnedDataset:
         seed: int = 0,
     ) -> "BinnedDataset":
         source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
-        survey, classes = _first_pass(source, max_bins, seed)
+        seen = _first_pass(source, max_bins, seed)
+        seen.classes()  # refuse before a folder is made
         folder = Path(tempfile.mkdtemp(prefix="permissible-") if directory is None else directory)
-        return cls(_second_pass(source, survey, classes, folder, seed), temporary=directory is None)
+        return cls(_second_pass(source, seen, folder, seed), temporary=directory is None)
 
 
-def _first_pass(source: Batches, max_bins: int, seed: int) -> tuple[Survey, AnyArray]:
+def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
     """What the rows look like, and which labels there are."""
-    survey = Survey(max_bins, seed)
-    labels: AnyArray | None = None
+    seen = FirstPass(Survey(max_bins, seed))
     for part in source.parts():
-        survey.add(part.table, part.weight)
-        counted = part.labels if part.weight is None else part.labels[part.weight > 0]
-        labels = _labels(counted) if labels is None else _labels(np.concatenate([labels, _labels(counted)]))
-    if labels is None or survey.n_rows == 0:
-        raise refusal("batches", "at least one row of positive weight", Words("none"))
-    if len(labels) < 2:
-        raise refusal("y", "labels of at least two classes", Words(f"one class only, {labels.tolist()[0]!r}"))
-    if len(labels) > 65_535:
-        raise refusal("target", "a column of at most 65,535 classes", Words(f"{len(labels)} of them"))
-    return survey, labels
+        seen.add(part)
+    return seen
 
 
-def _labels(values: AnyArray) -> AnyArray:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise refusal("y", "a class label in every row", Words("NaN: Input y contains NaN"), "drop those rows")
-    if values.dtype.kind == "O" and any(value is None or value != value for value in values):
-        raise refusal("y", "a class label in every row", Words("a missing one"), "drop those rows")
-    return np.unique(values)
-
-
-def _second_pass(source: Batches, survey: Survey, classes: AnyArray, folder: Path, seed: int) -> Store:
+def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int) -> Store:
     """Encode the rows and write them."""
-    binning = survey.binning()
-    writer = StoreWriter(folder, binning, classes, len(survey.weights) > 1, seed)
+    binning, classes = seen.binning(), seen.classes()
+    writer = StoreWriter(folder, binning, classes, seen.weighted, seed)
     for part in source.parts(binning.schema):
-        table, labels, weight = part.table, part.labels, part.weight
-        if weight is not None and not weight.all():
-            counts = weight > 0
-            columns = tuple(column[counts] for column in table.columns)
-            table = type(table)(table.schema, columns, int(counts.sum()))
-            labels, weight = labels[counts], weight[counts]
-        target: IntArray = np.searchsorted(classes, labels)
-        writer.add(encode(binning, table).blocks, target, weight, row_hashes(table, seed))
+        rows = encoded(part, binning, classes, seen.weighted, seed)
+        writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content)
     return writer.close()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.distributed.journal import Journal
 from permissible.distributed.session import Kind, Opening
 from permissible.distributed.transport import RemoteRows, Transport
 from permissible.distributed.udt import TreeKind
@@ -39,6 +40,7 @@ class Parted:
     classes: AnyArray
     n_rows: int
     weighted: bool
+    journal: Journal | None = None
 
     def survey(self, method: str, *arguments: Any) -> list[Any]:
         """Ask every part about itself; the answers in the order of the parts."""
@@ -65,10 +67,15 @@ def fit_label(
         return merged_rows(data, label, loss, selection, two_sums, n_threads)
 
     def run(options: ULSOptions, kept: Selection, held: Selection | None) -> Trace:
+        return boosted(options, kept, held) if data.journal is None else data.journal.run(
+            lambda: boosted(options, kept, held)
+        )  # fmt: skip
+
+    def boosted(options: ULSOptions, kept: Selection, held: Selection | None) -> Trace:
         fitted = rows(kept, options.fit_intercept)
         judged = None if held is None else rows(held, options.fit_intercept)
         try:
-            return boost_over(fitted, judged, data.binning, loss, options, watch)
+            return boost_over(fitted, judged, data, loss, options, watch)
         finally:
             for opened in (fitted, judged):
                 if opened is not None:
@@ -86,14 +93,17 @@ def fit_label(
 
 
 def boost_over(
-    rows: MergedRows, held: MergedRows | None, binning: Binning, loss: Loss, options: ULSOptions, watch: Watch | None
+    rows: MergedRows, held: MergedRows | None, data: Parted, loss: Loss, options: ULSOptions, watch: Watch | None
 ) -> Trace:
     """The readable loop, in the units of the loss's kernel where it has one."""
     kernel = compiled(loss)
+    more: dict[str, Any] = {"held": held, "watch": watch}
+    if data.journal is not None:
+        more["recall"] = data.journal.recall
     if kernel is None:
-        return boost(rows, PythonSurrogate(loss), binning, loss.name, options, held=held, watch=watch)
+        return boost(rows, PythonSurrogate(loss), data.binning, loss.name, options, **more)
     scaled = replace(options, l2=options.l2 * kernel.scale)
-    return boost(rows, kernel.function(), binning, loss.name, scaled, held=held, scale=kernel.scale, watch=watch)
+    return boost(rows, kernel.function(), data.binning, loss.name, scaled, scale=kernel.scale, **more)
 
 
 def merged_rows(

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +21,21 @@ from permissible.learners.uls_fast import layout_of
 from permissible.learners.uls_leverage import Field, Leverage
 from permissible.learners.uls_memory import pattern_grid
 from permissible.learners.uls_options import Stop, ULSOptions
-from permissible.learners.uls_refit import refit
+from permissible.learners.uls_refit import Refit, refit
 from permissible.learners.uls_rows import HistogramRequest, Rows, Surrogate, Terms
 from permissible.learners.uls_search import GrownRule, Growth
 from permissible.learners.uls_trace import Round, Trace
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray, BoolArray, FloatArray
 
 Watch = Callable[[int], bool]
 GRADIENT_WORK = 2e7
 """Up to so many rows times rounds the gradient is computed at the end of a fit."""
+Recall = Callable[[Callable[[], Any]], Any]
+"""Makes a choice, or takes it from a fit that was interrupted (distributed/journal.py)."""
+
+
+def _made(choose: Callable[[], Any]) -> Any:
+    return choose()
 
 
 @dataclass(slots=True)
@@ -42,6 +49,7 @@ class Fit:
     options: ULSOptions
     loss_name: str
     scale: float
+    recall: Recall = _made
     constant: float = 0.0
     rules: list[Rule] = field(default_factory=list)
     theta: FloatArray = field(default_factory=lambda: np.zeros(1))
@@ -51,7 +59,7 @@ class Fit:
 def boost(
     rows: Rows, surrogate: Surrogate, binning: Binning, loss_name: str, options: ULSOptions, *,
     held: Rows | None = None, scale: float = 1.0, start: Terms | None = None, first_round: int = 0,
-    watch: Watch | None = None,
+    watch: Watch | None = None, recall: Recall = _made,
 ) -> Trace:  # fmt: skip
     """Boost rules over rows that answer the protocol of uls_rows.py.
 
@@ -69,7 +77,7 @@ def boost(
     terms = start or Terms()
     fit = Fit(
         Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
-        layout_of(binning), options, loss_name, scale,
+        layout_of(binning), options, loss_name, scale, recall,
     )  # fmt: skip
     if start is None and options.fit_intercept:
         _fit_constant(fit)
@@ -101,7 +109,8 @@ def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
             return "time"
         if fit.rows.now.surrogate <= options.tolerance * unit:
             return "separable"
-        grown = grow(fit, options.seed + first_round + number)
+        seed = options.seed + first_round + number
+        grown: GrownRule | None = fit.recall(lambda: grow(fit, seed))  # noqa: B023 (called at once)
         if grown is None or not grown.decrease > options.tolerance * fit.rows.now.surrogate:
             return "no edge"
         capped = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
@@ -174,7 +183,7 @@ def leverage(fit: Fit, grown: GrownRule) -> Leverage:
 
 def _step(fit: Fit, grown: GrownRule) -> bool:
     """The classic scheme: one coefficient (and the constant). True when no finite step exists."""
-    step = leverage(fit, grown)
+    step: Leverage = fit.recall(lambda: leverage(fit, grown))
     rate = fit.options.learning_rate
     value_in, value_out = rate * step.value_in, rate * step.value_out
     before = fit.rows.now.weight
@@ -202,9 +211,7 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
-    grid = pattern_grid(fit.rows.facts)
-    patterns = fit.rows.rows.patterns(tuple(fit.rules), grid)
-    found = refit(patterns, grid, fit.rows.surrogate, fit.theta, free, options.l2)
+    found: Refit = fit.recall(lambda: _refitted(fit, free))
     fit.theta = found.theta
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):
@@ -213,6 +220,13 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     inside = patterns.weight[patterns.bits[:, newest] == 1].sum(axis=0) / pattern_grid(fit.rows.facts)
     _record(fit, grown, before, (float(inside.sum()), float(inside[1])), refitted=True)
     return found.capped
+
+
+def _refitted(fit: Fit, free: BoolArray) -> Refit:
+    """(35) for the free coefficients, over the patterns of the rules so far."""
+    grid = pattern_grid(fit.rows.facts)
+    patterns = fit.rows.rows.patterns(tuple(fit.rules), grid)
+    return refit(patterns, grid, fit.rows.surrogate, fit.theta, free, fit.options.l2)
 
 
 def _record(

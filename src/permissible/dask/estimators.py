@@ -1,0 +1,146 @@
+"""The estimators over a cluster: parameters as those of the local estimator, and how to reach the workers.
+
+`fit` returns the local estimator, fitted: it predicts, prints, saves and exports like any other, without a cluster.
+"""
+
+from typing import Any, ClassVar
+
+from distributed import Client, default_client
+
+from permissible.dask.actor import ActorTransport
+from permissible.dask.partitions import partitions_of
+from permissible.dask.passes import binned_futures, survey_of_all
+from permissible.dask.rpc import RPCTransport
+from permissible.distributed.journal import Journal, fingerprint
+from permissible.distributed.transport import SerialTransport, Transport
+from permissible.distributed.uls import KINDS, Parted
+from permissible.estimators import uls
+from permissible.estimators.intake import seed
+from permissible.estimators.parted import PartedSource
+from permissible.validation import one_of, refusal
+from permissible.validation.numbers import real_number, whole_number
+
+TRANSPORTS = ("rpc", "actor", "serial")
+
+
+class Loaded:
+    """Binned partitions on a cluster, as the estimators take them."""
+
+    def __init__(self, data: Parted) -> None:
+        self.data = data
+
+    def parted(self) -> Parted:
+        """How to reach the partitions."""
+        return self.data
+
+
+class OnCluster:
+    """What the estimators of this module share: loading, a transport, a checkpoint; the fit is the local estimator's."""
+
+    local: ClassVar[Any]
+    own = ("client", "checkpoint", "checkpoint_every", "timeout", "transport")
+
+    def __init__(
+        self, *, client: Client | None = None, checkpoint: Any = None, checkpoint_every: int = 10, timeout: float = 120.0,
+        transport: str = "rpc", **settings: Any,
+    ) -> None:  # fmt: skip
+        self.client, self.checkpoint, self.checkpoint_every = client, checkpoint, checkpoint_every
+        self.timeout, self.transport = timeout, transport
+        self.estimator = self.local(**settings)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, as scikit-learn asks for them."""
+        return {**self.estimator.get_params(deep), **{name: getattr(self, name) for name in self.own}}
+
+    def set_params(self, **params: Any) -> "OnCluster":
+        """Change parameters."""
+        for name in [name for name in params if name in self.own]:
+            setattr(self, name, params.pop(name))
+        self.estimator.set_params(**params)
+        return self
+
+    def __repr__(self) -> str:
+        """The local estimator, and where it is fitted."""
+        return f"permissible.dask.{self.estimator!r}"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: Any = None, weight: Any = None) -> Any:
+        """Fit on a cluster and return the local estimator, fitted.
+
+        Parameters
+        ----------
+        X : dask DataFrame, dask Array, list of files, or BinnedDataset
+        y : dask collection partitioned like X, or the name of a column of X
+        sample_weight : the same
+        target, weight : str
+            Names of columns, where X is a list of files.
+        """
+        one_of("transport", self.transport, TRANSPORTS)
+        timeout = real_number("timeout", self.timeout)
+        every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
+        fit_seed = seed(self.estimator.random_state)
+        if self.checkpoint is not None and self.estimator.random_state is None:
+            raise refusal(
+                "random_state", "an integer where a checkpoint is kept, so that a resumed fit is the same", None
+            )
+        fitted = self.local(**{**self.estimator.get_params(deep=False), "random_state": fit_seed})
+        if isinstance(X, PartedSource):
+            data = X.parted()
+        else:
+            partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
+            data = self._load(partitions, fitted.max_bins, fit_seed, timeout)
+        if self.checkpoint is not None:
+            data = self._with_journal(data, every)
+        fitted.set_params(categorical=None).fit(Loaded(data))
+        if data.journal is not None:
+            data.journal.finish()
+        fitted.set_params(**self.estimator.get_params(deep=False))
+        return fitted
+
+    def _load(self, partitions: Any, max_bins: int, fit_seed: int, timeout: float) -> Parted:
+        """Both passes: what the data look like, then binned partitions on the workers."""
+        client = default_client() if self.client is None else self.client
+        seen = survey_of_all(client, partitions, max_bins, fit_seed)
+        classes, binning = seen.classes(), seen.binning()
+        futures = binned_futures(client, partitions, seen, fit_seed)
+        return Parted(self._transport(client, futures, timeout), binning, classes, seen.survey.n_rows, seen.weighted)
+
+    def _transport(self, client: Any, futures: Any, timeout: float) -> Transport:
+        if self.transport == "serial":
+            return SerialTransport(client.gather(futures), KINDS)
+        return (RPCTransport if self.transport == "rpc" else ActorTransport)(client, futures, timeout)
+
+    def _with_journal(self, data: Parted, every: int) -> Parted:
+        settings = sorted(
+            (name, repr(value)) for name, value in self.estimator.get_params().items() if name != "verbose"
+        )
+        described = fingerprint(settings, data.n_rows, data.classes.tolist(), data.binning.schema, data.weighted)
+        journal = Journal.open(self.checkpoint, described, every)
+        return Parted(data.transport, data.binning, data.classes, data.n_rows, data.weighted, journal)
+
+
+class ULSClassifier(OnCluster):
+    """Boosted readable rules, fitted on a cluster; the parameters of :class:`permissible.ULSClassifier` and these.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        The default client where None.
+    checkpoint : path, optional
+        Where to keep what is needed to resume; after `checkpoint_every` rounds the file is replaced, and it goes when the fit
+        is done. A new fit with the same data and settings goes on from it, to the identical model.
+    checkpoint_every : int
+    timeout : float
+        Seconds within which every partition must have answered a question, lost ones included; then the fit is given up.
+    transport : {"rpc", "actor", "serial"}
+        Direct messages through a worker plugin; dask actors; or everything brought to this process.
+    **settings
+        The parameters of the local estimator.
+
+    Examples
+    --------
+    >>> from permissible.dask import ULSClassifier
+    >>> ULSClassifier(n_rules=20, transport="actor").get_params()["n_rules"]
+    20
+    """
+
+    local = uls.ULSClassifier

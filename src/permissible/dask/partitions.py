@@ -1,0 +1,143 @@
+"""What may be fitted on a cluster, as partitions: dask DataFrames and Arrays, lists of Parquet files, binned data sets.
+
+A partition is a loader (small, travels to a worker) and the delayed values that it reads. Rows are numbered in the order of
+the partitions. The functions below run on the workers.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from permissible.distributed.batches import Part, checked_weights, part_of_columns
+from permissible.table.files import open_table
+from permissible.table.reading import read
+from permissible.table.schema import Schema
+from permissible.validation import Words, refusal, refusal_type
+
+
+class Loader(Protocol):
+    """Reads the rows of a partition from the values of its inputs."""
+
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+        """The rows, in one piece or several, in the terms of `schema` when it is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A loader with its inputs (dask's delayed values)."""
+
+    loader: Loader
+    inputs: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionLoader:
+    """A partition of a collection: features, labels, perhaps weights; or one frame with columns for all of them."""
+
+    target: str | None = None
+    weight: str | None = None
+    categorical: Any = None
+
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+        """The partition in one piece."""
+        frame, labels, weight = ([*inputs, None, None])[:3]
+        for name in (self.target, self.weight):
+            if name is not None and name not in frame.columns:
+                raise refusal("y" if name == self.target else "sample_weight", "a column of X", name)
+        if self.target is not None:
+            labels = frame[self.target]
+        if self.weight is not None:
+            weight = frame[self.weight]
+        named = [name for name in (self.target, self.weight) if name is not None]
+        features = frame.drop(columns=named) if named else frame
+        table = read(features, schema, None if schema else self.categorical)
+        found = np.asarray(labels)
+        if found.ndim == 2 and found.shape[1] == 1:
+            found = found[:, 0]
+        if len(found) != table.n_rows:
+            raise refusal(
+                "y", "of the same length as X in every partition", Words(f"{len(found)} labels for {table.n_rows} rows"),
+                "partition X and y alike",
+            )  # fmt: skip
+        checked = None if weight is None else checked_weights(weight)
+        yield Part(table, found, checked)
+
+
+@dataclass(frozen=True, slots=True)
+class FileLoader:
+    """A file, read in chunks. `kinds` are those of the columns over all files."""
+
+    path: str
+    kinds: dict[str, Any]
+    target: str
+    weight: str | None = None
+    categorical: tuple[str, ...] = field(default=())
+
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+        """The chunks of the file."""
+        for chunk in open_table(Path(self.path)).chunks(self.kinds):
+            if self.kinds.get(self.target) == "integer" and not np.isnan(chunk[self.target]).any():
+                chunk[self.target] = chunk[self.target].astype(np.int64)
+            yield part_of_columns(chunk, self.target, self.weight, frozenset(), self.categorical, schema)
+
+
+def partitions_of(
+    X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, categorical: Any
+) -> list[Partition]:
+    """The partitions of what was given to `fit`, in the order of the rows."""
+    if _is_paths(X):
+        return _files(
+            X, target if target is not None else y, weight if weight is not None else sample_weight, categorical
+        )
+    if not hasattr(X, "to_delayed"):
+        raise refusal_type(
+            "X", "a dask DataFrame, a dask Array, a list of files or a BinnedDataset", X,
+            "fit data in memory with the local estimator of the same name",
+        )  # fmt: skip
+    target, y = (y, None) if isinstance(y, str) else (target, y)
+    weight, sample_weight = (sample_weight, None) if isinstance(sample_weight, str) else (weight, sample_weight)
+    if y is None and target is None:
+        raise refusal("y", "the labels: a dask collection partitioned like X, or a column name", None)
+    columns = [_delayed("X", X)]
+    for name, beside in (("y", y), ("sample_weight", sample_weight)):
+        if beside is not None:
+            columns.append(_delayed(name, beside))
+    if len({len(column) for column in columns}) > 1:
+        raise refusal(
+            "y", "partitioned like X", Words(f"{[len(column) for column in columns]} partitions"),
+            "rechunk or repartition it",
+        )  # fmt: skip
+    loader = CollectionLoader(target, weight, categorical)
+    if y is None and sample_weight is not None:
+        raise refusal("sample_weight", "a column name where y is one", Words("a collection"))
+    return [Partition(loader, inputs) for inputs in zip(*columns, strict=True)]
+
+
+def _delayed(name: str, collection: Any) -> list[Any]:
+    """The delayed partitions of a collection, in order; an array keeps its columns together."""
+    if not hasattr(collection, "to_delayed"):
+        raise refusal_type(name, "a dask collection partitioned like X", collection)
+    if hasattr(collection, "chunks") and collection.ndim == 2:
+        collection = collection.rechunk({1: -1})
+    delayed = collection.to_delayed()
+    return list(delayed.ravel()) if isinstance(delayed, np.ndarray) else list(delayed)
+
+
+def _is_paths(X: Any) -> bool:
+    path = (str, os.PathLike)
+    return isinstance(X, path) or (isinstance(X, (list, tuple)) and bool(X) and all(isinstance(x, path) for x in X))
+
+
+def _files(paths: Any, target: Any, weight: Any, categorical: Any) -> list[Partition]:
+    from permissible.distributed.batches import joint_kinds
+
+    if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
+        raise refusal("target", "the name of the column of labels, since X is a list of files", target)
+    listed = [os.path.abspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    kinds = joint_kinds([open_table(Path(path)) for path in listed])
+    return [Partition(FileLoader(path, kinds, target, weight, tuple(categorical or ()))) for path in listed]

@@ -1,0 +1,85 @@
+"""The two passes over partitions on a cluster: surveys are merged in a tree, then every worker keeps its binned partitions.
+
+Both passes are task graphs of dask's, so a lost worker is dask's to make good: what it held is loaded and binned again.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from dask import delayed
+
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.dask.partitions import Loader, Partition
+from permissible.distributed.loading import FirstPass, encoded
+from permissible.distributed.parts import MemoryPart
+from permissible.distributed.survey import Survey
+from permissible.distributed.uls_rows import NumberedPart
+from permissible.types import AnyArray
+
+FAN_IN = 8
+"""Surveys that one task merges: a survey may hold a sample of 200,000 rows."""
+
+
+def first_pass(loader: Loader, max_bins: int, seed: int, *inputs: Any) -> FirstPass:
+    """Look at one partition."""
+    seen = FirstPass(Survey(max_bins, seed))
+    for part in loader.parts(list(inputs), None):
+        seen.add(part)
+    return seen
+
+
+def merged_passes(passes: Sequence[FirstPass]) -> FirstPass:
+    """Several as one."""
+
+    def merge(one: FirstPass, other: FirstPass) -> FirstPass:
+        one.merge(other)
+        return one
+
+    survey = passes[0].survey
+    return reduce(merge, passes, FirstPass(Survey(survey.max_bins, survey.seed)))
+
+
+def load_and_bin(
+    loader: Loader, number: int, binning: Binning, classes: AnyArray, weighted: bool, seed: int, *inputs: Any
+) -> NumberedPart:
+    """Read one partition and keep its codes."""
+    pieces = [
+        encoded(part, binning, classes, weighted, seed) for part in loader.parts(list(inputs), binning.schema)
+    ]  # fmt: skip
+    if len(pieces) == 1:
+        return NumberedPart(number, pieces[0])
+    blocks = np.concatenate([piece.codes.blocks for piece in pieces], axis=1)
+    weights = [piece.weights for piece in pieces if piece.weights is not None]
+    return NumberedPart(
+        number,
+        MemoryPart(
+            BinnedTable(binning, blocks, blocks.shape[1]),
+            np.concatenate([piece.classes for piece in pieces]),
+            np.concatenate(weights) if weights else None,
+            np.concatenate([piece.content for piece in pieces]),
+        ),
+    )
+
+
+def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> FirstPass:
+    """Pass 1: a tree of merges, whatever its shape the same result."""
+    look, merge = delayed(first_pass, pure=False), delayed(merged_passes, pure=False)
+    level = [look(partition.loader, max_bins, seed, *partition.inputs) for partition in partitions]
+    while len(level) > 1:
+        level = [merge(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
+    seen: FirstPass = client.compute(level[0]).result()
+    return seen
+
+
+def binned_futures(client: Any, partitions: Sequence[Partition], seen: FirstPass, seed: int) -> dict[str, Any]:
+    """Pass 2: futures of the binned partitions by key; they stay on the workers for as long as these are held."""
+    # As one node of the graph the bins are sent once, and are still there when a lost partition is made again.
+    bins, classes = delayed(seen.binning(), pure=False), delayed(seen.classes(), pure=False)
+    load = delayed(load_and_bin, pure=False)
+    tasks = [
+        load(partition.loader, number, bins, classes, seen.weighted, seed, *partition.inputs)
+        for number, partition in enumerate(partitions)
+    ]
+    return {str(future.key): future for future in client.compute(tasks)}

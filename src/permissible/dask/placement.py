@@ -1,0 +1,72 @@
+"""Who holds which partition now: dask's to decide, looked up when needed, and waited for while a lost one is made again."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+POLL_SECONDS = 0.05
+
+
+class WorkersLostError(RuntimeError):
+    """The cluster did not bring the data back in time."""
+
+
+class Placement:
+    """The last known holder of each partition. `timeout` bounds every wait."""
+
+    def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
+        self.client, self.futures, self.timeout = client, dict(futures), timeout
+        self.holder: dict[str, str] = {}
+
+    def lost(self, address: str, names: Iterable[str] = ()) -> None:
+        """A worker did not answer, or no longer has these partitions."""
+        gone = set(names) or {name for name, holder in self.holder.items() if holder == address}
+        for name in gone:
+            self.holder.pop(name, None)
+
+    async def groups(self, names: Iterable[str], deadline: float) -> dict[str, list[str]]:
+        """The named partitions by the worker that has them; waits until each has one."""
+        wanted = list(names)
+        while True:
+            unknown = [name for name in wanted if name not in self.holder]
+            if not unknown:
+                break
+            await self._look_up(unknown)
+            if all(name in self.holder for name in unknown):
+                break
+            if asyncio.get_running_loop().time() > deadline:
+                raise await self.gave_up()
+            await asyncio.sleep(POLL_SECONDS)
+        found: dict[str, list[str]] = {}
+        for name in wanted:
+            found.setdefault(self.holder[name], []).append(name)
+        return found
+
+    async def _look_up(self, names: list[str]) -> None:
+        for name in names:
+            if self.futures[name].status in ("error", "cancelled", "lost"):
+                await self.futures[name]._result()  # raises what went wrong on the worker
+        who_has = await self.client.scheduler.who_has(keys=names)
+        load: dict[str, int] = {}
+        for holder in self.holder.values():
+            load[holder] = load.get(holder, 0) + 1
+        for name in names:
+            if who_has.get(name):
+                chosen = min(who_has[name], key=lambda address: (load.get(address, 0), address))
+                self.holder[name] = chosen
+                load[chosen] = load.get(chosen, 0) + 1
+
+    async def gave_up(self) -> WorkersLostError:
+        """One sentence on why the fit cannot go on."""
+        try:
+            alive = len(await asyncio.wait_for(self.client.scheduler.ncores(), 5))
+        except (TimeoutError, OSError):
+            return WorkersLostError(
+                f"The scheduler did not answer within {self.timeout:g} seconds; the fit was given up."
+            )
+        gone = sum(name not in self.holder for name in self.futures)
+        return WorkersLostError(
+            f"{gone} of {len(self.futures)} partitions were without an answer from a worker for {self.timeout:g} seconds "
+            f"({alive} workers are connected); start workers, or raise `timeout`, and fit again"
+            " (with `checkpoint=` a fit goes on where it was)."
+        )

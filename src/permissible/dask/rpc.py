@@ -1,0 +1,78 @@
+"""The transport of a fit over dask's own connections: one message to each worker and one answer, no task graph.
+
+A message that fails or takes too long is sent again, to whoever has the partitions by then. Sessions make that harmless: a
+change that comes twice is answered from memory, and a partition that was made anew says that it is behind (session.py).
+"""
+
+import asyncio
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from distributed.comm.core import CommClosedError
+
+from permissible.dask.placement import POLL_SECONDS, Placement
+from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
+from permissible.distributed.session import Request
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What has been sent: for benchmarks and the curious."""
+
+    messages: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+class RPCTransport:
+    """Asks the workers through handlers that a plugin added to them."""
+
+    def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
+        client.register_plugin(AnswerPlugin())
+        self.client, self.timeout = client, timeout
+        self.placement = Placement(client, futures, timeout)
+        self.traffic = Traffic()
+
+    def send(self, request: Request) -> Sequence[Any]:
+        """One answer per worker, or more after a loss."""
+        answers: list[Any] = self.client.sync(self._send, request)
+        return answers
+
+    async def _send(self, request: Request) -> list[Any]:
+        payload = pickle.dumps(request, protocol=5)
+        deadline = asyncio.get_running_loop().time() + self.timeout
+        waiting, answers = dict.fromkeys(self.placement.futures), list[Any]()
+        while waiting:
+            groups = await self.placement.groups(waiting, deadline)
+            replies = await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
+            for (address, names), reply in zip(groups.items(), replies, strict=True):
+                if isinstance(reply, Failed):
+                    raise reply.error
+                if isinstance(reply, Absent):
+                    self.placement.lost(address, reply.names)
+                    continue
+                answers.append(reply)
+                for name in names:
+                    del waiting[name]
+            if waiting:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise await self.placement.gave_up()
+                await asyncio.sleep(POLL_SECONDS)
+        return answers
+
+    async def _ask(self, address: str, names: list[str], payload: bytes, deadline: float) -> Any:
+        """The reply of one worker; `Absent` when it cannot be reached, or is too slow."""
+        left = max(deadline - asyncio.get_running_loop().time(), 0.1)
+        self.traffic.messages += 1
+        self.traffic.sent += len(payload)
+        try:
+            call = getattr(self.client.rpc(address), HANDLER)
+            reply = await asyncio.wait_for(call(request=payload, names=names), left)
+        except (TimeoutError, OSError, CommClosedError):
+            return Absent(tuple(names))
+        if not isinstance(reply, bytes):  # a worker that has not set up its plugin yet
+            return Absent(tuple(names))
+        self.traffic.received += len(reply)
+        return pickle.loads(reply)

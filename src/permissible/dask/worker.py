@@ -1,0 +1,83 @@
+"""What runs on a worker: one handler that answers the questions of a fit about the partitions that lie there.
+
+The plugin adds a handler to dask's own server of the worker, so there is no port of ours. Answers are computed in a thread of
+their own, one at a time, and the worker's event loop stays free for dask.
+"""
+
+import asyncio
+import pickle
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import WorkerPlugin
+
+from permissible.distributed.session import Holder, Request
+from permissible.distributed.uls import KINDS
+
+HANDLER = "permissible_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Partitions that were asked for and are not here."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What went wrong here: not a matter of the network, so asking again would not help."""
+
+    error: BaseException
+
+
+def answered(holder: Holder, request: Request, names: Sequence[str] | None = None) -> bytes:
+    """The answer of a holder, or what went wrong, ready to travel."""
+    try:
+        answer = holder.answer(request, names)
+    except Exception as error:
+        answer = Failed(error)
+    try:
+        return pickle.dumps(answer, protocol=5)
+    except Exception as error:
+        return pickle.dumps(Failed(RuntimeError(repr(error))), protocol=5)
+
+
+class AnswerPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
+    """Adds the handler to a worker; workers that join later get it too."""
+
+    name = "permissible"
+    idempotent = True
+
+    def setup(self, worker: Any) -> None:
+        """Start answering."""
+        self.worker = worker
+        self.holder = Holder(KINDS)
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="permissible")
+        worker.handlers[HANDLER] = self.answer
+
+    def teardown(self, worker: Any) -> None:
+        """Stop answering."""
+        worker.handlers.pop(HANDLER, None)
+        self.thread.shutdown(wait=False)
+
+    async def answer(self, request: bytes, names: list[str]) -> bytes:
+        """Answer for the named partitions."""
+        absent = tuple(name for name in names if name not in self.holder.parts and name not in self.worker.data)
+        if absent:
+            return pickle.dumps(Absent(absent), protocol=5)
+        for name in names:
+            if name not in self.holder.parts:
+                self.holder.parts[name] = self.worker.data[name]
+        return await asyncio.get_running_loop().run_in_executor(self.thread, self._answer, request, names)
+
+    def _answer(self, request: bytes, names: list[str]) -> bytes:
+        question: Request = pickle.loads(request)
+        reply = answered(self.holder, question, names)
+        if question.method == "close":  # keep no partition that dask may want to let go
+            used = {name for _, name in self.holder.sessions}
+            for name in [name for name in names if name not in used]:
+                self.holder.parts.pop(name, None)
+        return reply

@@ -1,0 +1,85 @@
+"""Workers die and join in mid-fit, by real SIGKILL: the model stays the same, or the fit says why it cannot go on."""
+
+import os
+import signal
+import time
+
+import dask.dataframe as dd
+import pytest
+
+import permissible as pm
+from permissible.dask import ULSClassifier
+from permissible.dask.actor import ActorTransport
+from permissible.dask.placement import WorkersLostError
+from permissible.dask.rpc import RPCTransport
+from tests.cluster.machines import document, make, workers
+
+SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0, "early_stopping": False}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make()
+
+
+@pytest.fixture(scope="module")
+def local(data, tmp_path_factory):
+    return document(pm.ULSClassifier(**SETTINGS).fit(*data), tmp_path_factory.mktemp("local"))
+
+
+def kill_at(monkeypatch, transport, message, victims):
+    """SIGKILL the processes with these ids just before a message of a fit."""
+    sent, send = [0], transport.send
+
+    def counted(self, request):
+        sent[0] += 1
+        if sent[0] == message:
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+        return send(self, request)
+
+    monkeypatch.setattr(transport, "send", counted)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("name", "transport"), [("rpc", RPCTransport), pytest.param("actor", ActorTransport, marks=pytest.mark.slow)]
+)
+def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_path, monkeypatch, name, transport):
+    frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
+    victim = sorted(client.run(os.getpid).values())[0]
+    sent = kill_at(monkeypatch, transport, 30, [victim])
+    model = ULSClassifier(client=client, transport=name, **SETTINGS).fit(frame, y)
+    assert sent[0] > 40
+    assert document(model, tmp_path) == local
+
+
+def test_a_worker_that_joins_is_used_and_without_workers_the_fit_says_so(data, local, tmp_path, monkeypatch):
+    frame, y = (dd.from_pandas(given, npartitions=3, sort=False) for given in data)
+    with workers(1) as client:
+        (first,) = client.run(os.getpid).values()
+        with monkeypatch.context() as patch:
+            kill_at(patch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
+            assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
+        (second,) = client.run(os.getpid).values()
+        assert second != first
+        for nanny in client.cluster.workers.values():
+            nanny.auto_restart = False
+        kill_at(monkeypatch, RPCTransport, 30, [second])
+        with pytest.raises(WorkersLostError, match=r"3 of 3 partitions .* 3 seconds \(0 workers are connected\)"):
+            timed_fit(ULSClassifier(client=client, timeout=3.0, **SETTINGS), frame, y)
+
+
+def timed_fit(fitter, frame, y):
+    """A fit that ends, well or not, soon after its deadline."""
+    begun = time.monotonic()
+    try:
+        return fitter.fit(frame, y)
+    finally:
+        assert time.monotonic() - begun < 60
+
+
+def test_an_error_on_a_worker_is_told_as_it_is(client, data):
+    frame, y = (dd.from_pandas(given, npartitions=2, sort=False) for given in data)
+    with pytest.raises(ValueError, match="class label in every row"):
+        ULSClassifier(client=client, **SETTINGS).fit(frame, y.where(y > 0))

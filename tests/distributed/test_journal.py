@@ -1,0 +1,92 @@
+"""A fit that was killed goes on from its journal to the identical model."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import permissible as pm
+from permissible.dask import ULSClassifier
+from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.journal import Journal
+from permissible.distributed.transport import SerialTransport
+from tests.cluster.machines import document, make
+
+CORRECTIVE = {"n_rules": 6, "max_literals": 2, "random_state": 0, "scheme": "corrective"}
+CLASSIC = {"n_rules": 12, "random_state": 0}
+
+SCRIPT = """
+import os, signal, sys
+from permissible.dask import ULSClassifier
+from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.journal import Journal
+
+write, left = Journal.write, [int(sys.argv[3])]
+
+def write_and_die(self):
+    write(self)
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Journal.write = write_and_die
+ULSClassifier(n_rules=12, random_state=0, checkpoint=sys.argv[2], checkpoint_every=2).fit(BinnedDataset.open(sys.argv[1]))
+"""
+
+
+def dataset(folder: Path) -> BinnedDataset:
+    frame, y = make(800)
+    return BinnedDataset.from_batches([frame.assign(label=y)], target="label", directory=folder)
+
+
+@pytest.mark.parametrize("writes", [9, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_killed_coordinator_resumes_to_the_identical_model(tmp_path, writes):
+    data = dataset(tmp_path / "data")
+    wanted = document(pm.ULSClassifier(**CLASSIC).fit(data), tmp_path)
+    journal = tmp_path / "journal"
+    killed = subprocess.run([sys.executable, "-c", SCRIPT, tmp_path / "data", journal, str(writes)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = journal.stat().st_size
+    assert left > 0
+    resumed = ULSClassifier(checkpoint=journal, checkpoint_every=2, **CLASSIC).fit(data)
+    assert document(resumed, tmp_path) == wanted
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize("settings", [CLASSIC, {**CLASSIC, "early_stopping": False}])
+def test_a_resumed_fit_does_not_ask_again(tmp_path, monkeypatch, settings):
+    data = dataset(tmp_path / "data")
+    sent, send = [0], SerialTransport.send
+
+    def counted(self, request):
+        sent[0] += 1
+        if sent[0] == stop_at:
+            raise KeyboardInterrupt
+        return send(self, request)
+
+    stop_at = 0
+    monkeypatch.setattr(SerialTransport, "send", counted)
+    wanted = document(pm.ULSClassifier(**settings).fit(data), tmp_path)
+    all_messages, stop_at = sent[0], sent[0] - 5
+    sent[0] = 0
+    with pytest.raises(KeyboardInterrupt):
+        ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **settings).fit(data)
+    sent[0], stop_at = 0, -1
+    found = ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **settings).fit(data)
+    assert document(found, tmp_path) == wanted
+    assert sent[0] < all_messages / 2
+
+
+def test_the_journal_of_another_fit_is_refused(tmp_path):
+    data = dataset(tmp_path / "data")
+    Journal(tmp_path / "journal", "another fit").write()
+    with pytest.raises(ValueError, match="the checkpoint of this very fit"):
+        ULSClassifier(checkpoint=tmp_path / "journal", **CLASSIC).fit(data)
+    (tmp_path / "journal").write_text("{}")
+    with pytest.raises(ValueError, match="a file that a fit has left"):
+        ULSClassifier(checkpoint=tmp_path / "journal", **CLASSIC).fit(data)
+    with pytest.raises(ValueError, match="`random_state` must be an integer where a checkpoint is kept"):
+        ULSClassifier(checkpoint=os.devnull).fit(data)
