@@ -74,13 +74,16 @@ class BoundRows {
   public:
     BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,
               std::optional<In1<double>> sample_weight, bool whole, const std::string& loss, double parameter,
-              bool two_sums, int n_threads, uint64_t first_row)
+              bool two_sums, int n_threads, uint64_t first_row, std::optional<Out1<double>> state)
         : blocks_(blocks),
           positive_(positive),
           sample_weight_(sample_weight),
+          state_(state),
           rows_(codes(blocks, n_columns, positive, sample_weight), positive.data(),
-                sample_weight ? sample_weight->data() : nullptr, whole, loss, parameter, two_sums, n_threads,
-                first_row) {}
+                sample_weight ? sample_weight->data() : nullptr, whole, loss, parameter, two_sums, n_threads, first_row,
+                state ? state->data() : nullptr) {
+        if (state && state->shape(0) != rows_.n_rows()) throw std::invalid_argument("`state` has the wrong length");
+    }
 
     Rows& rows() { return rows_; }
 
@@ -197,6 +200,7 @@ class BoundRows {
     In3<uint8_t> blocks_;
     In1<uint8_t> positive_;
     std::optional<In1<double>> sample_weight_;
+    std::optional<Out1<double>> state_;
     Rows rows_;
     PatternIndex index_;
 };
@@ -440,10 +444,10 @@ void bind_boosting(nb::module_& area) {
         .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); });
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
-                      double, bool, int, uint64_t>(),
+                      double, bool, int, uint64_t, std::optional<Out1<double>>>(),
              "blocks"_a.noconvert(), "n_columns"_a, "positive"_a.noconvert(),
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
-             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0)
+             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none())
         .def("restart", &BoundRows::restart, "score"_a.noconvert().none(), "constant"_a, "grids"_a)
         .def("reset", &BoundRows::reset, "rules"_a, "coefficients"_a.noconvert(), "constant"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)

@@ -17,13 +17,14 @@ bool same_rule(const RuleMask& a, const RuleMask& b) {
 }
 
 Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const std::string& loss,
-           double parameter, bool two_sums, int n_threads, uint64_t first_row)
+           double parameter, bool two_sums, int n_threads, uint64_t first_row, double* state)
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
       first_row_(first_row),
       passes_(make_passes(loss, parameter)),
-      state_(codes.n_rows),
+      own_state_(state == nullptr ? codes.n_rows : 0),
+      state_(state == nullptr ? own_state_.data() : state),
       signed_weight_(codes.n_rows),
       curvature_(two_sums ? codes.n_rows : 0),
       mask_(codes.n_rows) {
@@ -49,7 +50,7 @@ Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weigh
         total_weight_ = static_cast<double>(codes.n_rows);
     }
     ends_ = chunk_ends(codes.n_rows, examples_.multiplicity);
-    examples_.state = state_.data();
+    examples_.state = state_;
     examples_.signed_weight = signed_weight_.data();
     examples_.curvature = two_sums ? curvature_.data() : nullptr;
 }

@@ -6,6 +6,7 @@ import time
 
 import dask.dataframe as dd
 import pytest
+from distributed.core import Status
 
 import permissible as pm
 from permissible.dask import ULSClassifier
@@ -54,18 +55,23 @@ def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_pat
     assert document(model, tmp_path) == local
 
 
-def test_a_worker_that_joins_is_used_and_without_workers_the_fit_says_so(data, local, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_a_worker_that_joins_is_used(data, local, tmp_path, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=3, sort=False) for given in data)
     with workers(1) as client:
         (first,) = client.run(os.getpid).values()
-        with monkeypatch.context() as patch:
-            kill_at(patch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
-            assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
-        (second,) = client.run(os.getpid).values()
-        assert second != first
+        kill_at(monkeypatch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
+        assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
+        assert [*client.run(os.getpid).values()] != [first]
+
+
+def test_without_workers_the_fit_says_so_within_the_deadline(data, monkeypatch):
+    frame, y = (dd.from_pandas(given, npartitions=3, sort=False) for given in data)
+    with workers(1) as client:
+        victims = client.run(os.getpid).values()
         for nanny in client.cluster.workers.values():
-            nanny.auto_restart = False
-        kill_at(monkeypatch, RPCTransport, 30, [second])
+            nanny.status = Status.closing_gracefully  # it will not start another worker
+        kill_at(monkeypatch, RPCTransport, 30, victims)
         with pytest.raises(WorkersLostError, match=r"3 of 3 partitions .* 3 seconds \(0 workers are connected\)"):
             timed_fit(ULSClassifier(client=client, timeout=3.0, **SETTINGS), frame, y)
 

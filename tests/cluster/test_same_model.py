@@ -10,7 +10,7 @@ import pytest
 from dask import delayed
 
 import permissible as pm
-from permissible.dask import ULSClassifier
+from permissible.dask import UDTClassifier, ULSClassifier
 from tests.cluster.machines import document, make, workers
 
 SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0}
@@ -88,6 +88,13 @@ def test_parquet_files_give_the_model_of_one_machine(client, data, local, tmp_pa
         pd.DataFrame(part).to_parquet(paths[-1])
     found = ULSClassifier(client=client, **SETTINGS).fit(paths, target="label")
     assert document(found, tmp_path) == local
+
+
+def test_a_tree_is_the_tree_of_one_machine(client, data, tmp_path):
+    frame, y = (dd.from_pandas(given, npartitions=5, sort=False) for given in data)
+    settings = {"max_leaves": 12, "random_state": 0}
+    found = UDTClassifier(client=client, **settings).fit(frame, y)
+    assert document(found, tmp_path) == document(pm.UDTClassifier(**settings).fit(*data), tmp_path)
 
 
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(client, data):

@@ -38,6 +38,14 @@ def command(
     settings: options.Set = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
+    out_of_core: Annotated[
+        Path | None,
+        typer.Option(
+            "--out-of-core",
+            help="Bin the file into this folder and learn from there, block by block.",
+            show_default=False,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Learn a model from a file, print it in words, and write it where asked.
@@ -52,6 +60,21 @@ def command(
     )
     decision = learner.decision()
     left_out = [*options.listed(drop), *options.listed(id_columns)]
+    if out_of_core is not None:
+        from permissible.cli.out_of_core import learn_from_folder
+
+        wanted = {
+            "--cv": cv,
+            "--report": report,
+            "--delimiter": delimiter,
+            "--no-header": no_header,
+            "--missing": missing,
+        }
+        learn_from_folder(
+            learner, decision, data, out_of_core, target, weight, left_out, options.listed(categorical), output, json,
+            [name for name, value in wanted.items() if value],
+        )  # fmt: skip
+        return
     rows = training_file(
         data, FileOptions(delimiter, no_header, missing), target, options.listed(categorical), left_out, weight
     )

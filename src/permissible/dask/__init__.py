@@ -11,7 +11,7 @@ except ImportError as error:  # pragma: no cover (the extra is installed whereve
         "permissible.dask needs dask.distributed; install it with: pip install 'permissible[dask]'"
     ) from error
 
-from permissible.dask.estimators import ULSClassifier
+from permissible.dask.estimators import UDTClassifier, ULSClassifier
 
-__all__ = ["ULSClassifier"]
+__all__ = ["UDTClassifier", "ULSClassifier"]
 del _distributed

@@ -14,7 +14,7 @@ from permissible.dask.rpc import RPCTransport
 from permissible.distributed.journal import Journal, fingerprint
 from permissible.distributed.transport import SerialTransport, Transport
 from permissible.distributed.uls import KINDS, Parted
-from permissible.estimators import uls
+from permissible.estimators import udt, uls
 from permissible.estimators.intake import seed
 from permissible.estimators.parted import PartedSource
 from permissible.validation import one_of, refusal
@@ -38,6 +38,7 @@ class OnCluster:
     """What the estimators of this module share: loading, a transport, a checkpoint; the fit is the local estimator's."""
 
     local: ClassVar[Any]
+    resumes: ClassVar[bool] = True
     own = ("client", "checkpoint", "checkpoint_every", "timeout", "transport")
 
     def __init__(
@@ -78,6 +79,8 @@ class OnCluster:
         timeout = real_number("timeout", self.timeout)
         every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
         fit_seed = seed(self.estimator.random_state)
+        if self.checkpoint is not None and not self.resumes:
+            raise refusal("checkpoint", "None: this fit is a few questions and begins anew", self.checkpoint)
         if self.checkpoint is not None and self.estimator.random_state is None:
             raise refusal(
                 "random_state", "an integer where a checkpoint is kept, so that a resumed fit is the same", None
@@ -144,3 +147,24 @@ class ULSClassifier(OnCluster):
     """
 
     local = uls.ULSClassifier
+
+
+class UDTClassifier(OnCluster):
+    """A decision tree, grown on a cluster; the parameters of :class:`permissible.UDTClassifier` and these.
+
+    Parameters
+    ----------
+    client, timeout, transport
+        As in :class:`permissible.dask.ULSClassifier`; there is no checkpoint, since a tree takes few questions.
+    **settings
+        The parameters of the local estimator.
+
+    Examples
+    --------
+    >>> from permissible.dask import UDTClassifier
+    >>> UDTClassifier(max_leaves=7).get_params()["max_leaves"]
+    7
+    """
+
+    local = udt.UDTClassifier
+    resumes = False

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+FOLD = 16
+"""Answers of parts that wait to be merged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -79,8 +82,15 @@ class Holder:
             self.forget(request.session)
             return None
         kind = self.kinds[request.opening.kind]
-        answers = [self._answer_of(name, kind, request) for name in asked]
-        behind = [answer.version for answer in answers if isinstance(answer, Behind)]
+        answers, behind = list[Any](), list[int]()
+        for name in asked:
+            answer = self._answer_of(name, kind, request)
+            if isinstance(answer, Behind):
+                behind.append(answer.version)
+                continue
+            answers.append(answer)
+            if len(answers) == FOLD:  # many parts have large answers: keep few of them
+                answers = [kind.merge(request.method, answers)]
         return Behind(min(behind)) if behind else kind.merge(request.method, answers)
 
     def forget(self, session: str) -> None:

@@ -7,13 +7,15 @@ from their content hash and one bound per class, so every holder finds the same 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Rule
-from permissible.distributed.parts import Part
+from permissible.distributed.parts import BlockPart, Part
+from permissible.distributed.streamed import StreamedRows
 from permissible.distributed.transport import RemoteRows
 from permissible.learners.uls_fast import Examples, whole
 from permissible.learners.uls_losses import compiled
@@ -91,6 +93,18 @@ class NumberedPart:
     part: Part
 
 
+def examples_of(part: NumberedPart, settings: ULSSettings) -> Examples:
+    """The chosen rows of a part, with their labels."""
+    binned, weight = part.part.binned(), part.part.weight()
+    positive = part.part.target() == settings.label
+    chosen = settings.selection.mask(part.part.hashes(), positive)
+    if chosen is not None:
+        blocks = np.ascontiguousarray(binned.blocks[:, chosen])
+        binned = BinnedTable(binned.binning, blocks, blocks.shape[1])
+        positive, weight = positive[chosen], None if weight is None else weight[chosen]
+    return Examples(binned, positive, weight, settings.first_rows.get(part.number, 0), settings.copies)
+
+
 class ULSKind:
     """Builds and merges the rows of ULS fits."""
 
@@ -98,20 +112,16 @@ class ULSKind:
 
     def build(self, part: NumberedPart, settings: ULSSettings) -> Rows:
         """The rows of one part under a fit."""
-        binned, weight = part.part.binned(), part.part.weight()
-        positive = part.part.target() == settings.label
-        chosen = settings.selection.mask(part.part.hashes(), positive)
-        if chosen is not None:
-            blocks = np.ascontiguousarray(binned.blocks[:, chosen])
-            binned = BinnedTable(binned.binning, blocks, blocks.shape[1])
-            positive, weight = positive[chosen], None if weight is None else weight[chosen]
-        first_row = settings.first_rows.get(part.number, 0)
-        examples = Examples(binned, positive, weight, first_row, settings.copies)
-        if binned.n_rows == 0:
-            return EmptyRows(binned.n_columns, 2 if settings.two_sums else 1)
+        examples = examples_of(part, settings)
+        n_rows = examples.binned.n_rows
+        if n_rows == 0:
+            return EmptyRows(examples.binned.n_columns, 2 if settings.two_sums else 1)
         kernel = compiled(settings.loss)
         if kernel is None:
             return PythonRows(examples, settings.loss, settings.two_sums, settings.n_threads)
+        if isinstance(part.part, BlockPart):
+            read = partial(examples_of, part, settings)
+            return StreamedRows(read, n_rows, kernel, settings.two_sums, settings.n_threads)
         return CompiledRows(examples, kernel, settings.two_sums, settings.n_threads)
 
     def merge(self, method: str, answers: Sequence[Any]) -> Any:

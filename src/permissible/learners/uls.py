@@ -211,22 +211,23 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
-    found: Refit = fit.recall(lambda: _refitted(fit, free))
+    found, covered = fit.recall(lambda: _refitted(fit, free, newest))
     fit.theta = found.theta
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):
         if part is not None:
             part.reset(terms)
-    inside = patterns.weight[patterns.bits[:, newest] == 1].sum(axis=0) / pattern_grid(fit.rows.facts)
-    _record(fit, grown, before, (float(inside.sum()), float(inside[1])), refitted=True)
-    return found.capped
+    _record(fit, grown, before, covered, refitted=True)
+    return bool(found.capped)
 
 
-def _refitted(fit: Fit, free: BoolArray) -> Refit:
-    """(35) for the free coefficients, over the patterns of the rules so far."""
+def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[float, float]]:
+    """(35) for the free coefficients, over the patterns of the rules so far; also what the newest rule covers."""
     grid = pattern_grid(fit.rows.facts)
     patterns = fit.rows.rows.patterns(tuple(fit.rules), grid)
-    return refit(patterns, grid, fit.rows.surrogate, fit.theta, free, fit.options.l2)
+    found = refit(patterns, grid, fit.rows.surrogate, fit.theta, free, fit.options.l2)
+    inside = patterns.weight[patterns.bits[:, newest] == 1].sum(axis=0) / grid
+    return found, (float(inside.sum()), float(inside[1]))
 
 
 def _record(

@@ -64,11 +64,13 @@ def layout_of(binning: Binning) -> AnyArray:
     ).reshape(-1, 3)
 
 
-def kernel_rows(examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1) -> kernels.Rows:
-    """The examples as the kernels hold them during a fit."""
+def kernel_rows(
+    examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
+) -> kernels.Rows:
+    """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
     return kernels.Rows(
         examples.binned.blocks, examples.binned.n_columns, np.ascontiguousarray(examples.positive).view(np.uint8),
-        examples.weight, examples.whole, loss.name, loss.parameter, two_sums, n_threads, examples.first_row,
+        examples.weight, examples.whole, loss.name, loss.parameter, two_sums, n_threads, examples.first_row, state,
     )  # fmt: skip
 
 

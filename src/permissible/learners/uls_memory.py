@@ -47,9 +47,12 @@ def pattern_grid(facts: Facts) -> float:
 class CompiledRows:
     """Rows of a built-in loss: the kernels hold the state. `scale` stretches values (uls_losses.py)."""
 
-    def __init__(self, examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1) -> None:
+    def __init__(
+        self, examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1,
+        state: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         self._facts = sample_facts(examples)
-        self._rows = kernel_rows(examples, loss, two_sums, n_threads)
+        self._rows = kernel_rows(examples, loss, two_sums, n_threads, state)
 
     def facts(self) -> Facts:
         """Rows, total sample weight, largest real sample weight."""

@@ -52,6 +52,7 @@ class Rows:
         two_sums: bool = True,
         n_threads: int = 1,
         first_row: int = 0,
+        state: FloatArray | None = None,
     ) -> None: ...
     def restart(self, score: FloatArray | None, constant: float, grids: Grids) -> tuple[IntArray, float, float]: ...
     def reset(

@@ -1,0 +1,98 @@
+"""A fit on two workers of a LocalCluster against one process with the same rows: seconds, rounds a second, bytes a round."""
+
+import atexit
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.row import Row
+
+ROUNDS, COLUMNS = 20, 28
+
+
+def _prepare(n_rows: int) -> dict[str, Any]:
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    import permissible as pm
+    from permissible.dask import ULSClassifier
+
+    cluster = LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+    client = Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n_rows, COLUMNS)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + random.standard_normal(n_rows) > 0).astype(np.int64)
+    chunk = -(-n_rows // 4)
+    spread = da.from_array(X, chunks=(chunk, COLUMNS)).persist(), da.from_array(y, chunks=chunk).persist()
+    settings = {"n_rules": ROUNDS, "max_literals": 2, "early_stopping": False, "random_state": 0}
+
+    def on(transport: str) -> float:
+        model = ULSClassifier(client=client, transport=transport, **settings).fit(*spread)
+        return float(model.history_["surrogate"][-1])
+
+    def local() -> float:
+        return float(pm.ULSClassifier(**settings).fit(X, y).history_["surrogate"][-1])
+
+    return {"permissible": lambda: on("rpc"), "one process": local, "actors": lambda: on("actor")}
+
+
+def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
+    """Rounds a second, messages and bytes a round of a fit on two workers, loading left out."""
+    import time
+
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    from permissible.dask.partitions import partitions_of
+    from permissible.dask.passes import binned_futures, survey_of_all
+    from permissible.dask.rpc import RPCTransport
+    from permissible.distributed.uls import Parted, fit_label
+    from permissible.learners.uls_options import ULSOptions
+    from permissible.losses import get
+
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n_rows, COLUMNS)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + random.standard_normal(n_rows) > 0).astype(np.int64)
+    with (
+        LocalCluster(
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        chunk = -(-n_rows // 4)
+        arrays = da.from_array(X, chunks=(chunk, COLUMNS)), da.from_array(y, chunks=chunk)
+        partitions = partitions_of(*arrays, None, None, None, None)
+        seen = survey_of_all(client, partitions, 255, 0)
+        transport = RPCTransport(client, binned_futures(client, partitions, seen, 0), 120.0)
+        data = Parted(transport, seen.binning(), seen.classes(), seen.survey.n_rows, seen.weighted)
+        data.survey("classes", 2)  # waits until every partition is there
+        before, start = transport.traffic.messages, time.perf_counter()
+        received = transport.traffic.received
+        trace, _ = fit_label(data, 1, get("logistic"), [ULSOptions(n_rules=ROUNDS, max_literals=2)], False)
+        seconds, rounds = time.perf_counter() - start, len(trace.rounds)
+        return {
+            "rounds/s": rounds / seconds,
+            "messages/round/worker": (transport.traffic.messages - before) / rounds / 2,
+            "KiB/round": (transport.traffic.received - received) / rounds / 1024,
+            "ms/message": 1000 * seconds / ((transport.traffic.messages - before) / 2),
+        }
+
+
+def rows(full: bool) -> Iterator[Row]:
+    """Loading, both passes and the fit together; the figures of the rounds alone: ``python -m benchmarks.rows.cluster``."""
+    n_rows = 2_000_000 if full else 200_000
+    yield Row(
+        name=f"two dask workers against one process, {n_rows:.0e} x {COLUMNS}, {ROUNDS} rounds",
+        prepare=lambda: _prepare(n_rows),
+        at_least={},
+        quality="mean loss",
+        repeats=2,
+    )
+
+
+if __name__ == "__main__":
+    for name, value in traffic_of().items():
+        print(f"{name}: {value:.3g}")

@@ -1,0 +1,112 @@
+"""Rows on disk against rows in memory: seconds of a fit, and peak resident memory against 12 bytes a row plus a constant.
+
+The binned data set is made on the fly in chunks and never as a whole; each fit runs in a process of its own.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+
+from benchmarks.row import Row
+
+COLUMNS, ROUNDS, CONSTANT_MIB = 28, 20, 330
+_MAKE = """
+import sys, numpy as np
+from permissible.distributed.dataset import BinnedDataset
+n_rows, columns, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+def batches():
+    for start in range(0, n_rows, 65536):
+        random = np.random.default_rng(start)
+        X = random.standard_normal((min(65536, n_rows - start), columns), dtype=np.float32)
+        part = {f"x{j}": X[:, j] for j in range(columns)}
+        part["y"] = (X[:, 0] + X[:, 1] * X[:, 2] + random.standard_normal(len(X)) > 0).astype(np.int64)
+        yield part
+BinnedDataset.from_batches(batches, target="y", directory=folder)
+"""
+_FIT = """
+import json, resource, sys, time, numpy as np
+from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.parts import MemoryPart
+from permissible.distributed.transport import SerialTransport
+from permissible.distributed.uls import KINDS, Parted
+from permissible.distributed.uls_rows import NumberedPart
+from permissible.bins.binning import BinnedTable
+from permissible.estimators.uls import ULSClassifier
+folder, rounds, in_memory = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "memory"
+dataset = BinnedDataset.open(folder)
+source = dataset
+if in_memory:
+    store = dataset.store
+    codes = np.concatenate([store.codes(block) for block in range(store.n_blocks)], axis=1)
+    part = MemoryPart(BinnedTable(store.binning, codes, codes.shape[1]), store.target(), None, store.hashes())
+    class InMemory:
+        def parted(self):
+            transport = SerialTransport({"all": NumberedPart(0, part)}, KINDS)
+            return Parted(transport, store.binning, store.classes, store.n_rows, store.weighted)
+    source = InMemory()
+start = time.perf_counter()
+model = ULSClassifier(n_rules=rounds, max_literals=2, early_stopping=False, random_state=0).fit(source)
+seconds = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([seconds, peak, float(model.history_["surrogate"][-1])]))
+"""
+
+
+def _run(script: str, *arguments: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    return done.stdout
+
+
+@cache
+def _folder(n_rows: int) -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory(prefix="permissible-")
+    _run(_MAKE, n_rows, COLUMNS, folder.name)
+    return folder
+
+
+@cache
+def _peak(n_rows: int) -> tuple[float, float]:
+    _, peak, quality = json.loads(_run(_FIT, _folder(n_rows).name, ROUNDS, "disk"))
+    return peak, quality
+
+
+def _seconds(n_rows: int, where: str) -> tuple[float, float]:
+    seconds, _, quality = json.loads(_run(_FIT, _folder(n_rows).name, ROUNDS, where))
+    return seconds, quality
+
+
+def rows(full: bool) -> Iterator[Row]:
+    """Memory at 2e7 rows when full (the stated 600 MB), speed at a tenth of it."""
+    n_rows = 20_000_000 if full else 1_000_000
+    limit = 12 * n_rows / 2**20 + CONSTANT_MIB
+    yield Row(
+        name=f"out of core, peak memory, {n_rows:.0e} x {COLUMNS}, {ROUNDS} rounds",
+        prepare=lambda: {
+            "permissible": lambda: _peak(n_rows),
+            f"12 bytes a row + {CONSTANT_MIB} MiB": lambda: (limit, 0.0),
+            "codes in memory": lambda: (n_rows * 32 / 2**20, 0.0),
+        },
+        at_least={f"12 bytes a row + {CONSTANT_MIB} MiB": 1.0},
+        quality="mean loss",
+        repeats=1,
+        unit="MiB",
+    )
+    timed = n_rows // 10 if full else n_rows
+    yield Row(
+        name=f"out of core against memory, {timed:.0e} x {COLUMNS}, {ROUNDS} rounds",
+        prepare=lambda: {
+            "permissible": lambda: _seconds(timed, "disk"),
+            "the same rows in memory": lambda: _seconds(timed, "memory"),
+        },
+        at_least={},
+        quality="mean loss",
+        repeats=2,
+        note=f"rows a second = {timed} x {ROUNDS} / seconds",
+    )
