@@ -9,7 +9,7 @@ queue and workers that are not equally fast.
 import argparse
 import heapq
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Question:
 
 
 def measured(n_rows: int = 262_144) -> Costs:
-    """The times of this machine: kernels on rows in memory, messages as pickles through a pipe of dask's size."""
+    """The times of this machine: kernels on rows in memory, messages of dask's over loopback."""
     from permissible.bins.binning import BinnedTable, Binning, ColumnBins
     from permissible.learners.uls_fast import Examples
     from permissible.learners.uls_losses import compiled
@@ -66,7 +66,32 @@ def measured(n_rows: int = 262_144) -> Costs:
     measure = _least(lambda: rows.measure((), 0.1, -0.1, grids)) / n_rows
     step = _least(lambda: rows.apply((), 0.0, 0.0, grids)) / n_rows
     one, other = np.zeros((COLUMNS, SUMS, 256), dtype=np.int64), np.ones((COLUMNS, SUMS, 256), dtype=np.int64)
-    return Costs(histogram, measure, step, 2e-4, _least(lambda: np.add(one, other, out=one)))
+    return Costs(histogram, measure, step, message_seconds(SMALL_BYTES), _least(lambda: np.add(one, other, out=one)))
+
+
+def message_seconds(answer: int, repeats: int = 300) -> float:
+    """A message of dask's and its answer over loopback, both ends in this process: what it takes at the coordinator, at most."""
+    import asyncio
+
+    from distributed.core import ConnectionPool, Server
+
+    async def played() -> float:
+        async def answered(request: bytes) -> bytes:
+            return bytes(answer)
+
+        server = Server({"ask": answered})
+        await server.listen("tcp://127.0.0.1:0")
+        pool = await ConnectionPool()
+        times = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            await pool(server.address).ask(request=bytes(2000))
+            times.append(time.perf_counter() - start)
+        await pool.close()
+        await server.close()
+        return float(np.median(times))
+
+    return asyncio.run(played())
 
 
 def _least(work: object, repeats: int = 7) -> float:
@@ -110,14 +135,16 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_model", description=__doc__)
     parser.add_argument("--cores", type=int, default=8, help="cores of a worker")
-    parser.add_argument("--message", type=float, default=2e-4, help="seconds a message takes at the coordinator")
+    parser.add_argument(
+        "--message", type=float, help="seconds a message takes at the coordinator, if not measured here"
+    )
     options = parser.parse_args()
     found = measured()
-    costs = Costs(found.histogram_row, found.measure_row, found.apply_row, options.message, found.merge)
+    costs = found if options.message is None else replace(found, message=options.message)
     print(
         f"measured: histogram {costs.histogram_row * 1e9:.1f} ns a row, measure {costs.measure_row * 1e9:.1f}, "
-        f"apply {costs.apply_row * 1e9:.1f}; adding a histogram {costs.merge * 1e6:.0f} us; given: message "
-        f"{costs.message * 1e6:.0f} us, {options.cores} cores a worker"
+        f"apply {costs.apply_row * 1e9:.1f}; adding a histogram {costs.merge * 1e6:.0f} us, a message and its "
+        f"answer {costs.message * 1e6:.0f} us; given: {options.cores} cores a worker"
     )
     print("| rows | workers | seconds a round | of it visiting rows |\n|---:|---:|---:|---:|")
     for n_rows in (1e9, 1e10, 1e11):

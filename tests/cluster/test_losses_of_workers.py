@@ -70,10 +70,15 @@ def test_without_workers_the_fit_says_so_within_the_deadline(data, monkeypatch):
     with workers(1) as client:
         victims = client.run(os.getpid).values()
         for nanny in client.cluster.workers.values():
-            nanny.status = Status.closing_gracefully  # it will not start another worker
+            nanny.instantiate = no_other_worker
         kill_at(monkeypatch, RPCTransport, 30, victims)
         with pytest.raises(WorkersLostError, match=r"3 of 3 partitions .* 3 seconds \(0 workers are connected\)"):
             timed_fit(ULSClassifier(client=client, timeout=3.0, **SETTINGS), frame, y)
+
+
+async def no_other_worker():
+    """What a nanny does in place of starting a worker again."""
+    return Status.failed
 
 
 def timed_fit(fitter, frame, y):

@@ -37,8 +37,19 @@ class RPCTransport:
 
     def send(self, request: Request) -> Sequence[Any]:
         """One answer per worker, or more after a loss."""
-        answers: list[Any] = self.client.sync(self._send, request)
+        ask = self._tell if request.method == "close" else self._send
+        answers: list[Any] = self.client.sync(ask, request)
         return answers
+
+    async def _tell(self, request: Request) -> list[Any]:
+        """Say something once, to those who are known to be there: a session that nobody closes costs memory only."""
+        payload = pickle.dumps(request, protocol=5)
+        groups: dict[str, list[str]] = {}
+        for name, address in self.placement.holder.items():
+            groups.setdefault(address, []).append(name)
+        deadline = asyncio.get_running_loop().time() + min(self.timeout, 5.0)
+        await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
+        return []
 
     async def _send(self, request: Request) -> list[Any]:
         payload = pickle.dumps(request, protocol=5)
