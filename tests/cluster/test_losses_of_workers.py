@@ -2,16 +2,13 @@
 
 import os
 import signal
-import time
 
 import dask.dataframe as dd
 import pytest
-from distributed.core import Status
 
 import permissible as pm
 from permissible.dask import ULSClassifier
 from permissible.dask.actor import ActorTransport
-from permissible.dask.placement import WorkersLostError
 from permissible.dask.rpc import RPCTransport
 from tests.cluster.machines import document, make, workers
 
@@ -63,31 +60,6 @@ def test_a_worker_that_joins_is_used(data, local, tmp_path, monkeypatch):
         kill_at(monkeypatch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
         assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
         assert [*client.run(os.getpid).values()] != [first]
-
-
-def test_without_workers_the_fit_says_so_within_the_deadline(data, monkeypatch):
-    frame, y = (dd.from_pandas(given, npartitions=3, sort=False) for given in data)
-    with workers(1) as client:
-        victims = client.run(os.getpid).values()
-        for nanny in client.cluster.workers.values():
-            nanny.instantiate = no_other_worker
-        kill_at(monkeypatch, RPCTransport, 30, victims)
-        with pytest.raises(WorkersLostError, match=r"3 of 3 partitions .* 3 seconds \(0 workers are connected\)"):
-            timed_fit(ULSClassifier(client=client, timeout=3.0, **SETTINGS), frame, y)
-
-
-async def no_other_worker():
-    """What a nanny does in place of starting a worker again."""
-    return Status.failed
-
-
-def timed_fit(fitter, frame, y):
-    """A fit that ends, well or not, soon after its deadline."""
-    begun = time.monotonic()
-    try:
-        return fitter.fit(frame, y)
-    finally:
-        assert time.monotonic() - begun < 60
 
 
 def test_an_error_on_a_worker_is_told_as_it_is(client, data):

@@ -242,7 +242,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             ]
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
-        self._store(data.binning, [Fitted(trace, loss, choice) for trace, choice in found], [])
+        self._store(
+            data.binning, [Fitted(trace, loss, choice if choice.evidence else None) for trace, choice in found], []
+        )
         return self
 
     def _store(self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence]) -> None:
