@@ -61,6 +61,8 @@ def main(arguments: list[str]) -> int:
     """Run the command with the given arguments, and return its exit code."""
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="permissible")
+        if code == 130:  # Ctrl-C, heard by typer and kept to itself
+            return _told("stopped.", 130)
         return code if isinstance(code, int) else 0
     except KeyboardInterrupt:
         return _told("stopped.", 130)

@@ -1,0 +1,293 @@
+"""Interruption: whatever stops the work, no file is left half-written, the previous one is intact, and Ctrl-C is heard.
+
+Signals are sent to real processes while they fit, save,
+report or run the command; a full disk is a file system of 64 kB where
+one may be mounted,
+else a process that may write no more than a few kB; a read-only folder is one without permission to write.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import permissible as pm
+from permissible.models.atomic import replacing, write
+from tests.faults.subjects import ESTIMATORS, good
+
+START = "import numpy as np, permissible as pm, sys, time\n"
+LONG_FITS = {
+    "uls": "pm.ULSClassifier(n_rules=200000, early_stopping=False, max_literals=4, random_state=0)",
+    "uls-tree": "pm.ULSClassifier(n_rules=200000, features='tree', early_stopping=False, max_literals=4, random_state=0)",
+    "udt": "pm.UDTClassifier(max_leaves=None, pruning='cv', pruning_folds=200)",
+    "boundary": "pm.BoundaryClassifierCV(alphas=np.geomspace(1e-9, 1, 400), cv=10, tol=1e-14, max_iter=100000)",
+    "boundary-kernel": "pm.BoundaryClassifier(kernel='rbf', alpha=1e-9, tol=1e-15, max_iter=10**8)",
+    "mcboost": "pm.MCBoostClassifier(n_rounds=10**6, tol=0.0)",
+    "mcboost-tree": "pm.MCBoostClassifier(n_rounds=10**6, learner='tree', tol=0.0)",
+}
+DATA = """
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20000, 10)) if {wide} else rng.normal(size=(3000, 6))
+y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
+"""
+
+
+def process(code: str, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", START + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, **options,
+    )  # fmt: skip
+
+
+def begun(child: subprocess.Popen) -> None:
+    line = child.stdout.readline()
+    assert line == "ready\n", line + child.stderr.read()
+    time.sleep(0.3)
+
+
+@pytest.mark.parametrize("kind", LONG_FITS)
+def test_ctrl_c_stops_a_long_fit_and_leaves_the_estimator_usable(kind):
+    wide = kind in ("uls", "uls-tree", "udt", "mcboost-tree")
+    code = (
+        DATA.format(wide=wide)
+        + f"""
+model = {LONG_FITS[kind]}
+before = sorted(vars(model))
+print("ready", flush=True)
+try:
+    model.fit(X, y)
+    print("ended too early")
+except KeyboardInterrupt:
+    heard = time.process_time()
+    print("stopped", sorted(vars(model)) == before, flush=True)
+    model.set_params(**{{name: value for name, value in dict(n_rules=2, max_leaves=3, pruning=None, alphas=[0.1], cv=2, tol=1e-3,
+        max_iter=100, n_rounds=2, alpha=0.1).items() if name in model.get_params()}})
+    model.fit(X[:200], y[:200]).predict(X[:5])
+    print("usable", flush=True)
+"""
+    )
+    child = process(code)
+    try:
+        begun(child)
+        before = _cpu(child.pid)
+        child.send_signal(signal.SIGINT)
+        answer = child.stdout.readline()
+        used = _cpu(child.pid) - before
+        assert answer == "stopped True\n", answer + child.stderr.read()
+        assert child.stdout.readline() == "usable\n", child.stderr.read()
+        assert used <= 1.5, f"it took {used} s of processor time to hear Ctrl-C"
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def _cpu(pid: int) -> float:
+    """Processor seconds of a process: what a second means on a machine that others use too."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except FileNotFoundError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+SAVE_AGAIN = (
+    DATA.format(wide=True)
+    + """
+path = sys.argv[1]
+model = pm.ULSClassifier(n_rules=400, early_stopping=False, max_literals=2, random_state=0).fit(X[:2000], y[:2000])
+pm.save(model, path)
+print("ready", flush=True)
+while True:
+    pm.save(model, path)
+"""
+)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path, name):
+    path = tmp_path / "model.json"
+    for delay in (0.0, 0.013, 0.029) if name == "SIGKILL" else (0.007,):
+        arguments = [sys.executable, "-c", START + SAVE_AGAIN, str(path)]
+        child = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(delay)
+            child.send_signal(getattr(signal, name))
+            child.wait(timeout=30)
+        finally:
+            child.kill()
+            child.communicate()
+        assert len(pm.load(path).rules_) > 100  # the checksum tells a whole file
+        if name == "SIGINT":  # a Ctrl-C that Python hears cleans up after itself
+            assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+
+
+def _fitted():
+    X, y = good()
+    return ESTIMATORS["uls"]().fit(X, y), X, y
+
+
+def test_a_save_that_fails_midway_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    model, *_ = _fitted()
+    path = tmp_path / "model.json"
+    pm.save(model, path)
+    before = path.read_bytes()
+    for name in ("fsync", "replace", "chmod"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, _broken)
+            with pytest.raises(OSError, match="No space left"):
+                pm.save(model, path)
+        assert path.read_bytes() == before
+        assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+
+
+def _broken(*_):
+    raise OSError(28, "No space left on device")
+
+
+def _write_half(path, error):
+    with replacing(path) as file:
+        file.write("half")
+        raise error
+
+
+def test_an_error_in_the_middle_of_writing_leaves_the_old_file(tmp_path):
+    path = tmp_path / "table.csv"
+    write(path, "old")
+    for error in (RuntimeError, KeyboardInterrupt, SystemExit, MemoryError):
+        with pytest.raises(error):
+            _write_half(path, error)
+        assert path.read_text() == "old"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["table.csv"]
+
+
+NO_MORE_THAN = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
+"""
+COMMAND = "import permissible.cli.main as cli; sys.exit(cli.main("
+WRITERS = {
+    "save": "pm.save(model, path)",
+    "report": "pm.report(model, X, y, path)",
+    "command": COMMAND + "['fit', sys.argv[2], '--target', 'y', '-m', 'udt', '-o', path]))",
+    "predictions": COMMAND + "['predict', sys.argv[3], sys.argv[2], '-o', path]))",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True))
+    (folder / "rows.csv").write_text("a,b,c,y\n" + rows + "\n")
+    columns = {name: X[:, j] for j, name in enumerate("abc")}
+    pm.save(pm.UDTClassifier(max_leaves=64).fit(columns, y), folder / "model.json")
+    return folder
+
+
+def _write_with(
+    kind: str, inputs: Path, path: Path, limit: int | None = None, **options
+) -> subprocess.CompletedProcess:
+    code = (
+        START
+        + f"""
+path = sys.argv[1]
+model = pm.load(sys.argv[3])
+rng = np.random.default_rng(0)
+X = {{name: rng.normal(size=200) for name in "abc"}}
+y = (X["a"] > 0).astype(int)
+{NO_MORE_THAN.format(limit) if limit else ""}
+{WRITERS[kind]}
+"""
+    )
+    arguments = [sys.executable, "-c", code, str(path), str(inputs / "rows.csv"), str(inputs / "model.json")]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120, **options)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_disk_that_is_full_leaves_the_old_file_and_says_so(kind, inputs, tmp_path):
+    path = tmp_path / "out"
+    path.write_text("old")
+    answer = _write_with(kind, inputs, path, limit=1024)
+    assert answer.returncode != 0
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert "File too large" in answer.stderr or "file too large" in answer.stderr
+    if kind in ("command", "predictions"):
+        assert answer.stderr.count("\n") == 1
+        assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_folder_that_may_not_be_written_is_named_in_one_sentence(kind, inputs, tmp_path):
+    path = tmp_path / "no-such-folder" / "out" if os.geteuid() == 0 else tmp_path / "out"
+    if os.geteuid() != 0:
+        tmp_path.chmod(0o500)
+    answer = _write_with(kind, inputs, path)
+    assert answer.returncode != 0
+    assert not path.exists()
+    assert "Permission denied" in answer.stderr or "no such file" in answer.stderr.lower() or "denied" in answer.stderr
+    if kind in ("command", "predictions"):
+        assert answer.stderr.count("\n") == 1
+        assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_system_that_is_full_leaves_the_old_file(kind, inputs, tmp_path):
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(tmp_path)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("no file system may be mounted here")
+    try:
+        path = tmp_path / "out"
+        path.write_text("old")
+        (tmp_path / "filler").write_bytes(b"x" * 4096)
+        answer = _write_with(kind, inputs, path)
+        assert answer.returncode != 0
+        assert path.read_text() == "old"
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["filler", "out"]
+        assert "no space left" in answer.stderr.lower()
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=False)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_the_command_interrupted_while_it_learns_leaves_the_old_model(name, inputs, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+    code = (
+        "import sys, threading\nimport permissible.cli.main as cli\nimport permissible.estimators.uls\n"
+        "print('ready', flush=True)\n"
+        "asked = ['--target', 'y', '--rules', '300000', '--set', 'early_stopping=False', '-o', sys.argv[2]]\n"
+        "sys.exit(cli.main(['fit', sys.argv[1], *asked]))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(inputs / "rows.csv"), str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(2.5)
+        child.send_signal(getattr(signal, name))
+        _, told = child.communicate(timeout=30)
+    finally:
+        child.kill()
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+    if name == "SIGINT":
+        assert child.returncode == 130
+        assert told == "permissible: stopped.\n"
+    else:
+        assert child.returncode == -getattr(signal, name)
