@@ -100,7 +100,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     >>> from sklearn.datasets import load_breast_cancer
     >>> from permissible.estimators.uls import ULSClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = ULSClassifier.compact(n_rules=3, random_state=0).fit(X, y)
+    >>> model = ULSClassifier.compact(n_rules=3, early_stopping=False).fit(X, y)
     >>> len(model.rules_), model.score(X, y) > 0.95
     (3, True)
     """
