@@ -84,3 +84,12 @@ def test_bad_grids_and_folds_are_refused(data):
         pm.BoundaryClassifierCV(cv=1).fit(*data)
     with pytest.raises(ValueError, match="`tuning` must be 'decision', 'surrogate' or a decision, got 'auc'"):
         pm.BoundaryClassifierCV(tuning="auc").fit(*data)
+
+
+def test_it_comes_back_from_a_file(data, tmp_path):
+    X, y = data
+    model = pm.BoundaryClassifierCV((0.25, 0.75), alphas=(1e-2, 1e-1)).fit(X, y)
+    pm.save(model, tmp_path / "model.json")
+    again = pm.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.alpha_ == model.alpha_

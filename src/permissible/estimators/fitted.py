@@ -16,6 +16,17 @@ FILED: dict[str, tuple[str, ...]] = {
     "ULSClassifier": ("history_", "certificate_", "selection_", "loss_evidence_", "_coverage"),
     "UDTClassifier": ("history_", "certificate_"),
     "BoundaryClassifier": ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_"),
+    "BoundaryClassifierCV": (
+        "certificate_",
+        "n_iter_",
+        "objective_",
+        "gap_",
+        "support_",
+        "dual_coef_",
+        "alpha_",
+        "alphas_",
+        "cv_risks_",
+    ),
     "MCBoostClassifier": ("history_", "certificate_", "cost_matrix_"),
 }
 """The estimators that can be filed, and what is kept beside their models, for reading."""
@@ -95,6 +106,7 @@ def _restore_rules(estimator: Any, model: Any) -> None:
 _RESTORERS: dict[str, Callable[[Any, Any], None]] = {
     "UDTClassifier": _restore_tree,
     "BoundaryClassifier": _restore_boundary,
+    "BoundaryClassifierCV": _restore_boundary,
     "ULSClassifier": _restore_rules,
     "MCBoostClassifier": _restore_boosted,
 }
