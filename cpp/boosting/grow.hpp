@@ -1,5 +1,6 @@
-// Growing a rule: greedy monomials over distinct columns (MATH.md section 5). The best literals of `beam` columns start
-// a rule each; both a literal and its negation are completed, since they tie at first and continue differently.
+// Growing a rule: greedy monomials over distinct columns (mathematics.md section 5). The best literals of `beam`
+// columns start a rule each; both a literal and its negation are completed, since they tie at first and continue
+// differently.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // it, and where the criterion asks for it the sum of their curvatures. The law: all sums are integers, so they add in
 // any order.
 //
-// How it is fast (PERFORMANCE.md section 3): rows come in blocks of 8 columns, one 64-bit load for 8 codes; both sums
+// How it is fast: rows come in blocks of 8 columns, one 64-bit load for 8 codes; both sums
 // of a row travel in one 64-bit integer (weight in the upper half, curvature in the lower), so a code costs one store;
 // chunks of at most kChunkUnits rows keep the two halves apart, and are then unpacked into wide sums.
 #pragma once

@@ -3,9 +3,9 @@
 // steps.
 //
 // f(v) = sum of y w at step v, minus l2 v, falls in v. Halley's method uses f' and f'' of the same pass; a bracket
-// guards it. A step D of a smooth loss leaves an error below 1.1 |D|^3 (MATH.md 4; the third derivatives are bounded by
-// the curvature), so the iteration stops as soon as that is below 1e-11, absolute and relative to the step, without a
-// further pass.
+// guards it. A step D of a smooth loss leaves an error below 1.1 |D|^3 (mathematics.md 4; the third derivatives are
+// bounded by the curvature), so the iteration stops as soon as that is below 1e-11, absolute and relative to the step,
+// without a further pass.
 #pragma once
 
 #include <algorithm>

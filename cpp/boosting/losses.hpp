@@ -1,7 +1,7 @@
 // The built-in losses as the compiled loop sees them: one small functor each, the margin x of an example kept as a
-// `state`. The law: a functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (MATH.md sections 2 and 3),
-// and moves a state by a step v. Losses that differ by a scale only (mu-Matsushita) share a functor; the scale lives
-// with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a vector.
+// `state`. The law: a functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (mathematics.md sections 2
+// and 3), and moves a state by a step v. Losses that differ by a scale only (mu-Matsushita) share a functor; the scale
+// lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a vector.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ struct Matsushita {
     }
 };
 
-/// The extended Gini loss: psi = (1 - x)^2 / 4 on [-1, 1], 0 to the right, -x to the left (MATH.md 4.2 ii).
+/// The extended Gini loss: psi = (1 - x)^2 / 4 on [-1, 1], 0 to the right, -x to the left (mathematics.md 4.2 ii).
 struct Squared {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = false;

@@ -1,5 +1,5 @@
 // The best literal of each column, from a histogram. The criterion is the second-order decrease of the surrogate for
-// the values that the rule will really take (MATH.md section 5, PERFORMANCE.md section 5):
+// the values that the rule will really take (mathematics.md section 5):
 //
 //   two values (the constant is refitted with the rule)   D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2
 //   one value (h = +-1, coefficient d on one side, -d on the other)   D = (G_in - G_out)^2 / (2 (K + 2 l2))

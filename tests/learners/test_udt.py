@@ -151,7 +151,7 @@ def test_mu_matsushita_grows_matsushita_s_tree(bin_rows, data):
 
 
 def test_the_choice_of_phi_can_change_the_tree(bin_rows):
-    """MATH.md section 6: some losses take variable 1 and some variable 2."""
+    """mathematics.md section 6: some losses take variable 1 and some variable 2."""
     rows, target = [], []
     for (a, b), (negative, positive) in {(0, 0): (6, 1), (0, 1): (1, 1), (1, 0): (1, 0), (1, 1): (1, 0)}.items():
         rows += [[a, b]] * (negative + positive)

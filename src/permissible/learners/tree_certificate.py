@@ -1,6 +1,6 @@
 """What is proved of a grown tree, and how it got there: the certificate and the history of UDT.
 
-UDT is greedy: it stops where no single test lowers the surrogate, which is a local minimum only (MATH.md E6; XOR stops at the
+UDT is greedy: it stops where no single test lowers the surrogate, which is a local minimum only (mathematics E6; XOR stops at the
 root). What can be said globally is a bound: no tree over the same bins is better than the one that gives each different row
 its own leaf, so the surrogate of that partition lies below every tree's.
 """

@@ -1,4 +1,4 @@
-"""UDT: a decision tree for any permissible phi ([T] section 4.2; MATH.md section 6).
+"""UDT: a decision tree for any permissible phi ([T] section 4.2; mathematics.md section 6).
 
 The surrogate of a tree is sum over its leaves of W_k (phi(p_k) - a) / b. Growth is best-first: among all leaves and all tests
 take the one that lowers it most,

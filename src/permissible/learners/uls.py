@@ -1,4 +1,4 @@
-"""ULS, the loop to be read: Algorithm 1 of [N] and [T] with rules found on the way (MATH.md sections 4 and 5).
+"""ULS, the loop to be read: Algorithm 1 of [N] and [T] with rules found on the way (mathematics.md sections 4 and 5).
 
 In each round the examples weigh w = weight(margin); a rule is grown that promises the largest decrease of the surrogate; its
 leverage solves (35), so that the rule has edge 0 under the next weights; margins move. The corrective scheme then solves (35)

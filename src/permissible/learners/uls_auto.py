@@ -1,6 +1,6 @@
 """loss="auto": the loss is chosen by cross-validation over a bag of different shapes of phi, and the evidence is kept.
 
-phi_mu is not in the bag, since alone it is phi_M (MATH.md E5). Folds are by content of the rows. The judge is the log-loss of the
+phi_mu is not in the bag, since alone it is phi_M (E5). Folds are by content of the rows. The judge is the log-loss of the
 probabilities that each loss derives from its own scores, so the losses meet on one scale. The first of the bag stays unless
 another is better by a paired t-test over the folds: what is not told apart is not changed.
 """

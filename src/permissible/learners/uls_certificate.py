@@ -1,6 +1,6 @@
 """What is known of a fit when it ends: how much is left to gain, Theorem 2's bound with its ingredients, separable or not.
 
-Theorem 2 ([T], [I], constant as corrected in MATH.md 4.3): while every rule has an edge of at least gamma_j, the number of rounds
+Theorem 2 ([T], [I], constant of section 4.3): while every rule has an edge of at least gamma_j, the number of rounds
 is at most 2 m b a_m^2 / (a_v a_Z^2 a_gamma^2), where m b is the surrogate at the start (sum of b F), a_m^2 = m for +-1 rules,
 a_v = min G'', a_Z the least sum of weights and a_gamma the mean edge. It says how long weak learning can last, not when to stop,
 and is proved for the plain algorithm (no shrinkage, no l2); elsewhere it is shown for comparison.

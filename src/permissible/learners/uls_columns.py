@@ -1,4 +1,4 @@
-"""ULS with features known in advance: the columns of X are the h_t, exactly Algorithm 1 of [N] and [T] (MATH.md section 4).
+"""ULS with features known in advance: the columns of X are the h_t, exactly Algorithm 1 of [N] and [T] (section 4).
 
 In each round the weights w = weight(margin) give every column its edge; the column that promises the largest decrease joins,
 and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The constant,

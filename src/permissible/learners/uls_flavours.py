@@ -1,9 +1,9 @@
-"""The papers' adaptive flavours: the surrogate itself is chosen on the way ([N], [I]; MATH.md section 5).
+"""The papers' adaptive flavours: the surrogate itself is chosen on the way ([N], [I]; mathematics.md section 5).
 
 F1 and F2 pick in every round the phi of a bag whose step leaves the least training 0/1 risk, E1 and E2 the one whose rule has
 the largest edge on its own weights; ties go to the order of the bag. H is shared, so this is the one place where phi_mu differs
 from phi_M. When phi_B is picked the coefficients are renormalised: divided by the sum of their sizes where that exceeds 1
-(MATH.md 4.2 iii). F* runs each of five phi entirely and keeps the one of least training risk.
+(mathematics.md 4.2 iii). F* runs each of five phi entirely and keeps the one of least training risk.
 """
 
 from dataclasses import dataclass

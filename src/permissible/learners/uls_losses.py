@@ -1,7 +1,7 @@
 """Which losses run compiled, and on what scale. A loss that is another one stretched (mu-Matsushita) shares its kernel.
 
 A kernel works on x / scale, with psi = b F of the unstretched loss; a coefficient is `scale` times what the kernel finds.
-So phi_mu gives the model of phi_M bit for bit, its coefficients times 1 - mu (MATH.md E5).
+So phi_mu gives the model of phi_M bit for bit, its coefficients times 1 - mu (mathematics.md E5).
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Refitting many coefficients at once: the corrective scheme (T_j = all so far) and blocks, MATH.md section 4.
+"""Refitting many coefficients at once: the corrective scheme (T_j = all so far) and blocks, mathematics.md section 4.
 
 A score made of rules is the same for all rows that the same rules cover, so the refit works on these patterns and their weights
 alone. Newton's method with the full Hessian and backtracking; where no finite minimiser exists (Stiemke's condition fails,
-MATH.md 4.1) the coefficients reach the cap or the loss vanishes, and the refit says so.
+mathematics.md 4.1) the coefficients reach the cap or the loss vanishes, and the refit says so.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Growing a rule to be read: greedy monomials over distinct columns (MATH.md section 5), from histograms of the rows.
+"""Growing a rule to be read: greedy monomials over distinct columns (mathematics.md section 5), from histograms of the rows.
 
 The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
 (the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside

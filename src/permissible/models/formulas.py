@@ -1,4 +1,4 @@
-"""The probability of a score as a formula that any language can write: ginv of MATH.md section 2, for the losses that have one.
+"""The probability of a score as a formula that any language can write: ginv of section 2, for the losses that have one.
 
 Only scores below zero are written down (there a tiny probability keeps all its digits); above, p(x) = 1 - p(-x). Beyond
 `limit` the probability is 0 or 1 as far as a double can tell, which also keeps `exp` away from overflow in strict databases.

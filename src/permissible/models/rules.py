@@ -2,7 +2,7 @@
 
 A rule is a monomial (a conjunction of literals); h = +1 on the rows it covers and -1 elsewhere, so that
 
-    score(x) = intercept + sum_t coefficient_t * h_t(x)          (H of MATH.md section 4)
+    score(x) = intercept + sum_t coefficient_t * h_t(x)          (H of mathematics.md section 4)
 
 and the loss turns a score into a probability, Pr[+1 | x] = ginv(score). The sum is taken in groups of eight rules, each group
 first to last and then the groups first to last, whatever kernel computes it: so every path gives the same bits.
