@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "common/parallel.hpp"
@@ -11,7 +12,7 @@ namespace permissible::boosting {
 
 namespace {
 
-constexpr std::size_t kRows = 128;
+constexpr std::size_t kRows = kScoreRows;
 
 template <typename T>
 PERMISSIBLE_CLONES void gather(const char* from, std::ptrdiff_t stride, std::size_t n, T* to) {
@@ -57,32 +58,14 @@ void add_bit(const uint8_t* mask, uint8_t bit, uint8_t* pattern) {
     for (std::size_t i = 0; i < kRows; ++i) pattern[i] = static_cast<uint8_t>(pattern[i] | (mask[i] & bit));
 }
 
-struct Workspace {
-    std::vector<char> values;
-    std::vector<uint8_t> masks;
-
-    Workspace(std::size_t n_columns, std::size_t n_literals)
-        : values(n_columns * kRows * 8), masks(n_literals * kRows) {}
-};
-
-void score_chunk(const std::vector<ColumnView>& columns, const RuleSet& set, std::size_t begin, std::size_t n,
-                 Workspace& space, double* score) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        const ColumnView& view = columns[c];
-        const char* from = static_cast<const char*>(view.data) + static_cast<std::ptrdiff_t>(begin) * view.stride;
-        char* to = space.values.data() + c * kRows * 8;
-        if (view.kind == ColumnView::Kind::float64) {
-            gather(from, view.stride, n, reinterpret_cast<double*>(to));
-        } else if (view.kind == ColumnView::Kind::float32) {
-            gather(from, view.stride, n, reinterpret_cast<float*>(to));
-        } else {
-            gather(from, view.stride, n, reinterpret_cast<int32_t*>(to));
-        }
-    }
+void score_chunk(const ScoreInput& input, const RuleSet& set, std::size_t begin, std::size_t n, ScoreSpace& space,
+                 double* score) {
+    gather_columns(input, begin, n, space);
+    const std::vector<ColumnView>& columns = input.columns;
     for (std::size_t k = 0; k < set.literals.size(); ++k) {
         const ValueLiteral& literal = set.literals[k];
         const auto c = static_cast<std::size_t>(literal.column);
-        const char* values = space.values.data() + c * kRows * 8;
+        const char* values = space.values.data() + input.place(c);
         uint8_t* mask = space.masks.data() + k * kRows;
         if (columns[c].kind == ColumnView::Kind::float64) {
             compare(reinterpret_cast<const double*>(values), literal.test, literal.missing, literal.threshold, mask);
@@ -122,7 +105,7 @@ void RuleSet::fill_sums(const double* coefficients) {
     group_sum.clear();
     for (std::size_t start = 0; start < rules.size(); start += 8) {
         const std::size_t count = std::min<std::size_t>(8, rules.size() - start);
-        std::vector<double> sums(256, 0.0);
+        std::array<double, 256> sums{};
         for (std::size_t pattern = 0; pattern < 256; ++pattern) {
             double sum = 0.0;
             for (std::size_t k = 0; k < count; ++k) {
@@ -130,7 +113,49 @@ void RuleSet::fill_sums(const double* coefficients) {
             }
             sums[pattern] = sum;
         }
-        group_sum.push_back(std::move(sums));
+        group_sum.push_back(sums);
+    }
+}
+
+ScoreInput::ScoreInput(const std::vector<ColumnView>& used) : columns(used) {
+    for (std::size_t c = 0; c < columns.size(); ++c) places.push_back(c * kRows * 8);
+    if (columns.empty() || columns[0].kind == ColumnView::Kind::category || !have_avx2()) return;
+    const auto address = [](const ColumnView& view) { return reinterpret_cast<std::uintptr_t>(view.data); };
+    const std::size_t item = columns[0].kind == ColumnView::Kind::float32 ? 4 : 8;
+    std::uintptr_t low = address(columns[0]), high = low;
+    for (const ColumnView& view : columns) {
+        if (view.kind != columns[0].kind || view.stride != columns[0].stride || view.stride <= 0) return;
+        low = std::min(low, address(view));
+        high = std::max(high, address(view));
+    }
+    const std::size_t span = (high - low) / item + 1;
+    // One row must hold all of them, and most of what lies between must be used.
+    if (span * item > static_cast<std::size_t>(columns[0].stride) || span > 2 * columns.size()) return;
+    base = reinterpret_cast<const char*>(low);
+    stride = columns[0].stride;
+    width = span;
+    for (std::size_t c = 0; c < columns.size(); ++c) places[c] = (address(columns[c]) - low) * kRows;
+}
+
+std::size_t ScoreInput::gathered_bytes() const {
+    return std::max(columns.size(), width) * kRows * 8;
+}
+
+ScoreSpace::ScoreSpace(const ScoreInput& input, const RuleSet& set)
+    : values(input.gathered_bytes()), masks(set.literals.size() * kRows), patterns(set.group_sum.size() * kRows) {}
+
+void gather_columns(const ScoreInput& input, std::size_t begin, std::size_t n, ScoreSpace& space) {
+    for (std::size_t c = 0; c < input.columns.size(); ++c) {
+        const ColumnView& view = input.columns[c];
+        const char* from = static_cast<const char*>(view.data) + static_cast<std::ptrdiff_t>(begin) * view.stride;
+        char* to = space.values.data() + input.place(c);
+        if (view.kind == ColumnView::Kind::float64) {
+            gather(from, view.stride, n, reinterpret_cast<double*>(to));
+        } else if (view.kind == ColumnView::Kind::float32) {
+            gather(from, view.stride, n, reinterpret_cast<float*>(to));
+        } else {
+            gather(from, view.stride, n, reinterpret_cast<int32_t*>(to));
+        }
     }
 }
 
@@ -138,13 +163,15 @@ void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std:
                 double* score) {
     const std::size_t n_chunks = (n_rows + kRows - 1) / kRows;
     const int threads = resolve_threads(n_threads, n_rows * std::max<std::size_t>(set.literals.size(), 1));
+    const ScoreInput input(columns);
+    const auto chunk_of = have_avx2() ? score_chunk_avx2 : score_chunk;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        Workspace space(columns.size(), set.literals.size());
+        ScoreSpace space(input, set);
 #pragma omp for schedule(static)
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
             const std::size_t begin = chunk * kRows;
-            score_chunk(columns, set, begin, std::min(kRows, n_rows - begin), space, score + begin);
+            chunk_of(input, set, begin, std::min(kRows, n_rows - begin), space, score + begin);
         }
     }
 }

@@ -3,6 +3,7 @@
 // into what the eight rules add. The law: the sum is that of models/rules.py, groups of eight, first to last.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,13 +27,42 @@ struct ValueLiteral {
 };
 
 struct RuleSet {
-    std::vector<ValueLiteral> literals;          // each different one once
-    std::vector<std::vector<int>> rules;         // positions among the literals
-    std::vector<std::vector<double>> group_sum;  // per group of eight rules, what each pattern adds
+    std::vector<ValueLiteral> literals;              // each different one once
+    std::vector<std::vector<int>> rules;             // positions among the literals
+    std::vector<std::array<double, 256>> group_sum;  // per group of eight rules, what each pattern adds
     double intercept = 0.0;
 
     void fill_sums(const double* coefficients);
 };
+
+inline constexpr std::size_t kScoreRows = 128;  // rows that are scored together
+
+/// The used columns; where they are views of one row-major matrix, `base` is its first used value and `width` its
+/// columns.
+struct ScoreInput {
+    std::vector<ColumnView> columns;
+    const char* base = nullptr;
+    std::ptrdiff_t stride = 0;
+    std::size_t width = 0;
+    std::vector<std::size_t> places;  // of each used column in the gathered values, in bytes
+
+    explicit ScoreInput(const std::vector<ColumnView>& used);
+    std::size_t place(std::size_t column) const { return places[column]; }
+    std::size_t gathered_bytes() const;
+};
+
+/// What one thread needs.
+struct ScoreSpace {
+    std::vector<char> values;
+    std::vector<uint8_t> masks, patterns;
+
+    ScoreSpace(const ScoreInput& input, const RuleSet& set);
+};
+
+void gather_columns(const ScoreInput& input, std::size_t begin, std::size_t n, ScoreSpace& space);
+bool have_avx2();
+void score_chunk_avx2(const ScoreInput& input, const RuleSet& set, std::size_t begin, std::size_t n, ScoreSpace& space,
+                      double* score);
 
 void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std::size_t n_rows, int n_threads,
                 double* score);
