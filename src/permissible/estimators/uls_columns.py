@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from permissible.estimators.intake import remember_schema
 from permissible.estimators.matrix import matrix as intake_matrix
@@ -11,6 +12,7 @@ from permissible.estimators.weights import row_weights, with_class_weight
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
+from permissible.validation.arrays import squarable
 
 
 def training_matrix(
@@ -20,6 +22,7 @@ def training_matrix(
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     features = intake_matrix(estimator, X, reset=True).astype(np.float64, copy=False)
+    _refuse_huge(estimator, features)
     classes, codes = decode_target(type(estimator).__name__, y, features.shape[0])
     weight = with_class_weight(row_weights(sample_weight, features.shape[0]), estimator.class_weight, classes, codes)
     if weight is not None and not weight.all():
@@ -30,6 +33,14 @@ def training_matrix(
     if len(classes) < 2:
         raise refusal("y", "labels of at least two classes", Words(f"one class only, {classes.tolist()[0]!r}"))
     return features, classes, codes, weight
+
+
+def _refuse_huge(estimator: Any, features: Any) -> None:
+    """The steps square what is in a column."""
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(features.shape[1])])
+    for j, name in enumerate(names):
+        column = features[:, [j]].data if sparse.issparse(features) else features[:, j]
+        squarable("X", column, str(name))
 
 
 def remember_columns(estimator: Any, classes: AnyArray) -> None:
