@@ -12,7 +12,10 @@ import numpy as np
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray
-from permissible.validation import squarable
+from permissible.validation import Words, refusal, squarable
+
+LARGEST_MATRIX = 2**30
+"""Cells of the attribute matrix, 8 bytes each: beyond this a table with many categories would not fit in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,14 @@ class Attribute:
 def attributes_of(table: Table, weight: FloatArray) -> tuple[Attribute, ...]:
     """Every attribute of a table, with its weighted mean over the present values."""
     found: list[Attribute] = []
+    width = sum(max(len(column.categories), 1) for column in table.schema.columns)
+    if width * table.n_rows > LARGEST_MATRIX:
+        widest = max(table.schema.columns, key=lambda column: len(column.categories))
+        raise refusal(
+            "X", f"of at most {LARGEST_MATRIX:,} cells, each category a column, for a linear learner",
+            Words(f"{width:,} columns by {table.n_rows:,} rows ({len(widest.categories):,} categories in {widest.name!r})"),
+            'use learner="tree" or learner="rule", which take categories as they are',
+        )  # fmt: skip
     for position, column in enumerate(table.schema.columns):
         values = table.columns[position]
         if column.kind == "categorical":
