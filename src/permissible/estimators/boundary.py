@@ -84,7 +84,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features_in_)
+    coef_ : array of shape (1, n_features)
         Without a kernel.
     intercept_ : array of shape (1,)
     support_, dual_coef_ : arrays of shape (n_support,), (1, n_support)
