@@ -351,6 +351,7 @@ def test_a_column_missing_at_predict_is_named(breast):
         model.predict(X.drop(columns="mean radius"))
 
 
+@pytest.mark.slow  # a signal to the process of the test itself; tests/faults sends it to a process of its own
 def test_interruption_leaves_nothing_half():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60000, 20))
