@@ -1,11 +1,11 @@
 """Interruption: whatever stops the work, no file is left half-written, the previous one is intact, and Ctrl-C is heard.
 
-Signals are sent to real processes while they fit, save,
-report or run the command; a full disk is a file system of 64 kB where
-one may be mounted,
-else a process that may write no more than a few kB; a read-only folder is one without permission to write.
+Signals are sent to real processes while they fit, save, report or run the command; a full disk is a process that may write no
+more than a kB and, where one may be mounted, a small file system without a free block; a read-only folder is one without
+permission to write.
 """
 
+import errno
 import os
 import signal
 import subprocess
@@ -20,7 +20,10 @@ import permissible as pm
 from permissible.models.atomic import replacing, write
 from tests.faults.subjects import ESTIMATORS, good
 
-START = "import numpy as np, permissible as pm, sys, time\n"
+BLOCK = 4096
+# What a shell starts in the background ignores Ctrl-C, and so do its children: these hear it whoever runs the tests.
+LISTEN = "import signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+START = LISTEN + "import numpy as np, permissible as pm\n"
 LONG_FITS = {
     "uls": "pm.ULSClassifier(n_rules=200000, early_stopping=False, max_literals=4, random_state=0)",
     "uls-tree": "pm.ULSClassifier(n_rules=200000, features='tree', early_stopping=False, max_literals=4, random_state=0)",
@@ -185,7 +188,7 @@ def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
-    y = (X[:, 0] > 0).astype(int)
+    y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)  # noise, so that no model is smaller than a block of the disk
     rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True))
     (folder / "rows.csv").write_text("a,b,c,y\n" + rows + "\n")
     columns = {name: X[:, j] for j, name in enumerate("abc")}
@@ -240,18 +243,30 @@ def test_a_folder_that_may_not_be_written_is_named_in_one_sentence(kind, inputs,
         assert "Traceback" not in answer.stderr
 
 
+def _fill(path: Path, free: int) -> None:
+    """Write to a file until the file system has no block left, then give some back."""
+    with open(path, "wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"x" * BLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENOSPC  # noqa: PT017 - the loop ends in no other way
+        filler.truncate(os.fstat(filler.fileno()).st_size - free * BLOCK)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("free", [0, 1])
 @pytest.mark.parametrize("kind", WRITERS)
-def test_a_file_system_that_is_full_leaves_the_old_file(kind, inputs, tmp_path):
+def test_a_file_system_that_is_full_leaves_the_old_file(kind, free, inputs, tmp_path):
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(tmp_path)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("no file system may be mounted here")
     try:
         path = tmp_path / "out"
         path.write_text("old")
-        (tmp_path / "filler").write_bytes(b"x" * 4096)
+        _fill(tmp_path / "filler", free)
         answer = _write_with(kind, inputs, path)
         assert answer.returncode != 0
         assert path.read_text() == "old"
@@ -266,7 +281,7 @@ def test_the_command_interrupted_while_it_learns_leaves_the_old_model(name, inpu
     path = tmp_path / "model.json"
     path.write_text("old")
     code = (
-        "import sys, threading\nimport permissible.cli.main as cli\nimport permissible.estimators.uls\n"
+        LISTEN + "import permissible.cli.main as cli\nimport permissible.estimators.uls\n"
         "print('ready', flush=True)\n"
         "asked = ['--target', 'y', '--rules', '300000', '--set', 'early_stopping=False', '-o', sys.argv[2]]\n"
         "sys.exit(cli.main(['fit', sys.argv[1], *asked]))"
