@@ -13,7 +13,7 @@ PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
 # Every data set the tests may use lies in this folder; without it those tests are skipped.
 export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full docs reproduce reproduce-full dist sanitize fuzz clean help
+.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full bench-kernels docs reproduce reproduce-full dist sanitize fuzz clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -78,8 +78,11 @@ $(VENV)/.bench: $(BASE)
 bench: $(VENV)/.bench $(CORE) ## every claim of speed measured beside the peers (about ten minutes)
 	@$(PY) -m benchmarks -o results/bench
 
-bench-full: $(VENV)/.bench $(CORE) ## the same at full size
-	@$(PY) -m benchmarks --full -o results/bench-full
+bench-full: $(VENV)/.bench $(CORE) ## the same at full size, and how time and memory grow with every size
+	@$(PY) -m benchmarks --full -o results/bench-full; status=$$?; $(PY) -m benchmarks.scaling -o results/scaling && exit $$status
+
+bench-kernels: $(STAMP) $(CORE) ## the kernels alone, as ratios to a reference kernel, beside the stored ratios
+	@$(PY) -m pytest benchmarks/kernels --benchmark-columns=min,median,rounds --benchmark-disable-gc
 
 $(VENV)/.experiments: $(BASE)
 	@echo "Installing data sets and peers into $(VENV) (a few minutes, once) ..."

@@ -1,0 +1,1 @@
+"""The kernels alone, timed by pytest-benchmark and compared with stored ratios to a reference kernel: ``make bench-kernels``."""
