@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "boundary/kernel_blocks.hpp"
+
 namespace permissible::boundary {
 
 enum class KernelKind : int { linear = 0, rbf = 1, poly = 2, sigmoid = 3 };
@@ -24,9 +26,6 @@ struct KernelSpec {
     int degree = 3;
     double shift = 0;  // added to every entry: 1 for a penalised intercept
 };
-
-/// The points lie column by column in blocks of this many rows: the results of a block stay in registers.
-inline constexpr std::size_t kKernelBlock = 32;
 
 template <typename T>
 class KernelRows {

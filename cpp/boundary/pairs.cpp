@@ -33,8 +33,8 @@ PERMISSIBLE_INLINE double highest(const Lane& v) {
 }
 
 template <typename T>
-PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* second, const double* up,
-                                      const double* down, double* f, std::size_t n) {
+PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* second, const T* up, const T* down,
+                                      double* f, std::size_t n) {
     Steepest found;
     std::size_t block = n;
     const Lane least = Lane{} - 1e300;
@@ -57,13 +57,14 @@ PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* sec
             if (first != nullptr)
                 f[i] += scale * (second != nullptr ? static_cast<double>(first[i]) - static_cast<double>(second[i])
                                                    : static_cast<double>(first[i]));
-            most = std::max(most, up[i] - f[i]), deepest = std::max(deepest, f[i] - down[i]);
+            most = std::max(most, static_cast<double>(up[i]) - f[i]),
+            deepest = std::max(deepest, f[i] - static_cast<double>(down[i]));
         }
         if (most > found.up) found.up = most, block = begin;
         found.down = std::min(found.down, -deepest);
     }
     for (std::size_t i = block; i < std::min(n, block + kBlock); ++i)
-        if (up[i] - f[i] == found.up) {
+        if (static_cast<double>(up[i]) - f[i] == found.up) {
             found.row = i;
             break;
         }
@@ -79,7 +80,7 @@ PERMISSIBLE_INLINE float gain_of(double m, double diagonal, double row, double o
 
 template <typename T>
 PERMISSIBLE_INLINE std::size_t partner_body(double m, double diagonal, const T* row, const double* diagonals,
-                                            const double* down, const double* f, std::size_t n) {
+                                            const T* down, const double* f, std::size_t n) {
     float best = 0;
     std::size_t block = n;
     const Lane tiny = Lane{} + 1e-12;
@@ -90,7 +91,8 @@ PERMISSIBLE_INLINE std::size_t partner_body(double m, double diagonal, const T* 
         for (; j + 4 <= end; j += 4) {
             Lane slope = m - load(down + j) + load(f + j);
             slope = slope > 0.0 ? slope : Lane{};
-            Lane bend = diagonal + load(diagonals + j) - 2.0 * load(row + j);
+            Lane bend =
+                diagonal + (diagonals != nullptr ? load(diagonals + j) : Lane{} + diagonal) - 2.0 * load(row + j);
             bend = bend > tiny ? bend : tiny;
             const HalfLane narrow = __builtin_convertvector(slope, HalfLane);
             const HalfLane gain = narrow * narrow / __builtin_convertvector(bend, HalfLane);
@@ -98,18 +100,21 @@ PERMISSIBLE_INLINE std::size_t partner_body(double m, double diagonal, const T* 
         }
         float most = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
         for (; j < end; ++j)
-            most = std::max(most, gain_of(m, diagonal, static_cast<double>(row[j]), diagonals[j], down[j], f[j]));
+            most = std::max(most, gain_of(m, diagonal, static_cast<double>(row[j]),
+                                          diagonals != nullptr ? diagonals[j] : diagonal, down[j], f[j]));
         if (most > best) best = most, block = begin;
     }
     for (std::size_t j = block; j < std::min(n, block + kBlock); ++j)
-        if (gain_of(m, diagonal, static_cast<double>(row[j]), diagonals[j], down[j], f[j]) == best) return j;
+        if (gain_of(m, diagonal, static_cast<double>(row[j]), diagonals != nullptr ? diagonals[j] : diagonal, down[j],
+                    f[j]) == best)
+            return j;
     return n;
 }
 
 }  // namespace
 
-PERMISSIBLE_CLONES Steepest move_scores(double scale, const float* first, const float* second, const double* up,
-                                        const double* down, double* f, std::size_t n) {
+PERMISSIBLE_CLONES Steepest move_scores(double scale, const float* first, const float* second, const float* up,
+                                        const float* down, double* f, std::size_t n) {
     return move_body(scale, first, second, up, down, f, n);
 }
 PERMISSIBLE_CLONES Steepest move_scores(double scale, const double* first, const double* second, const double* up,
@@ -117,7 +122,7 @@ PERMISSIBLE_CLONES Steepest move_scores(double scale, const double* first, const
     return move_body(scale, first, second, up, down, f, n);
 }
 PERMISSIBLE_CLONES std::size_t best_partner(double m, double diagonal, const float* row, const double* diagonals,
-                                            const double* down, const double* f, std::size_t n) {
+                                            const float* down, const double* f, std::size_t n) {
     return partner_body(m, diagonal, row, diagonals, down, f, n);
 }
 PERMISSIBLE_CLONES std::size_t best_partner(double m, double diagonal, const double* row, const double* diagonals,
@@ -130,7 +135,7 @@ PERMISSIBLE_CLONES std::size_t best_single(const double* diagonals, const double
     double best = 0;
     std::size_t row = n;
     for (std::size_t i = 0; i < n; ++i) {
-        double slope = std::max(up[i] - f[i], f[i] - down[i]);
+        double slope = std::max(static_cast<double>(up[i]) - f[i], f[i] - static_cast<double>(down[i]));
         slope = slope > 0.0 ? slope : 0.0;
         const double gain = slope * slope / std::max(diagonals[i], 1e-12);
         if (gain > best) best = gain, row = i;

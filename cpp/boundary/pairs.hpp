@@ -10,13 +10,15 @@ struct Steepest {
     std::size_t row = 0;               // where m is attained
 };
 
-/// f += scale * (first - second) (second may be nullptr), then m, M over all rows.
-Steepest move_scores(double scale, const float* first, const float* second, const double* up, const double* down,
+/// f += scale * (first - second) (second may be nullptr), then m, M over all rows. U and L come in the precision of the
+/// rows: they only rank here.
+Steepest move_scores(double scale, const float* first, const float* second, const float* up, const float* down,
                      double* f, std::size_t n);
 Steepest move_scores(double scale, const double* first, const double* second, const double* up, const double* down,
                      double* f, std::size_t n);
-/// argmax over j of (m - L_j + f_j)_+^2 / (K_ii + K_jj - 2 K_ij); n where no j gains.
-std::size_t best_partner(double m, double diagonal, const float* row, const double* diagonals, const double* down,
+/// argmax over j of (m - L_j + f_j)_+^2 / (K_ii + K_jj - 2 K_ij); n where no j gains. `diagonals` is nullptr where all
+/// are K_ii.
+std::size_t best_partner(double m, double diagonal, const float* row, const double* diagonals, const float* down,
                          const double* f, std::size_t n);
 std::size_t best_partner(double m, double diagonal, const double* row, const double* diagonals, const double* down,
                          const double* f, std::size_t n);

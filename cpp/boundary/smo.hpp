@@ -51,8 +51,8 @@ class PairSolver {
                     if (closed(tol) || eps < 1e-12) break;
                 }
                 eps *= std::clamp(0.5 * tol * std::abs(estimate_primal_) / std::max(estimate, 1e-300), 0.05, 0.5);
-                steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), up_.data(),
-                                     down_.data(), f_.data(), n_);
+                steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr),
+                                     up_scan_.data(), down_scan_.data(), f_.data(), n_);
                 continue;
             }
             if (!(tied() ? pair() : single())) {  // nothing gains any more on these rows
@@ -75,7 +75,9 @@ class PairSolver {
     KernelSolution out_;
     std::vector<double> edges_[2];
     std::vector<double> t_, f_, up_, down_, diagonal_;
-    std::vector<int> segment_;  // number of segments that are full
+    std::vector<T> up_scan_, down_scan_;  // U and L in the precision of the rows, for the scans
+    bool even_ = true;                    // all diagonal entries are equal, as for the rbf kernel
+    std::vector<int> segment_;            // number of segments that are full
     Steepest steep_;
     double estimate_primal_ = 0;
     int stuck_ = 0;
@@ -87,8 +89,10 @@ class PairSolver {
     void start(std::vector<double> t) {
         t_ = std::move(t), f_.assign(n_, 0.0), up_.assign(n_, 0.0), down_.assign(n_, 0.0), diagonal_.assign(n_, 0.0),
         segment_.assign(n_, 0);
+        up_scan_.assign(n_, T(0)), down_scan_.assign(n_, T(0));
         for (std::size_t i = 0; i < n_; ++i) {
             diagonal_[i] = rows_.diagonal(i);
+            even_ = even_ && diagonal_[i] == diagonal_[0];
             if (weight_[i] <= 0) t_[i] = 0;
             const auto& edge = edges_[positive_[i] != 0];
             t_[i] = std::clamp(t_[i], 0.0, edge.back());
@@ -98,12 +102,16 @@ class PairSolver {
             slopes(i);
         }
         exact_scores(f_);
-        steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), up_.data(),
-                             down_.data(), f_.data(), n_);
+        steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), up_scan_.data(),
+                             down_scan_.data(), f_.data(), n_);
     }
 
     /// U and L: y times the slope of g in the direction that raises, or lowers, gamma = y c t.
     void slopes(std::size_t i) {
+        set_slopes(i);
+        up_scan_[i] = static_cast<T>(up_[i]), down_scan_[i] = static_cast<T>(down_[i]);
+    }
+    void set_slopes(std::size_t i) {
         if (weight_[i] <= 0) {
             up_[i] = -1e200, down_[i] = 1e200;
             return;
@@ -150,8 +158,8 @@ class PairSolver {
     bool pair() {
         const std::size_t i = steep_.row;
         const T* row_i = rows_.row(i, i);
-        const std::size_t j =
-            best_partner(steep_.up, diagonal_[i], row_i, diagonal_.data(), down_.data(), f_.data(), n_);
+        const std::size_t j = best_partner(steep_.up, diagonal_[i], row_i, even_ ? nullptr : diagonal_.data(),
+                                           down_scan_.data(), f_.data(), n_);
         if (j == n_ || j == i) return false;
         const double bend =
             std::max(diagonal_[i] + diagonal_[j] - 2.0 * static_cast<double>(row_i[j]), 1e-12) / problem_.strength;
@@ -171,7 +179,8 @@ class PairSolver {
         if (!(moved > 0)) return false;
         const T* row_j = rows_.row(j, i);
         row_i = rows_.row(i, j);
-        steep_ = move_scores(moved / problem_.strength, row_i, row_j, up_.data(), down_.data(), f_.data(), n_);
+        steep_ =
+            move_scores(moved / problem_.strength, row_i, row_j, up_scan_.data(), down_scan_.data(), f_.data(), n_);
         return true;
     }
 
@@ -197,7 +206,7 @@ class PairSolver {
         }
         if (!(moved > 0)) return false;
         move_scores((raise ? moved : -moved) / problem_.strength, rows_.row(i, i), static_cast<const T*>(nullptr),
-                    up_.data(), down_.data(), f_.data(), n_);
+                    up_scan_.data(), down_scan_.data(), f_.data(), n_);
         return true;
     }
 
@@ -233,8 +242,8 @@ class PairSolver {
 
     void certify() {
         exact_scores(f_);
-        steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), up_.data(),
-                             down_.data(), f_.data(), n_);
+        steep_ = move_scores(0.0, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), up_scan_.data(),
+                             down_scan_.data(), f_.data(), n_);
         const double b =
             tied() ? best_intercept(problem_, f_.data(), positive_, weight_, n_, intercept_estimate()) : 0.0;
         double gain = 0, losses = 0, square = 0;

@@ -108,3 +108,19 @@ def test_sizes_that_do_not_fit_are_refused():
         core.solve_dense(
             X.astype(int), positive, weight, hinge, width, 1.0, True, False, np.zeros(2), 0.0, False, 1e-6, 10, 1
         )
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("kind", range(4))
+def test_a_kernel_value_depends_on_its_two_points_alone(kind, single):
+    # Kernel rows may use fused arithmetic (ADR 2) only while neither the place of a row in its block nor the number of
+    # rows shows in a single bit: the same rows at other offsets, and in tables of other lengths, have the same values.
+    X = np.random.default_rng(kind).normal(size=(150, 7))
+    full = np.array([core.kernel_row(X, kind, 0.7, 0.4, 3, single, i) for i in range(150)])
+    assert full.dtype == (np.float32 if single else np.float64)
+    np.testing.assert_array_equal(full, full.T)
+    for begin, end in [(0, 1), (1, 2), (0, 31), (5, 37), (17, 49), (31, 96), (3, 147), (64, 150), (149, 150)]:
+        part = np.ascontiguousarray(X[begin:end])
+        for i in {begin, (begin + end) // 2, end - 1}:
+            found = core.kernel_row(part, kind, 0.7, 0.4, 3, single, i - begin)
+            np.testing.assert_array_equal(found, full[i, begin:end])

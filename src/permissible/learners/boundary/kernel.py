@@ -17,6 +17,8 @@ from permissible.types import FloatArray, Matrix
 from permissible.validation import Words, refusal
 
 DOUBLE_ROWS = 2000
+SINGLE_TOL = 1e-7
+"""Kernel rows in single precision lead no further than this, so a smaller `tol` takes double precision throughout."""
 POLISH_ROWS = 1000
 """Up to this many rows the optimum is found to the last digits: the rows between breakpoints then solve a linear system."""
 POLISH_TOL = 1e-8
@@ -70,8 +72,9 @@ def solve_kernel(
     )  # fmt: skip
     if kernel.compiled and not sparse.issparse(X):
         rows = np.ascontiguousarray(X, dtype=np.float64)
+        single = n > DOUBLE_ROWS and tol >= SINGLE_TOL
         solution = core.solve_kernel(
-            rows, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, int(cache_size * 2**20), n > DOUBLE_ROWS,
+            rows, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, int(cache_size * 2**20), single,
             *common,
         )  # fmt: skip
     else:
