@@ -49,7 +49,8 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     from permissible.dask.partitions import partitions_of
     from permissible.dask.passes import binned_futures, survey_of_all
     from permissible.dask.rpc import RPCTransport
-    from permissible.distributed.uls import Parted, fit_label
+    from permissible.distributed.parted import Parted
+    from permissible.distributed.uls import fit_label
     from permissible.learners.uls_options import ULSOptions
     from permissible.losses import get
 

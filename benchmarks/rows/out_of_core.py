@@ -31,7 +31,7 @@ import json, resource, sys, time, numpy as np
 from permissible.distributed.dataset import BinnedDataset
 from permissible.distributed.parts import MemoryPart
 from permissible.distributed.transport import SerialTransport
-from permissible.distributed.uls import KINDS, Parted
+from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.bins.binning import BinnedTable
 from permissible.estimators.uls import ULSClassifier

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "mcboost/bind_parts.hpp"
 #include "mcboost/forest.hpp"
 #include "mcboost/linear.hpp"
 #include "mcboost/state.hpp"
@@ -120,19 +121,6 @@ nb::ndarray<nb::numpy, double> round_linear(State& state, In2<double> values, In
     return copy_out(table, {static_cast<size_t>(outputs), 6});
 }
 
-void directions_from_step(State& state, const std::vector<double>& f) {  // f (M-1, n) -> score directions Y f / 2
-    const std::size_t n = state.rows();
-    const int m = state.classes();
-    state.directions.assign(n * m, 0.0);
-    for (int r = 0; r < m - 1; ++r) {
-        const double c = state.coordinate_scale(r);
-        for (int j = 0; j <= r + 1; ++j) {
-            const double factor = j <= r ? c : -(r + 1) * c;
-            for (std::size_t i = 0; i < n; ++i) state.directions[j * n + i] += factor * f[r * n + i];
-        }
-    }
-}
-
 nb::ndarray<nb::numpy, double> round_linear_gradient(State& state, In2<double> values, In1<uint8_t> allowed,
                                                      nb::object share, double rate) {
     const Attributes x = attributes_of(state, values, allowed, share);
@@ -148,7 +136,7 @@ nb::ndarray<nb::numpy, double> round_linear_gradient(State& state, In2<double> v
             for (std::size_t i = 0; i < n; ++i)
                 f[r * n + i] =
                     fit.intercept[r] + (fit.column < 0 ? 0.0 : fit.slope[r] * x.values[i * x.count + fit.column]);
-        directions_from_step(state, f);
+        state.directions_from_step(f);
         const LineSearch line = state.search_all();
         state.advance_all(rate * line.leverage);
         for (int r = 0; r < outputs; ++r) {
@@ -197,7 +185,7 @@ nb::tuple take_all(State& state, In2<double> step, double rate) {  // step (M-1,
     LineSearch line{};
     {
         nb::gil_scoped_release release;
-        directions_from_step(state, std::vector<double>(step.data(), step.data() + step.size()));
+        state.directions_from_step(std::vector<double>(step.data(), step.data() + step.size()));
         line = state.search_all();
         state.advance_all(rate * line.leverage);
     }
@@ -248,17 +236,6 @@ struct RoundTrees {
     }
 };
 
-// How much of the weight the step agrees with: sum of -w g over sum of |w| max |g|, in [-1, 1].
-double edge_of(const double* gradient, const std::vector<double>& step) {
-    double agree = 0, total = 0, largest = 0;
-    for (std::size_t i = 0; i < step.size(); ++i) {
-        agree -= gradient[i] * step[i];
-        total += std::abs(gradient[i]);
-        largest = std::max(largest, std::abs(step[i]));
-    }
-    return total > 0 && largest > 0 ? agree / (total * largest) : 0.0;
-}
-
 nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins, nb::object share,
                      double rate, bool exact, int max_leaves, int max_depth, int max_literals, double min_leaf_weight,
                      double l2, bool random_thresholds, double column_share, uint64_t seed) {
@@ -285,42 +262,24 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
             state.derive(r);
             growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
             if (packed && !exact) {
-                double edge = 0;
-                const Tree tree = grow_packed_stump(codes, state, growth, 1, left, edge);
+                const Tree tree = grow_packed_stump(codes, state, growth, 1, left);
                 const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
                 state.advance_two(r, left.data(), values, rate);
-                made.add(tree, r, rate, LineSearch{1.0, false, 0}, edge);
+                made.add(tree, r, rate, LineSearch{1.0, false, 0}, tree.edge);
                 poll_signals();
                 continue;
             }
             const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, 1};
             const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
             for (std::size_t i = 0; i < n; ++i) state.step[i] = tree.value[leaf[i]];
-            const double edge = edge_of(state.gradient.data(), state.step);
             const LineSearch line = exact ? state.search(r) : LineSearch{1.0, false, 0};
             state.advance(r, rate * line.leverage);
-            made.add(tree, r, rate * line.leverage, line, edge);
+            made.add(tree, r, rate * line.leverage, line, tree.edge);
             poll_signals();
         }
         state.finish_round();
     }
     return made.arrays();
-}
-
-/// What a vector stump adds to the score of each class, for the right and for the left side: rate * Y value / 2.
-std::vector<double> two_moves(const State& state, const Tree& stump, double rate) {
-    const int m = state.classes(), outputs = m - 1;
-    std::vector<double> moves(2 * static_cast<std::size_t>(m), 0.0);
-    for (const int side : {0, 1}) {
-        const int leaf = side == 1 || stump.leaves() == 1 ? 0 : 1;  // leaf 0 is the left one
-        for (int r = 0; r < outputs; ++r) {
-            const double step =
-                rate * stump.value[static_cast<std::size_t>(leaf) * outputs + r] * state.coordinate_scale(r);
-            for (int j = 0; j <= r; ++j) moves[2 * j + side] += step;
-            moves[2 * (r + 1) + side] -= (r + 1) * step;
-        }
-    }
-    return moves;
 }
 
 nb::dict made_arrays(const RoundTrees& made) {
@@ -355,10 +314,9 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
         state.derive_all(!exact);
         if (!exact && packed_stump_applies(codes, growth, rows != nullptr, n)) {
             std::vector<uint8_t> side;
-            double share_of_weight = 0;
-            const Tree stump = grow_packed_stump(codes, state, growth, outputs, side, share_of_weight);
+            const Tree stump = grow_packed_stump(codes, state, growth, outputs, side);
             state.advance_two_all(side.data(), two_moves(state, stump, rate));
-            made.add(stump, -1, rate, LineSearch{1.0, false, 0}, share_of_weight);
+            made.add(stump, -1, rate, LineSearch{1.0, false, 0}, stump.edge);
             return made_arrays(made);
         }
         const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, outputs};
@@ -366,11 +324,10 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
         std::vector<double> f(n * outputs);
         for (int r = 0; r < outputs; ++r)
             for (std::size_t i = 0; i < n; ++i) f[r * n + i] = tree.value[leaf[i] * outputs + r];
-        const double edge = edge_of(state.gradient.data(), f);
-        directions_from_step(state, f);
+        state.directions_from_step(f);
         const LineSearch line = exact ? state.search_all() : LineSearch{1.0, false, 0};
         state.advance_all(rate * line.leverage);
-        made.add(tree, -1, rate * line.leverage, line, edge);
+        made.add(tree, -1, rate * line.leverage, line, tree.edge);
     }
     return made.arrays();
 }
@@ -411,8 +368,8 @@ nb::ndarray<nb::numpy, double> exponential(In1<double> x) {
 }  // namespace
 
 void bind_mcboost(nb::module_& area) {
-    nb::class_<State>(area, "State", "Scores of the training rows and the passes of a round.")
-        .def_prop_ro("rows", &State::rows)
+    nb::class_<State> state(area, "State", "Scores of the training rows and the passes of a round.");
+    state.def_prop_ro("rows", &State::rows)
         .def_prop_ro("classes", &State::classes)
         .def("set_scores", &set_scores, nb::arg("scores").noconvert())
         .def("scores", &get_scores)
@@ -444,4 +401,5 @@ void bind_mcboost(nb::module_& area) {
              nb::arg("coordinate").noconvert(), nb::arg("value").noconvert(), nb::arg("outputs"), nb::arg("begin"),
              nb::arg("end"), nb::arg("threads"));
     area.def("exponential", &exponential, nb::arg("x").noconvert());
+    bind_parts(area, state);
 }

@@ -46,7 +46,7 @@ double State::coordinate_scale(int coordinate) const {
 }
 
 template <Loss L>
-RoundStart State::begin_block(Block rows) {
+void State::begin_block(Block rows, RoundSums& sums) {
     const std::size_t count = rows.end - rows.begin;
     double top[kChunk], total[kChunk], inverse_total[kChunk], own[kChunk], value[kChunk];
     double best[kChunk];
@@ -77,7 +77,6 @@ RoundStart State::begin_block(Block rows) {
     if constexpr (L == Loss::lt)
         std::copy(&inverse_terms_[rows.begin], &inverse_terms_[rows.begin] + count, &low_inverse_[rows.begin]);
     if constexpr (L == Loss::gll) logarithms(total, count, value);
-    RoundStart sums{0, 0, 0};
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = rows.begin + i;
         const double below = std::max(own[i] - top[i], -kExponentLimit);
@@ -91,14 +90,13 @@ RoundStart State::begin_block(Block rows) {
             scale_[row] = vexp(-below);
             value[i] = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
         }
-        sums.surrogate += weight[row] * value[i];
+        sums.surrogate.add(weight[row] * value[i]);
         const auto chosen = static_cast<int>(best[i]);
         if (chosen != target[row]) {
-            sums.cost += weight[row] * cost_of(row, chosen);
-            sums.error += weight[row];
+            sums.cost.add(weight[row] * cost_of(row, chosen));
+            sums.error.add(weight[row]);
         }
     }
-    return sums;
 }
 
 void State::prepare() {
@@ -112,20 +110,29 @@ void State::prepare() {
     uniform_ = std::all_of(factors_.begin(), factors_.end(), [](double factor) { return factor == 1.0; });
 }
 
-RoundStart State::begin_round() {
+RoundSums State::begin_round_sums() {
     const auto count = static_cast<std::ptrdiff_t>(blocks());
-    std::vector<RoundStart> partial(count);
+    RoundSums sums;
     with_loss(loss_, [&]<Loss L>() {
-#pragma omp parallel for num_threads(threads_) schedule(static)
-        for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = begin_block<L>(block(b));
+#pragma omp parallel num_threads(threads_)
+        {
+            RoundSums own;
+#pragma omp for schedule(static)
+            for (std::ptrdiff_t b = 0; b < count; ++b) begin_block<L>(block(b), own);
+#pragma omp critical(permissible_mcboost_sums)
+            {
+                sums.surrogate.merge(own.surrogate);
+                sums.cost.merge(own.cost);
+                sums.error.merge(own.error);
+            }
+        }
     });
-    RoundStart sums{0, 0, 0};
-    for (const auto& part : partial) {
-        sums.surrogate += part.surrogate;
-        sums.cost += part.cost;
-        sums.error += part.error;
-    }
     return sums;
+}
+
+RoundStart State::begin_round() {
+    const RoundSums sums = begin_round_sums();
+    return {sums.surrogate.value(), sums.cost.value(), sums.error.value()};
 }
 
 namespace {
@@ -163,14 +170,13 @@ void State::derive(int coordinate) {
 }
 
 template <Loss L>
-Slopes State::slopes_block(Block rows, int coordinate, double alpha) const {
+void State::slopes_block(Block rows, int coordinate, double alpha, SlopeSums& sums) const {
     const int pivot = coordinate + 1;
     const double c = coordinate_scale(coordinate), kc = pivot * c;
     const std::size_t at = static_cast<std::size_t>(pivot) * rows_, count = rows.end - rows.begin;
     double up[kChunk], down[kChunk];
     for (std::size_t i = 0; i < count; ++i) up[i] = vexp(c * alpha * step[rows.begin + i]);
     for (std::size_t i = 0; i < count; ++i) down[i] = vexp(-kc * alpha * step[rows.begin + i]);
-    Slopes sums{0, 0};
     for (std::size_t b = 0; b < count; ++b) {
         const std::size_t i = rows.begin + b;
         Parts row{low_[i], terms_[at + i], tails_[at + i], 0, 0, 0, scale_[i], rate_of(target[i], pivot, c, kc)};
@@ -180,16 +186,14 @@ Slopes State::slopes_block(Block rows, int coordinate, double alpha) const {
             row.high_inverse = inverse_tails_[at + i];
         }
         const Slopes s = slopes<L>(row, {c, kc, up[b], down[b]});
-        sums.first += weight[i] * step[i] * s.first;
-        sums.second += weight[i] * step[i] * step[i] * s.second;
+        sums.first.add(weight[i] * step[i] * s.first);
+        sums.second.add(weight[i] * step[i] * step[i] * s.second);
     }
-    return sums;
 }
 
 // Newton inside a bracket that bisects when Newton leaves it. The derivative is increasing in alpha (the loss is
 // convex).
-template <typename Evaluate>
-LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
+LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double largest_move) {
     int evaluations = 1;
     Slopes at = slopes_at(0.0);
     if (!(largest_move > 0) || at.first == 0) return {0.0, false, evaluations};
@@ -225,23 +229,38 @@ LineSearch State::minimise(Evaluate&& slopes_at, double largest_move) const {
     return {sign * alpha, false, evaluations};
 }
 
-LineSearch State::search(int coordinate) {
+SlopeSums State::slopes_at(int coordinate, double alpha) const {
     const auto count = static_cast<std::ptrdiff_t>(blocks());
-    std::vector<Slopes> partial(count);
+    SlopeSums sums;
+    with_loss(loss_, [&]<Loss L>() {
+#pragma omp parallel num_threads(threads_)
+        {
+            SlopeSums own;
+#pragma omp for schedule(static)
+            for (std::ptrdiff_t b = 0; b < count; ++b) {
+                if (coordinate < 0)
+                    slopes_all_block<L>(block(b), alpha, own);
+                else
+                    slopes_block<L>(block(b), coordinate, alpha, own);
+            }
+#pragma omp critical(permissible_mcboost_slopes)
+            {
+                sums.first.merge(own.first);
+                sums.second.merge(own.second);
+            }
+        }
+    });
+    return sums;
+}
+
+LineSearch State::search(int coordinate) {
     double largest = 0;
     for (const double value : step) largest = std::max(largest, std::abs(value));
-    const double c = coordinate_scale(coordinate);
-    return with_loss(loss_, [&]<Loss L>() {
-        return minimise(
-            [&](double alpha) {
-#pragma omp parallel for num_threads(threads_) schedule(static)
-                for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = slopes_block<L>(block(b), coordinate, alpha);
-                Slopes sums{0, 0};
-                for (const auto& part : partial) sums.first += part.first, sums.second += part.second;
-                return sums;
-            },
-            largest * c * (coordinate + 1));
-    });
+    const auto slopes = [&](double alpha) {
+        const SlopeSums sums = slopes_at(coordinate, alpha);
+        return Slopes{sums.first.value(), sums.second.value()};
+    };
+    return minimise(slopes, largest * coordinate_scale(coordinate) * (coordinate + 1));
 }
 
 template <Loss L>
@@ -385,8 +404,7 @@ void State::derive_all(bool newton) {
 }
 
 template <Loss L>
-Slopes State::slopes_all_block(Block rows, double alpha) const {
-    Slopes sums{0, 0};
+void State::slopes_all_block(Block rows, double alpha, SlopeSums& sums) const {
     for (std::size_t i = rows.begin; i < rows.end; ++i) {
         const double true_move = directions[target[i] * rows_ + i];
         double n0 = 0, n1 = 0, n2 = 0, d0 = 0, d1 = 0, d2 = 0;
@@ -415,28 +433,19 @@ Slopes State::slopes_all_block(Block rows, double alpha) const {
             first = n1 * d0 + n0 * d1;
             second = n2 * d0 + 2.0 * n1 * d1 + n0 * d2;
         }
-        sums.first += weight[i] * first;
-        sums.second += weight[i] * second;
+        sums.first.add(weight[i] * first);
+        sums.second.add(weight[i] * second);
     }
-    return sums;
 }
 
 LineSearch State::search_all() {
-    const auto count = static_cast<std::ptrdiff_t>(blocks());
-    std::vector<Slopes> partial(count);
     double largest = 0;
     for (const double value : directions) largest = std::max(largest, std::abs(value));
-    return with_loss(loss_, [&]<Loss L>() {
-        return minimise(
-            [&](double alpha) {
-#pragma omp parallel for num_threads(threads_) schedule(static)
-                for (std::ptrdiff_t b = 0; b < count; ++b) partial[b] = slopes_all_block<L>(block(b), alpha);
-                Slopes sums{0, 0};
-                for (const auto& part : partial) sums.first += part.first, sums.second += part.second;
-                return sums;
-            },
-            largest);
-    });
+    const auto slopes = [&](double alpha) {
+        const SlopeSums sums = slopes_at(-1, alpha);
+        return Slopes{sums.first.value(), sums.second.value()};
+    };
+    return minimise(slopes, largest);
 }
 
 void State::advance_two_all(const uint8_t* side, const std::vector<double>& moves) {
@@ -451,6 +460,41 @@ void State::advance_two_all(const uint8_t* side, const std::vector<double>& move
 void State::advance_all(double factor) {
     const auto count = static_cast<std::ptrdiff_t>(scores.size());
     for (std::ptrdiff_t i = 0; i < count; ++i) scores[i] += factor * directions[i];
+}
+
+void State::directions_from_step(const std::vector<double>& f) {
+    directions.assign(rows_ * classes_, 0.0);
+    for (int r = 0; r < classes_ - 1; ++r) {
+        const double c = coordinate_scale(r);
+        for (int j = 0; j <= r + 1; ++j) {
+            const double factor = j <= r ? c : -(r + 1) * c;
+            for (std::size_t i = 0; i < rows_; ++i) directions[j * rows_ + i] += factor * f[r * rows_ + i];
+        }
+    }
+}
+
+template <typename Visit>
+void State::each_field(Visit&& visit) const {
+    for (const auto* field :
+         {&scores, &terms_, &tails_, &low_, &scale_, &inverse_terms_, &inverse_tails_, &low_inverse_})
+        visit(*field);
+}
+
+std::size_t State::fields() const {
+    std::size_t total = 0;
+    each_field([&](const std::vector<double>& field) { total += field.size(); });
+    return total / std::max<std::size_t>(rows_, 1);
+}
+
+void State::save(double* out) const {
+    each_field([&](const std::vector<double>& field) { out = std::copy(field.begin(), field.end(), out); });
+}
+
+void State::restore(const double* in) {
+    each_field([&](const std::vector<double>& field) {
+        std::copy(in, in + field.size(), const_cast<double*>(field.data()));
+        in += field.size();
+    });
 }
 
 }  // namespace permissible::mcboost

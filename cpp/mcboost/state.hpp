@@ -2,19 +2,21 @@
 // arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see losses.hpp for
 // why.
 //
-// Sums over rows are taken in blocks of fixed size and added in the order of the blocks: the number of threads never
-// shows.
+// Sums over rows are exact (accumulator.hpp): neither the number of threads nor the order or the parts of the rows
+// show.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "common/accumulator.hpp"
 #include "mcboost/losses.hpp"
 
 namespace permissible::mcboost {
 
-inline constexpr std::size_t kChunk = 1024;  // rows per block of every sum
+inline constexpr std::size_t kChunk = 1024;  // rows per block of a pass
 inline constexpr double kLargestMove =
     100.0;  // one step moves no score by more (separable data have no finite minimiser)
 inline constexpr double kExponentLimit = 300.0;
@@ -28,6 +30,17 @@ struct LineSearch {
 struct RoundStart {
     double surrogate, cost, error;
 };
+
+/// The same, and the slopes of a line search, as exact sums: those of parts of the rows merge to those of all.
+struct RoundSums {
+    Accumulator surrogate, cost, error;
+};
+struct SlopeSums {
+    Accumulator first, second;
+};
+
+/// Newton inside a bracket, along a convex function that is known by its slopes.
+LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double largest_move);
 
 class State {
   public:
@@ -52,6 +65,9 @@ class State {
     /// Prepares the sums of all coordinates; returns the sums of the surrogate, of the cost of argmax and of its
     /// errors.
     RoundStart begin_round();
+    RoundSums begin_round_sums();
+    /// Slopes along the step (or along `directions`, for coordinate -1) at f + alpha * step.
+    SlopeSums slopes_at(int coordinate, double alpha) const;
     /// gradient and curvature along coordinate r.
     void derive(int coordinate);
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
@@ -79,18 +95,27 @@ class State {
     }
     double coordinate_scale(int coordinate) const;
 
+    /// directions = Y f / 2 for steps f (M-1, n).
+    void directions_from_step(const std::vector<double>& f);
+    /// Everything that passes leave behind for the next one, (fields, n); `restore` takes it back.
+    std::size_t fields() const;
+    void save(double* out) const;
+    void restore(const double* in);
+
   private:
+    template <typename Visit>
+    void each_field(Visit&& visit) const;
     struct Block {
         std::size_t begin, end;
     };
     Block block(std::size_t index) const;
     std::size_t blocks() const { return (rows_ + kChunk - 1) / kChunk; }
     template <Loss L>
-    RoundStart begin_block(Block rows);
+    void begin_block(Block rows, RoundSums& sums);
     template <Loss L>
     void derive_block(Block rows, int coordinate);
     template <Loss L>
-    Slopes slopes_block(Block rows, int coordinate, double alpha) const;
+    void slopes_block(Block rows, int coordinate, double alpha, SlopeSums& sums) const;
     template <Loss L>
     void advance_block(Block rows, int coordinate, double factor);
     template <Loss L>
@@ -98,9 +123,7 @@ class State {
     template <Loss L>
     void derive_all_block(Block rows, bool newton);
     template <Loss L>
-    Slopes slopes_all_block(Block rows, double alpha) const;
-    template <typename Evaluate>
-    LineSearch minimise(Evaluate&& slopes_at, double largest_move) const;
+    void slopes_all_block(Block rows, double alpha, SlopeSums& sums) const;
 
     std::size_t rows_;
     int classes_;

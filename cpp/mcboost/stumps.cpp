@@ -95,67 +95,26 @@ void histogram_of_block(const Codes& codes, const std::vector<int64_t>& packed, 
     }
 }
 
-struct Best {
-    double gain = 0;
-    int column = -1, code = -1;
-    bool missing_left = false;
-};
-
-/// The terms of a row are its gradients, then its curvature, then nothing where that leaves a word half empty.
-struct Terms {
-    std::vector<const double*> values;
-    std::vector<double> grids, fine;  // for packing, and for exact sums
-    int outputs;
-    int width() const { return static_cast<int>(values.size() + 1) / 2 * 2; }
-};
-
-double score_of(const int64_t* sums, const Terms& terms, double l2) {
-    double squares = 0;
-    for (int r = 0; r < terms.outputs; ++r) {
-        const double sum = static_cast<double>(sums[r]) / terms.grids[r];
-        squares += sum * sum;
-    }
-    return squares / (static_cast<double>(sums[terms.outputs]) / terms.grids[terms.outputs] + l2 + 1e-12);
+const double* term_of(const State& state, int term, int outputs) {
+    return term < outputs ? state.gradient.data() + static_cast<std::size_t>(term) * state.rows()
+                          : state.curvature.data();
 }
 
-Best scan(const Codes& codes, const Cells& cells, const Growth& growth, const Terms& terms) {
-    Best best;
-    const int width = terms.width(), h = terms.outputs;
-    std::vector<int64_t> total(width), left(width), right(width);
-    for (int c = 0; c < codes.columns; ++c) {
-        const int64_t* cell = &cells[static_cast<std::size_t>(c) * 256 * width];
-        std::fill(total.begin(), total.end(), 0);
-        for (int k = 0; k < 256; ++k)
-            for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
-        const int64_t* missing = cell + kMissing * width;
-        const bool has_missing = missing[h] != 0;
-        const double parent = score_of(total.data(), terms, growth.l2);
-        for (const bool missing_left : {false, true}) {
-            if (missing_left && !has_missing) break;
-            for (int t = 0; t < width; ++t) left[t] = missing_left ? missing[t] : 0;
-            for (int k = 0; k < codes.bins[c]; ++k) {
-                if (cell[k * width + h] == 0) continue;
-                for (int t = 0; t < width; ++t) left[t] += cell[k * width + t], right[t] = total[t] - left[t];
-                if (left[h] <= 0 || right[h] <= 0) continue;
-                const double gain =
-                    score_of(left.data(), terms, growth.l2) + score_of(right.data(), terms, growth.l2) - parent;
-                if (gain > best.gain * (1 + 1e-12)) best = {gain, c, k, missing_left};
-            }
-        }
+double score_of(const int64_t* sums, const StumpGrids& grids, double l2) {
+    double squares = 0;
+    for (int r = 0; r < grids.outputs; ++r) {
+        const double sum = static_cast<double>(sums[r]) / grids.coarse[r];
+        squares += sum * sum;
     }
-    return best;
+    return squares / (static_cast<double>(sums[grids.outputs]) / grids.coarse[grids.outputs] + l2 + 1e-12);
 }
 
 void sides(const uint8_t* codes, const uint8_t* goes_left, std::size_t begin, std::size_t end, uint8_t* left) {
     for (std::size_t i = begin; i < end; ++i) left[i] = goes_left[codes[i * kLanes]];
 }
 
-struct Exact {
-    int64_t all = 0, left = 0, size = 0;
-};
-
 /// Exact sums of a term over all rows and over those on the left, and of its size.
-PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, Exact* out) {
+PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, SideSums* out) {
     int64_t all = 0, on_left = 0, size = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const int64_t term = rounded(x[i] * grid);
@@ -182,6 +141,37 @@ PERMISSIBLE_CLONES double largest_size(const double* x, std::size_t count) {
 
 }  // namespace
 
+bool StumpTest::goes_left(int code_of_row) const {
+    return column < 0 || (code_of_row == kMissing ? missing_left : code_of_row <= code);
+}
+
+StumpTest best_stump(const Codes& codes, const Cells& cells, double l2, const StumpGrids& grids) {
+    StumpTest best;
+    const int width = grids.width(), h = grids.outputs;
+    std::vector<int64_t> total(width), left(width), right(width);
+    for (int c = 0; c < codes.columns; ++c) {
+        const int64_t* cell = &cells[static_cast<std::size_t>(c) * 256 * width];
+        std::fill(total.begin(), total.end(), 0);
+        for (int k = 0; k < 256; ++k)
+            for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
+        const int64_t* missing = cell + kMissing * width;
+        const bool has_missing = missing[h] != 0;
+        const double parent = score_of(total.data(), grids, l2);
+        for (const bool missing_left : {false, true}) {
+            if (missing_left && !has_missing) break;
+            for (int t = 0; t < width; ++t) left[t] = missing_left ? missing[t] : 0;
+            for (int k = 0; k < codes.bins[c]; ++k) {
+                if (cell[k * width + h] == 0) continue;
+                for (int t = 0; t < width; ++t) left[t] += cell[k * width + t], right[t] = total[t] - left[t];
+                if (left[h] <= 0 || right[h] <= 0) continue;
+                const double gain = score_of(left.data(), grids, l2) + score_of(right.data(), grids, l2) - parent;
+                if (gain > best.gain * (1 + 1e-12)) best = {gain, c, k, missing_left};
+            }
+        }
+    }
+    return best;
+}
+
 bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows) {
     const bool stump = growth.max_literals == 1 || (growth.max_literals == 0 && growth.max_leaves == 2);
     if (!stump || growth.random_thresholds || growth.column_share < 1.0 || shared_rows || rows < kPackedRows)
@@ -190,20 +180,27 @@ bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_
     return std::none_of(codes.categorical, codes.categorical + codes.columns, [](uint8_t c) { return c != 0; });
 }
 
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
-                       std::vector<uint8_t>& left, double& edge) {
-    const std::size_t n = codes.rows, blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
-    Terms terms{{}, {}, {}, outputs};
-    for (int r = 0; r < outputs; ++r) terms.values.push_back(state.gradient.data() + static_cast<std::size_t>(r) * n);
-    terms.values.push_back(state.curvature.data());
+std::vector<double> largest_terms(const State& state, int outputs) {
+    std::vector<double> largest;
+    for (int t = 0; t <= outputs; ++t) largest.push_back(largest_size(term_of(state, t, outputs), state.rows()));
+    return largest;
+}
+
+StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows) {
+    StumpGrids grids{{}, {}, static_cast<int>(largest.size()) - 1};
     int bits = 0;
-    while ((std::size_t{1} << bits) < n) ++bits;
-    for (const double* values : terms.values) {
-        const double grid = grid_for(largest_size(values, n));
-        terms.grids.push_back(std::ldexp(grid, kBits - 52));
-        terms.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
+    while ((std::size_t{1} << bits) < rows) ++bits;
+    for (const double size : largest) {
+        const double grid = grid_for(size);
+        grids.coarse.push_back(std::ldexp(grid, kBits - 52));
+        grids.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
     }
-    const int width = terms.width(), count = static_cast<int>(terms.values.size());
+    return grids;
+}
+
+std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids) {
+    const std::size_t n = codes.rows, blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
+    const int width = grids.width(), count = grids.count();
     static thread_local std::vector<int64_t> packed;
     packed.resize(n * (width / 2));
     std::vector<int64_t>& words = packed;
@@ -212,51 +209,84 @@ Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& gro
     {
 #pragma omp for schedule(static)
         for (int word = 0; word < width / 2; ++word) {
-            const bool whole = 2 * word + 1 < count;
-            pack(terms.values[2 * word], whole ? terms.values[2 * word + 1] : nullptr, terms.grids[2 * word],
-                 whole ? terms.grids[2 * word + 1] : 0.0, 0, n, words.data() + word * n);
+            const int first = 2 * word, second = first + 1;
+            const bool whole = second < count;
+            pack(term_of(state, first, grids.outputs), whole ? term_of(state, second, grids.outputs) : nullptr,
+                 grids.coarse[first], whole ? grids.coarse[second] : 0.0, 0, n, words.data() + word * n);
         }
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(blocks); ++b)
             histogram_of_block(codes, words, b, width, &cells[b * kLanes * 256 * width]);
     }
-    const Best best = scan(codes, cells, growth, terms);
-    Tree tree;
-    tree.outputs = outputs;
-    left.resize(n);
+    return cells;
+}
+
+void stump_sides(const Codes& codes, const StumpTest& test, std::vector<uint8_t>& left) {
     uint8_t goes_left[256];
-    std::fill(goes_left, goes_left + 256, uint8_t{1});
-    if (best.column >= 0) {
-        tree.column = {best.column};
-        tree.code = {best.code};
+    for (int k = 0; k < 256; ++k) goes_left[k] = test.goes_left(k);
+    left.resize(codes.rows);
+    sides(codes.column(std::max(0, test.column)), goes_left, 0, codes.rows, left.data());
+}
+
+std::vector<SideSums> stump_sums(const State& state, const std::vector<uint8_t>& left, const StumpGrids& grids) {
+    std::vector<SideSums> sums(grids.count());
+    for (int t = 0; t < grids.count(); ++t)
+        side_sums(left.data(), term_of(state, t, grids.outputs), grids.fine[t], state.rows(), &sums[t]);
+    return sums;
+}
+
+Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l2, const StumpGrids& grids) {
+    Tree tree;
+    const int outputs = tree.outputs = grids.outputs;
+    if (test.column >= 0) {
+        tree.column = {test.column};
+        tree.code = {test.code};
         tree.left = {~0};
         tree.right = {~1};
         Mask mask{};
-        for (int k = 0; k < 256; ++k) {
-            goes_left[k] = k == kMissing ? best.missing_left : k <= best.code;
-            if (goes_left[k]) mask[k >> 3] |= static_cast<uint8_t>(1u << (k & 7));
-        }
+        for (int k = 0; k < 256; ++k)
+            if (test.goes_left(k)) mask[k >> 3] |= static_cast<uint8_t>(1u << (k & 7));
         tree.mask = {mask};
     }
-    sides(codes.column(std::max(0, best.column)), goes_left, 0, n, left.data());
-    std::vector<Exact> sums(count);
-    for (int t = 0; t < count; ++t) side_sums(left.data(), terms.values[t], terms.fine[t], n, &sums[t]);
     double agreed = 0, size = 0, largest = 0;
     for (const bool on_left : {true, false}) {
-        const Exact& h = sums[outputs];
-        const double bend = static_cast<double>(on_left ? h.left : h.all - h.left) / terms.fine[outputs] + growth.l2;
+        const SideSums& h = sums[outputs];
+        const double bend = static_cast<double>(on_left ? h.left : h.all - h.left) / grids.fine[outputs] + l2;
         for (int r = 0; r < outputs; ++r) {
             const double slope =
-                static_cast<double>(on_left ? sums[r].left : sums[r].all - sums[r].left) / terms.fine[r];
+                static_cast<double>(on_left ? sums[r].left : sums[r].all - sums[r].left) / grids.fine[r];
             tree.value.push_back(bend > 0 ? -slope / bend : 0.0);
             agreed -= slope * tree.value.back();
             largest = std::max(largest, std::abs(tree.value.back()));
-            if (on_left) size += static_cast<double>(sums[r].size) / terms.fine[r];
+            if (on_left) size += static_cast<double>(sums[r].size) / grids.fine[r];
         }
-        if (best.column < 0) break;
+        if (test.column < 0) break;
     }
-    edge = size > 0 && largest > 0 ? agreed / (size * largest) : 0.0;
+    tree.edge = size > 0 && largest > 0 ? agreed / (size * largest) : 0.0;
     return tree;
+}
+
+std::vector<double> two_moves(const State& state, const Tree& stump, double rate) {
+    const int m = state.classes(), outputs = m - 1;
+    std::vector<double> moves(2 * static_cast<std::size_t>(m), 0.0);
+    for (const int side : {0, 1}) {
+        const int leaf = side == 1 || stump.leaves() == 1 ? 0 : 1;  // leaf 0 is the left one
+        for (int r = 0; r < outputs; ++r) {
+            const double step =
+                rate * stump.value[static_cast<std::size_t>(leaf) * outputs + r] * state.coordinate_scale(r);
+            for (int j = 0; j <= r; ++j) moves[2 * j + side] += step;
+            moves[2 * (r + 1) + side] -= (r + 1) * step;
+        }
+    }
+    return moves;
+}
+
+Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
+                       std::vector<uint8_t>& left) {
+    const StumpGrids grids = stump_grids(largest_terms(state, outputs), codes.rows);
+    const StumpTest test = best_stump(codes, stump_cells(codes, state, grids), growth.l2, grids);
+    stump_sides(codes, test, left);
+    return stump_of(test, stump_sums(state, left, grids), growth.l2, grids);
 }
 
 }  // namespace permissible::mcboost

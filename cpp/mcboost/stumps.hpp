@@ -16,9 +16,46 @@ inline constexpr std::size_t kPackedRows = 16384;
 /// Whether the fast way can grow what is asked for.
 bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows);
 
-/// Grows a stump on state.gradient (one coordinate, or all of them) and state.curvature; `left` gets 1 for the rows
-/// that go left, `edge` the share of the weight that the stump agrees with.
+/// Two grids for each term of a row (its gradients, then its curvature): a coarse one for the packed search, a fine one
+/// for the sums of the chosen sides.
+struct StumpGrids {
+    std::vector<double> coarse, fine;
+    int outputs;
+    int count() const { return outputs + 1; }
+    int width() const { return (count() + 1) / 2 * 2; }  // terms of a cell, the last one empty where it must be even
+};
+/// From the largest size of each term, and the number of all rows.
+StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows);
+/// The largest sizes of the terms of these rows.
+std::vector<double> largest_terms(const State& state, int outputs);
+
+/// Packed sums of all rows: (columns padded to 8, 256, width).
+std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids);
+
+struct StumpTest {
+    double gain = 0;
+    int column = -1, code = -1;
+    bool missing_left = false;
+    bool goes_left(int code_of_row) const;
+};
+StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, double l2, const StumpGrids& grids);
+
+/// 1 for the rows that go left; and of each term the exact sums over all rows, over those on the left, and of its size.
+struct SideSums {
+    int64_t all = 0, left = 0, size = 0;
+};
+void stump_sides(const Codes& codes, const StumpTest& test, std::vector<uint8_t>& left);
+std::vector<SideSums> stump_sums(const State& state, const std::vector<uint8_t>& left, const StumpGrids& grids);
+
+/// The stump with its values and its edge.
+Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l2, const StumpGrids& grids);
+
+/// What a vector stump adds to the score of each class, for the right and for the left side: rate * Y value / 2.
+std::vector<double> two_moves(const State& state, const Tree& stump, double rate);
+
+/// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
+/// state.curvature; `left` gets 1 for the rows that go left.
 Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
-                       std::vector<uint8_t>& left, double& edge);
+                       std::vector<uint8_t>& left);
 
 }  // namespace permissible::mcboost

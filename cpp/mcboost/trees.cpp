@@ -4,48 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "common/exact_sum.hpp"
 #include "common/parallel.hpp"
+#include "mcboost/splits.hpp"
 
 namespace permissible::mcboost {
 
 namespace {
 
-constexpr int kMissing = 255;
-
-uint64_t mixed(uint64_t x) {  // splitmix64
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
-
-/// Integer moments of a set of rows: gradients, then curvature, then weight. One gradient in a coordinate step, M-1
-/// along the whole gradient.
-template <typename Sums>
-Sums zeros(int width) {
-    if constexpr (requires(Sums sums) { sums.resize(1); })
-        return Sums(width, 0);
-    else
-        return Sums{};
-}
 using One = std::array<int64_t, 3>;
 using Many = std::vector<int64_t>;
-
-struct Grids {
-    double gradient, curvature, weight;
-};
-
-template <typename Sums>
-struct Split {
-    double gain = 0;
-    int column = -1, code = -1;
-    bool side_left = true;  // for rules: which side stays covered
-    Mask mask{};
-    Sums left{};
-};
 
 template <typename Sums>
 struct Node {
@@ -57,13 +25,29 @@ struct Node {
     Split<Sums> best;
 };
 
+double largest_of(const double* values, std::size_t count) {
+    double largest = 0;
+    for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(values[i]));
+    return largest;
+}
+
+Grids grids_of(const Moments& m) {
+    return {grid_of(largest_of(m.gradient, m.rows * m.outputs), m.rows),
+            grid_of(largest_of(m.curvature, m.rows), m.rows), grid_of(largest_of(m.weight, m.rows), m.rows)};
+}
+
 template <typename Sums>
 class Grower {
   public:
     Grower(const Codes& codes, const Moments& moments, const Growth& growth, int threads)
-        : codes_(codes), growth_(growth), threads_(threads), outputs_(moments.outputs), width_(moments.outputs + 2) {
+        : codes_(codes),
+          growth_(growth),
+          threads_(threads),
+          outputs_(moments.outputs),
+          width_(moments.outputs + 2),
+          chooser_(growth, grids_of(moments), moments.outputs, growth.max_literals > 0),
+          columns_(chosen_columns(codes.columns, growth.column_share, growth.seed)) {
         quantise(moments);
-        choose_columns();
     }
 
     Tree grow_tree(std::vector<int32_t>& leaf_of_row);
@@ -71,56 +55,28 @@ class Grower {
 
   private:
     void quantise(const Moments& moments);
-    void choose_columns();
-    double score(const Sums& sums) const;
-    bool large_enough(const Sums& sums) const {
-        return sums[outputs_ + 1] > 0 && static_cast<double>(sums[outputs_ + 1]) >= least_;
-    }
-    void add(Sums& to, const int64_t* from) const {
-        for (int k = 0; k < width_; ++k) to[k] += from[k];
-    }
-    Sums difference(const Sums& a, const Sums& b) const {
-        Sums out = a;
-        for (int k = 0; k < width_; ++k) out[k] -= b[k];
-        return out;
-    }
     Split<Sums> best_split(const Node<Sums>& node, uint64_t node_seed) const;
     Split<Sums> exact_split(const Node<Sums>& node, int column) const;
-    Split<Sums> category_split(const Node<Sums>& node, int column, const std::vector<int64_t>& cells) const;
     Split<Sums> random_split(const Node<Sums>& node, int column, uint64_t seed) const;
-    bool consider(Split<Sums>& best, const Node<Sums>& node, const Sums& left, int column, int code) const;
     std::size_t partition(std::size_t begin, std::size_t end, const Split<Sums>& split);
-    void add_leaf(Tree& tree, const Sums& sums) const;
     void route_others(const Tree& tree, std::vector<int32_t>& leaf_of_row) const;
 
     Codes codes_;
     Growth growth_;
     int threads_, outputs_, width_;
-    double least_ = 0;
-    Grids grids_{};
+    Chooser<Sums> chooser_;
+    int64_t size_ = 0;              // sum of |gradients|
     std::vector<int64_t> moments_;  // (n, width), row-major
     std::vector<int> columns_;
     std::vector<uint32_t> index_, others_, scratch_;  // rows of the fit, rows left out of it
-    Sums everything_;
-    bool rule_ = false;
 };
-
-// A power-of-two grid on which each term keeps as many bits, up to 52, as leave room for the sum over all rows in 62.
-double grid_of(const double* values, std::size_t count, std::size_t rows) {
-    double largest = 0;
-    for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(values[i]));
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
-    return std::ldexp(grid_for(largest), -std::max(0, bits - 10));
-}
 
 template <typename Sums>
 void Grower<Sums>::quantise(const Moments& m) {
-    grids_ = {grid_of(m.gradient, m.rows * m.outputs, m.rows), grid_of(m.curvature, m.rows, m.rows),
-              grid_of(m.weight, m.rows, m.rows)};
-    least_ = growth_.min_leaf_weight * (1 - 1e-9) * grids_.weight;
+    const Grids grids = chooser_.grids();
     moments_.resize(m.rows * width_);
-    everything_ = zeros<Sums>(width_);
+    Sums& everything = chooser_.everything;
+    everything = zeros<Sums>(width_);
     index_.reserve(m.rows);
     for (std::size_t i = 0; i < m.rows; ++i) {
         if (m.share && m.share[i] == 0) {
@@ -129,92 +85,15 @@ void Grower<Sums>::quantise(const Moments& m) {
         }
         index_.push_back(static_cast<uint32_t>(i));
         int64_t* out = &moments_[i * width_];
-        for (int r = 0; r < outputs_; ++r)
-            out[r] = static_cast<int64_t>(std::nearbyint(m.gradient[r * m.rows + i] * grids_.gradient));
-        out[outputs_] = static_cast<int64_t>(std::nearbyint(m.curvature[i] * grids_.curvature));
-        out[outputs_ + 1] = static_cast<int64_t>(std::nearbyint(m.weight[i] * grids_.weight));
-        add(everything_, out);
+        for (int r = 0; r < outputs_; ++r) {
+            out[r] = static_cast<int64_t>(std::nearbyint(m.gradient[r * m.rows + i] * grids.gradient));
+            size_ += std::abs(out[r]);
+        }
+        out[outputs_] = static_cast<int64_t>(std::nearbyint(m.curvature[i] * grids.curvature));
+        out[outputs_ + 1] = static_cast<int64_t>(std::nearbyint(m.weight[i] * grids.weight));
+        chooser_.add(everything, out);
     }
     scratch_.resize(index_.size());
-}
-
-template <typename Sums>
-void Grower<Sums>::choose_columns() {
-    columns_.resize(codes_.columns);
-    std::iota(columns_.begin(), columns_.end(), 0);
-    if (growth_.column_share >= 1.0) return;
-    const auto kept =
-        std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(growth_.column_share * codes_.columns)));
-    std::sort(columns_.begin(), columns_.end(), [&](int a, int b) {
-        const uint64_t ka = mixed(growth_.seed ^ mixed(a + 1)), kb = mixed(growth_.seed ^ mixed(b + 1));
-        return ka != kb ? ka < kb : a < b;
-    });
-    columns_.resize(std::min(kept, columns_.size()));
-    std::sort(columns_.begin(), columns_.end());
-}
-
-template <typename Sums>
-double Grower<Sums>::score(const Sums& sums) const {
-    double squares = 0;
-    for (int r = 0; r < outputs_; ++r) {
-        const double g = static_cast<double>(sums[r]) / grids_.gradient;
-        squares += g * g;
-    }
-    return squares / (static_cast<double>(sums[outputs_]) / grids_.curvature + growth_.l2 + 1e-12);
-}
-
-template <typename Sums>
-bool Grower<Sums>::consider(Split<Sums>& best, const Node<Sums>& node, const Sums& left, int column, int code) const {
-    const Sums right = difference(node.total, left);
-    if (!large_enough(left) || !large_enough(right)) return false;
-    double gain = 0;
-    bool side_left = true;
-    if (rule_) {  // inside against everything outside, for either side of the test
-        gain = score(left) + score(difference(everything_, left));
-        const double other = score(right) + score(difference(everything_, right));
-        if (other > gain) gain = other, side_left = false;
-    } else {
-        gain = score(left) + score(right) - score(node.total);
-    }
-    if (!(gain > best.gain)) return false;
-    best.gain = gain;
-    best.column = column;
-    best.code = code;
-    best.side_left = side_left;
-    best.left = left;
-    return true;
-}
-
-void set_bit(Mask& mask, int code) {
-    mask[code >> 3] |= static_cast<uint8_t>(1u << (code & 7));
-}
-
-Mask prefix_mask(int code, bool missing_left) {
-    Mask mask{};
-    for (int c = 0; c <= code; ++c) set_bit(mask, c);
-    if (missing_left) set_bit(mask, kMissing);
-    return mask;
-}
-
-template <typename Sums>
-Split<Sums> Grower<Sums>::category_split(const Node<Sums>& node, int column, const std::vector<int64_t>& cells) const {
-    const auto cell = [&](int c) { return &cells[static_cast<std::size_t>(c) * width_]; };
-    std::vector<int> order;  // by the mean gradient of the categories (Fisher): exact for one output
-    for (int c = 0; c < 256; ++c)
-        if (cell(c)[outputs_ + 1] != 0) order.push_back(c);
-    const auto mean = [&](int c) {
-        return static_cast<double>(cell(c)[0]) / (static_cast<double>(cell(c)[outputs_]) + 1e-300);
-    };
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return mean(a) != mean(b) ? mean(a) < mean(b) : a < b; });
-    Split<Sums> best;
-    Sums left = zeros<Sums>(width_);
-    Mask mask{};
-    for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-        add(left, cell(order[k]));
-        set_bit(mask, order[k]);
-        if (consider(best, node, left, column, -1)) best.mask = mask;
-    }
-    return best;
 }
 
 template <typename Sums>
@@ -222,67 +101,43 @@ Split<Sums> Grower<Sums>::exact_split(const Node<Sums>& node, int column) const 
     const auto width = static_cast<std::size_t>(width_);
     const bool categories = codes_.categorical[column];
     const int bins = categories ? 255 : codes_.bins[column];
-    std::vector<int64_t> cells((categories ? 256 : bins + 1) * width, 0);  // the last one holds the missing values
-    const int missing_at = categories ? kMissing : bins;
+    std::vector<int64_t> cells(cells_of(categories, bins) * width, 0);
+    const int missing_at = categories ? kMissingCode : bins;
     const uint8_t* codes = codes_.column(column);
     for (std::size_t i = node.begin; i < node.end; ++i) {
         const std::size_t row = index_[i];
         const uint8_t code = codes[row * 8];
-        int64_t* cell = &cells[(code == kMissing ? missing_at : code) * width];
+        int64_t* cell = &cells[(code == kMissingCode ? missing_at : code) * width];
         const int64_t* moment = &moments_[row * width];
         for (std::size_t k = 0; k < width; ++k) cell[k] += moment[k];
     }
-    if (categories) return category_split(node, column, cells);
-    const int64_t* missing = &cells[missing_at * width];
-    Split<Sums> best;
-    bool best_missing_left = false;
-    for (const bool missing_left : {false, true}) {
-        if (missing_left && missing[outputs_ + 1] == 0) break;
-        Sums left = zeros<Sums>(width_);
-        if (missing_left) add(left, missing);
-        for (int c = 0; c < bins; ++c) {
-            const int64_t* cell = &cells[c * width];
-            if (cell[outputs_ + 1] == 0) continue;
-            add(left, cell);
-            if (consider(best, node, left, column, c)) best_missing_left = missing_left;
-        }
-    }
-    if (best.column >= 0) best.mask = prefix_mask(best.code, best_missing_left);
-    return best;
+    return chooser_.of_cells(node.total, column, categories, bins, cells.data(), width);
 }
 
-// One random test: a threshold between the smallest and the largest code of the node, or a random set of categories.
 template <typename Sums>
 Split<Sums> Grower<Sums>::random_split(const Node<Sums>& node, int column, uint64_t seed) const {
     const uint8_t* codes = codes_.column(column);
-    Split<Sums> best;
-    Mask mask{};
-    int code = -1;
-    if (codes_.categorical[column]) {
-        for (int c = 0; c < 256; ++c)
-            if (mixed(seed ^ mixed(c)) & 1) set_bit(mask, c);
-    } else {
-        int low = kMissing, high = -1;
-        bool has_missing = false;
-        for (std::size_t i = node.begin; i < node.end; ++i) {
-            const int value = codes[static_cast<std::size_t>(index_[i]) * 8];
-            if (value == kMissing) {
-                has_missing = true;
-                continue;
-            }
-            low = std::min(low, value);
-            high = std::max(high, value);
+    const bool categories = codes_.categorical[column];
+    int low = kMissingCode, high = -1;
+    bool has_missing = false;
+    for (std::size_t i = node.begin; i < node.end && !categories; ++i) {
+        const int value = codes[static_cast<std::size_t>(index_[i]) * 8];
+        if (value == kMissingCode) {
+            has_missing = true;
+            continue;
         }
-        if (high < 0 || (low == high && !has_missing)) return best;
-        code = low == high ? high : low + static_cast<int>(mixed(seed) % static_cast<uint64_t>(high - low));
-        mask = prefix_mask(code, has_missing && low != high && (mixed(seed ^ 77) & 1));
+        low = std::min(low, value);
+        high = std::max(high, value);
     }
+    Split<Sums> best;
+    const RandomTest test = random_test(categories, low, high, has_missing, seed);
+    if (!test.exists) return best;
     Sums left = zeros<Sums>(width_);
     for (std::size_t i = node.begin; i < node.end; ++i) {
         const std::size_t row = index_[i];
-        if (in_mask(mask, codes[row * 8])) add(left, &moments_[row * static_cast<std::size_t>(width_)]);
+        if (in_mask(test.mask, codes[row * 8])) chooser_.add(left, &moments_[row * static_cast<std::size_t>(width_)]);
     }
-    if (consider(best, node, left, column, code)) best.mask = mask;
+    if (chooser_.consider(best, node.total, left, column, test.code)) best.mask = test.mask;
     return best;
 }
 
@@ -320,15 +175,6 @@ std::size_t Grower<Sums>::partition(std::size_t begin, std::size_t end, const Sp
 }
 
 template <typename Sums>
-void Grower<Sums>::add_leaf(Tree& tree, const Sums& sums) const {
-    const double h = static_cast<double>(sums[outputs_]) / grids_.curvature + growth_.l2;
-    for (int r = 0; r < outputs_; ++r) {
-        const double g = static_cast<double>(sums[r]) / grids_.gradient;
-        tree.value.push_back(h > 0 ? -g / h : 0.0);
-    }
-}
-
-template <typename Sums>
 void Grower<Sums>::route_others(const Tree& tree, std::vector<int32_t>& leaf_of_row) const {
     if (tree.column.empty()) return;
     for (const uint32_t row : others_) {
@@ -353,7 +199,7 @@ template <typename Sums>
 Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
     Tree tree;
     tree.outputs = outputs_;
-    std::vector<Node<Sums>> open{{0, index_.size(), 0, -1, true, everything_, {}}};
+    std::vector<Node<Sums>> open{{0, index_.size(), 0, -1, true, chooser_.everything, {}}};
     uint64_t made = 0;
     const auto prepare = [&](Node<Sums>& node) {
         ++made;
@@ -373,7 +219,8 @@ Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
         add_node(tree, node.best.column, node.best.code, node.best.mask);
         const std::size_t middle = partition(node.begin, node.end, node.best);
         Node<Sums> left{node.begin, middle, node.depth + 1, id, true, node.best.left, {}};
-        Node<Sums> right{middle, node.end, node.depth + 1, id, false, difference(node.total, node.best.left), {}};
+        Node<Sums> right{middle, node.end, node.depth + 1, id, false, chooser_.difference(node.total, node.best.left),
+                         {}};
         if (static_cast<int>(open.size()) + 1 < growth_.max_leaves) {  // else these are the last leaves
             prepare(left);
             prepare(right);
@@ -381,23 +228,25 @@ Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
         open[pick] = std::move(left);
         open.push_back(std::move(right));
     }
+    std::vector<Sums> leaves;
     for (std::size_t k = 0; k < open.size(); ++k) {
         const Node<Sums>& node = open[k];
         if (node.parent >= 0) (node.is_left ? tree.left : tree.right)[node.parent] = ~static_cast<int32_t>(k);
-        add_leaf(tree, node.total);
+        leaves.push_back(node.total);
         for (std::size_t i = node.begin; i < node.end; ++i) leaf_of_row[index_[i]] = static_cast<int32_t>(k);
     }
+    chooser_.finish(tree, leaves, size_);
     route_others(tree, leaf_of_row);
     return tree;
 }
 
 template <typename Sums>
 Tree Grower<Sums>::grow_rule(std::vector<int32_t>& leaf_of_row) {
-    rule_ = true;
     Tree tree;
     tree.outputs = outputs_;
-    Node<Sums> node{0, index_.size(), 0, -1, true, everything_, {}};
-    double reached = score(everything_);
+    Node<Sums> node{0, index_.size(), 0, -1, true, chooser_.everything, {}};
+    const Sums& everything = chooser_.everything;
+    double reached = chooser_.score(everything);
     for (int literal = 0; literal < growth_.max_literals; ++literal) {
         const Split<Sums> split = best_split(node, mixed(growth_.seed + literal + 1));
         if (split.column < 0 || !(split.gain > reached * (1 + 1e-12) + 1e-12)) break;
@@ -406,7 +255,7 @@ Tree Grower<Sums>::grow_rule(std::vector<int32_t>& leaf_of_row) {
         if (id > 0) (node.is_left ? tree.left : tree.right)[id - 1] = id;
         add_node(tree, split.column, split.code, split.mask);
         const std::size_t middle = partition(node.begin, node.end, split);
-        const Sums inside = split.side_left ? split.left : difference(node.total, split.left);
+        const Sums inside = split.side_left ? split.left : chooser_.difference(node.total, split.left);
         node = {split.side_left ? node.begin : middle,
                 split.side_left ? middle : node.end,
                 literal + 1,
@@ -416,12 +265,11 @@ Tree Grower<Sums>::grow_rule(std::vector<int32_t>& leaf_of_row) {
                 {}};
     }
     if (tree.column.empty()) {
-        add_leaf(tree, everything_);
+        chooser_.finish(tree, {everything}, size_);
         return tree;
     }
     (node.is_left ? tree.left : tree.right).back() = ~1;
-    add_leaf(tree, difference(everything_, node.total));
-    add_leaf(tree, node.total);
+    chooser_.finish(tree, {chooser_.difference(everything, node.total), node.total}, size_);
     for (std::size_t i = node.begin; i < node.end; ++i) leaf_of_row[index_[i]] = 1;
     route_others(tree, leaf_of_row);
     return tree;

@@ -40,6 +40,7 @@ struct Tree {
     std::vector<Mask> mask;
     std::vector<double> value;  // (leaves, outputs)
     int outputs = 1;
+    double edge = 0;  // how much of the weight of the rows of the fit it agrees with, in [-1, 1]
     int leaves() const { return static_cast<int>(value.size()) / outputs; }
 };
 

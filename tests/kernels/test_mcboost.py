@@ -1,8 +1,10 @@
 """The compiled passes of multiclass boosting against their readable twins and against scipy."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, brentq
 
@@ -202,3 +204,60 @@ def test_packed_stumps_do_not_depend_on_threads():
             )  # fmt: skip
         found.append(state.scores())
     np.testing.assert_array_equal(*found)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), max_size=40), st.integers(0, 40))
+@settings(max_examples=100, deadline=None)
+def test_exact_sums_are_the_rounded_sums_and_parts_of_them_add(values, cut):
+    assume(np.isfinite(sum(map(abs, values))))
+    x = np.array(values, dtype=np.float64)
+    assert kernel.exact_sum(x) == math.fsum(values)
+    limbs = kernel.exact_limbs(x[:cut].copy()) + kernel.exact_limbs(x[cut:].copy())
+    assert kernel.exact_values(limbs) == [math.fsum(values)]
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_cells_of_nodes_are_sums_by_code(seed):
+    target, costs, functions, weight, _ = problem(seed, n=50, m=3)
+    rng = np.random.default_rng(seed)
+    bins, categorical = np.array([4, 255], dtype=np.int32), np.array([0, 1], dtype=np.uint8)
+    blocks = np.zeros((1, 50, 8), dtype=np.uint8)
+    blocks[0, :, 0] = rng.choice([0, 1, 2, 3, 255], 50)
+    blocks[0, :, 1] = rng.choice([0, 7, 254, 255], 50)
+    place, wanted = rng.integers(-1, 3, 50).astype(np.int32), np.array([2, 0], dtype=np.int32)
+    state = state_of("gll", target, costs, weight, scores_of(functions))
+    state.begin_round()
+    state.derive_largest(-1, True)
+    gradient = state.derive_all()
+    state.derive_largest(-1, True)
+    cells, sizes = state.node_cells(blocks, categorical, bins, place, wanted, 2, 2.0**30, 1.0, 2.0**20)
+    for found, size, node in zip(cells, sizes, wanted, strict=True):
+        rows = place == node
+        moments = np.rint(gradient[:, rows] * 2.0**30).astype(np.int64)
+        assert size == np.abs(moments).sum()
+        numeric, named = found[: 5 * 5].reshape(5, 5), found[25:].reshape(256, 5)
+        for column, table in ((0, numeric), (1, named)):
+            codes = blocks[0, rows, column].astype(int)
+            codes = np.where((codes == 255) & (column == 0), 4, codes)
+            for code in range(len(table)):
+                at = codes == code
+                np.testing.assert_array_equal(table[code, :2], moments[:, at].sum(axis=1))
+                assert table[code, 4] == at.sum()
+                assert table[code, 3] == np.rint(weight[rows][at] * 2.0**20).astype(np.int64).sum()
+
+
+def test_a_state_saved_and_restored_goes_on_alike():
+    target, costs, functions, weight, _ = problem(1, n=30, m=4)
+    for loss in LOSSES:
+        one, other = (state_of(loss, target, costs, weight, scores_of(functions)) for _ in range(2))
+        one.begin_round()
+        one.derive(0)
+        one.set_steps(0, np.zeros(30, dtype=np.int32), np.array([[0.3]]))
+        one.move(0, 0.5)
+        other.restore(one.save())
+        for state in (one, other):
+            state.derive(1)
+            state.set_steps(1, np.zeros(30, dtype=np.int32), np.array([[-0.2]]))
+        np.testing.assert_array_equal(one.slopes(1, 0.7), other.slopes(1, 0.7))
+        np.testing.assert_array_equal(one.scores(), other.scores())

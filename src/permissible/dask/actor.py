@@ -8,8 +8,8 @@ from typing import Any
 
 from permissible.dask.placement import POLL_SECONDS, Placement
 from permissible.dask.worker import Failed, answered
+from permissible.distributed.parted import KINDS
 from permissible.distributed.session import Holder, Request
-from permissible.distributed.uls import KINDS
 
 
 class PartsActor:

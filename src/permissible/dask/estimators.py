@@ -12,9 +12,9 @@ from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
 from permissible.distributed.journal import Journal, fingerprint
+from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.transport import SerialTransport, Transport
-from permissible.distributed.uls import KINDS, Parted
-from permissible.estimators import udt, uls
+from permissible.estimators import mcboost, udt, uls
 from permissible.estimators.intake import seed
 from permissible.estimators.parted import PartedSource
 from permissible.validation import one_of, refusal
@@ -168,3 +168,23 @@ class UDTClassifier(OnCluster):
 
     local = udt.UDTClassifier
     resumes = False
+
+
+class MCBoostClassifier(OnCluster):
+    """Multiclass boosting of rules or trees with a cost matrix, fitted on a cluster.
+
+    Parameters
+    ----------
+    client, checkpoint, checkpoint_every, timeout, transport
+        As in :class:`permissible.dask.ULSClassifier`.
+    **settings
+        The parameters of :class:`permissible.MCBoostClassifier`; `learner` must be "rule" or "tree".
+
+    Examples
+    --------
+    >>> from permissible.dask import MCBoostClassifier
+    >>> MCBoostClassifier(learner="tree", n_rounds=50).get_params()["n_rounds"]
+    50
+    """
+
+    local = mcboost.MCBoostClassifier

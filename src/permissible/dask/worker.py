@@ -13,8 +13,8 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
+from permissible.distributed.parted import KINDS
 from permissible.distributed.session import Holder, Request
-from permissible.distributed.uls import KINDS
 
 HANDLER = "permissible_answer"
 

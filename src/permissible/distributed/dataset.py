@@ -14,11 +14,11 @@ from typing import Any
 
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
 from permissible.distributed.loading import FirstPass, encoded
+from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.parts import BlockPart
 from permissible.distributed.store import Store, StoreWriter, open_store
 from permissible.distributed.survey import Survey
 from permissible.distributed.transport import SerialTransport
-from permissible.distributed.uls import KINDS, Parted
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.table.schema import Schema
 from permissible.types import AnyArray

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from permissible.bins.literal import Literal
+from permissible.learners.mcboost.grown import Grown
 from permissible.learners.uls_leverage import Leverage
 from permissible.learners.uls_refit import Refit
 from permissible.learners.uls_search import GrownRule
@@ -26,7 +27,7 @@ from permissible.validation import Words, refusal
 
 Choice = TypeVar("Choice")
 VERSION = 1
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (GrownRule, Leverage, Literal, Refit, Round, Trace)}
+KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Grown, GrownRule, Leverage, Literal, Refit, Round, Trace)}
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Journal:
         else:
             choice = choose()
             self.choices.append(choice)
-            self.unwritten += isinstance(choice, GrownRule)
+            self.unwritten += isinstance(choice, (Grown, GrownRule))
         self.position += 1
         if self.unwritten >= self.every:
             self.write()

@@ -63,8 +63,8 @@ class FirstPass:
 
     @property
     def weighted(self) -> bool:
-        """Whether the weights of rows differ."""
-        return len(self.survey.weights) > 1
+        """Whether some row weighs other than 1."""
+        return bool(self.survey.weights - {1.0})
 
 
 def distinct_labels(values: AnyArray) -> AnyArray:

@@ -6,17 +6,15 @@ rules they choose, and the fit on all rows.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from permissible.bins.binning import Binning
-from permissible.distributed.journal import Journal
-from permissible.distributed.session import Kind, Opening
-from permissible.distributed.transport import RemoteRows, Transport
-from permissible.distributed.udt import TreeKind
-from permissible.distributed.uls_rows import MergedRows, Selection, SurveyKind, ULSKind, ULSSettings, WeightFacts
+from permissible.distributed.parted import KINDS, Parted
+from permissible.distributed.session import Opening
+from permissible.distributed.transport import RemoteRows
+from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
 from permissible.learners.uls import boost
 from permissible.learners.uls_holdout import LARGE, Choice, choose_by, held_bounds, large_bounds
 from permissible.learners.uls_losses import compiled
@@ -25,36 +23,8 @@ from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_rows import Facts
 from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss
-from permissible.types import AnyArray
 
-KINDS: dict[str, Kind] = {"uls": ULSKind(), "survey": SurveyKind(), "tree": TreeKind()}
 Watch = Callable[[int], bool]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parted:
-    """A table in parts: how to reach them, and what is known of the whole."""
-
-    transport: Transport
-    binning: Binning
-    classes: AnyArray
-    n_rows: int
-    weighted: bool
-    journal: Journal | None = None
-
-    def survey(self, method: str, *arguments: Any) -> list[Any]:
-        """Ask every part about itself; the answers in the order of the parts."""
-        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
-        answers = remote.ask(method, *arguments)
-        remote.close()
-        return [answer for _, answer in sorted(answers, key=lambda item: item[0])]
-
-    def numbered(self, method: str, *arguments: Any) -> dict[int, Any]:
-        """The same by part number."""
-        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
-        answers = dict(remote.ask(method, *arguments))
-        remote.close()
-        return answers
 
 
 def fit_label(

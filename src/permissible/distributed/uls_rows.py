@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from permissible.bins.literal import Rule
 from permissible.distributed.parts import BlockPart, Part
 from permissible.distributed.streamed import StreamedRows
 from permissible.distributed.transport import RemoteRows
+from permissible.kernels._core.mcboost import exact_limbs
 from permissible.learners.uls_fast import Examples, whole
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import CompiledRows, PythonRows
@@ -153,6 +154,14 @@ class SurveyKind:
         return [item for answer in answers for item in answer]
 
 
+class Mask(Protocol):
+    """Some of the rows, chosen by their content and class."""
+
+    def mask(self, hashes: Any, target: Any) -> BoolArray:
+        """The rows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PartSurvey:
     """What a part can say before a fit."""
@@ -180,6 +189,22 @@ class PartSurvey:
         n_rows = (len(part.target()) if chosen is None else int(chosen.sum())) if weight is None else len(weight)
         largest = 1.0 if weight is None or n_rows == 0 else float(weight.max())
         return [(self.part.number, WeightFacts(n_rows, exact_partials(weight, n_rows), largest, whole(weight)))]
+
+    def share_sizes(self, share: "Mask | None") -> list[tuple[int, tuple[int, IntArray]]]:
+        """Number and exact weight of some rows."""
+        part = self.part.part
+        weight, target = part.weight(), part.target()
+        weight = np.ones(len(target)) if weight is None else weight
+        chosen = weight if share is None else weight[share.mask(part.hashes(), target)]
+        return [(self.part.number, (len(chosen), exact_limbs(np.ascontiguousarray(chosen, dtype=np.float64))))]
+
+    def shares(self, fraction: float, n_classes: int) -> list[tuple[int, FloatArray]]:
+        """Of each class: its rows, those whose number (hash / 2^64) is below a fraction, and the largest number."""
+        target, number = self.part.part.target(), self.part.part.hashes().astype(np.float64) / 2.0**64
+        largest = np.zeros(n_classes)
+        np.maximum.at(largest, target, number)
+        counts = np.bincount(target, minlength=n_classes), np.bincount(target[number < fraction], minlength=n_classes)
+        return [(self.part.number, np.stack([*counts, largest], axis=1))]
 
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""

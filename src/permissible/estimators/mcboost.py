@@ -7,13 +7,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible.decisions import CostMatrix, Decision
+from permissible.distributed.mcboost import BoostFit
+from permissible.distributed.parted import Parted
 from permissible.estimators import intake
 from permissible.estimators.exports import Exports, card_of
-from permissible.estimators.mcboost_settings import checked_settings, loss_name, problem_of
+from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
+from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
-from permissible.learners.mcboost.fit import fit
+from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.models.additive import AdditiveModel, posterior
 from permissible.models.additive_reading import AdditiveExplanation, explain_rows, terms_table
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -177,12 +180,12 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None) -> "MCBoostClassifier":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cost: Any = None) -> "MCBoostClassifier":
         """Fit the rounds.
 
         Parameters
         ----------
-        X : table of n rows
+        X : table of n rows, or a BinnedDataset that holds its target
         y : array of n labels
         sample_weight : array of n weights, optional
         cost : array (n, M), optional
@@ -191,6 +194,9 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         n_threads = intake.threads(self.n_jobs)
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
         name = loss_name(self.loss)
+        if isinstance(X, PartedSource):
+            data = parted_data(X, y, sample_weight, self.class_weight)
+            return self._fit_parted(data, name, refused_on_parts(self, settings, cost))
         rows = intake.training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -206,6 +212,19 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
         intake.remember(self, rows)
+        self._keep(fitted, costs, history)
+        return self
+
+    def _fit_parted(self, data: Parted, loss: str, settings: Settings) -> "MCBoostClassifier":
+        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
+        costs = costs_of(self.cost_matrix, data.classes)
+        fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
+        self.classes_ = data.classes
+        intake.remember_schema(self, data.binning.schema)
+        self._keep(fitted, costs, fitted.trace.history())
+        return self
+
+    def _keep(self, fitted: Fitted, costs: CostMatrix, history: dict[str, AnyArray]) -> None:
         self.model_: AdditiveModel = fitted.model
         self.cost_matrix_: CostMatrix = costs
         self.n_rounds_ = fitted.model.n_rounds
@@ -215,7 +234,6 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
             self.decision_ = CostMatrix(costs.matrix)
         elif hasattr(self, "decision_"):
             del self.decision_
-        return self
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
         """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""

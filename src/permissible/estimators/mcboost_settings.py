@@ -87,8 +87,24 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
         calibrate=estimator.calibration is not None,
         tol=_number("tol", estimator.tol, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
         seed=seed,
+        bin_seed=seed,
         n_threads=n_threads,
     )
+
+
+def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
+    """Refuse what rows in parts cannot do; the settings otherwise."""
+    if settings.learner not in ("rule", "tree"):
+        remedy = 'set learner="tree" or learner="rule", or fit rows in memory'
+        raise refusal("learner", '"rule" or "tree" on data in parts, which hold codes', settings.learner, remedy)
+    if cost is not None:
+        raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
+    if estimator.warm_start:
+        raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
+    if settings.n_bags > 1 and settings.row_share < 1.0:
+        remedy = "set one of them to 1, or fit rows in memory"
+        raise refusal("n_bags", "1 on data in parts where `subsample` is below 1", settings.n_bags, remedy)
+    return settings
 
 
 def problem_of(

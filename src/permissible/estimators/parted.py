@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-from permissible.distributed.uls import Parted
+from permissible.distributed.parted import Parted
 from permissible.validation import Words, refusal
 
 

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
+from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
-from permissible.distributed.uls import Parted
 from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data

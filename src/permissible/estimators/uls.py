@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from permissible import losses
 from permissible.bins import BinnedTable, Binning, encode, row_hashes
-from permissible.distributed.uls import Parted, fit_label
+from permissible.distributed.parted import Parted
+from permissible.distributed.uls import fit_label
 from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data

@@ -108,7 +108,7 @@ class PartRows:
             integers, place = self._integers(weight), self._place(number, weight, binned.n_rows)
             places.append(place)
             if cuts:
-                _move(binned.blocks, place, cuts)
+                move_rows(binned.blocks, place, cuts)
             answer = trees.part_histograms(
                 binned.blocks, binned.n_columns, np.ascontiguousarray(target, dtype=np.uint16), max(self.n_classes, 2),
                 integers, self.weighting.counted, column_layout(binned.binning)[0], place,
@@ -140,7 +140,8 @@ def merge_answers(answers: Sequence[Answer]) -> Answer:
     return sum((a[0] for a in answers[1:]), answers[0][0]), sum((a[1] for a in answers[1:]), answers[0][1])
 
 
-def _move(blocks: Codes, place: npt.NDArray[np.int32], cuts: tuple[Cut, ...]) -> None:
+def move_rows(blocks: Codes, place: npt.NDArray[np.int32], cuts: tuple[Cut, ...]) -> None:
+    """Move the rows of the nodes that are cut to their children."""
     sets = np.frombuffer(b"".join(cut.left_set for cut in cuts), dtype=np.uint8).reshape(-1, 32)
     columns = [[getattr(cut, name) for cut in cuts] for name in ("node", "column", "left", "right")]
     nodes, column, left, right = (np.array(values, dtype=np.int32) for values in columns)

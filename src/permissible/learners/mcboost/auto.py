@@ -15,7 +15,15 @@ from scipy.special import logsumexp
 
 from permissible.bins import row_hashes
 from permissible.learners.mcboost.boost import Trace, boost
-from permissible.learners.mcboost.fit import Fitted, Report, Settings, certificate_of, grow, make_learner
+from permissible.learners.mcboost.fit import (
+    Fitted,
+    Report,
+    Settings,
+    certificate_of,
+    grow,
+    make_learner,
+    smallest_margin,
+)
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.stopping import rows_of
 from permissible.learners.mcboost.temperature import fitted_exponent
@@ -81,7 +89,7 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
         scores += share * final
     model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
     certificate = {
-        **certificate_of(blind, trace, scores),
+        **certificate_of(smallest_margin(blind.target, scores), trace),
         "chosen": chosen.name,
         "cv_cost": chosen.cost,
         "cv_log_loss": chosen.log_loss,

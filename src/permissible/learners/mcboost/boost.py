@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.rounds import Learner, Round
-from permissible.learners.mcboost.stopping import HeldOut
+from permissible.learners.mcboost.rounds import Learner, Round, Rows
+from permissible.learners.mcboost.stopping import HeldOut, Watch
 from permissible.types import AnyArray, FloatArray
 
 
@@ -77,9 +77,28 @@ def boost(
     scale the scores; not with tol=0), or when the held-out rows say so.
     """
     state = problem.state(scores, n_threads)
-    total = float(problem.weight.sum())
+    rounds, trace = run_rounds(
+        state, problem.total_weight, problem.loss, learner, n_rounds, watch=held_out, tol=tol, first_round=first_round,
+        report=report,
+    )  # fmt: skip
+    return rounds, trace, state.scores()
+
+
+def run_rounds(
+    state: Rows,
+    total: float,
+    loss: str,
+    learner: Learner,
+    n_rounds: int,
+    *,
+    watch: Watch | None = None,
+    tol: float = 1e-10,
+    first_round: int = 0,
+    report: Callable[[int, Trace], None] | None = None,
+) -> tuple[list[Round], Trace]:
+    """The rounds on rows of weight `total` that may be anywhere."""
     rounds: list[Round] = []
-    trace = Trace(loss=problem.loss)
+    trace = Trace(loss=loss)
     before = state.begin_round()[0] / total
     trace.start = before
     for number in range(n_rounds):
@@ -87,11 +106,11 @@ def boost(
         rounds.append(made)
         surrogate, cost, error = (value / total for value in state.begin_round())
         _record(trace, made, surrogate, cost, error)
-        if held_out is not None:
-            trace.validation.append(held_out.after(learner, made))
+        if watch is not None:
+            trace.validation.append(watch.after(learner, made))
         if report is not None:
             report(first_round + number, trace)
-        if held_out is not None and held_out.exhausted:
+        if watch is not None and watch.exhausted:
             trace.reason = "validation"
             break
         reason = _finished(made, before - surrogate, surrogate, trace, tol, learner)
@@ -99,7 +118,7 @@ def boost(
             trace.reason = reason
             break
         before = surrogate
-    return rounds, trace, state.scores()
+    return rounds, trace
 
 
 SEPARATED = 1e-5

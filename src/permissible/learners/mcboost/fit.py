@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.bins import encode, find_bins
+from permissible.bins import Binning, encode, find_bins
 from permissible.learners.mcboost.boost import Trace, boost, mean_trace
 from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.problem import Problem
@@ -16,7 +16,7 @@ from permissible.learners.mcboost.temperature import exponent_of, fitted_exponen
 from permissible.learners.mcboost.trees import Growth, TreeLearner
 from permissible.models.additive import AdditiveModel, Part
 from permissible.table.table import Table
-from permissible.types import FloatArray
+from permissible.types import FloatArray, IntArray
 
 LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
@@ -40,6 +40,7 @@ class Settings:
     calibrate: bool = True
     tol: float = 1e-10
     seed: int = 0
+    bin_seed: int = 0
     n_threads: int = 1
 
     def for_rounds(self, n_rounds: int) -> "Settings":
@@ -59,11 +60,16 @@ class Fitted:
 Report = Callable[[int, Trace], None]
 
 
-def make_learner(table: Table, problem: Problem, settings: Settings, like: Any = None) -> Learner:
+def make_learner(
+    table: Table, problem: Problem, settings: Settings, like: Any = None, binning: Binning | None = None
+) -> Learner:
     """The base learner of a training table; with `like`, a part of a model, on that part's attributes or bins."""
     sampling = Sampling.of(table, settings.row_share, settings.column_share, settings.seed)
     if settings.learner in ("rule", "tree"):
-        binning = like.binning if like is not None else find_bins(table, settings.max_bins, 0, problem.weight)
+        if like is not None:
+            binning = like.binning
+        elif binning is None:
+            binning = bins_of(table, problem, settings)
         binned = encode(binning, table, settings.n_threads)
         return TreeLearner(
             binned, problem.n_classes, settings.growth, settings.descent, settings.learning_rate, sampling
@@ -72,6 +78,11 @@ def make_learner(table: Table, problem: Problem, settings: Settings, like: Any =
         table, problem.weight, problem.n_classes, descent=settings.descent, full=settings.learner == "linear-full",
         rate=settings.learning_rate, sampling=sampling, attributes=None if like is None else like.attributes,
     )  # fmt: skip
+
+
+def bins_of(table: Table, problem: Problem, settings: Settings) -> Binning:
+    """The bins of a training table; the rows that judge a fit share them, as they do where rows lie in parts."""
+    return find_bins(table, settings.max_bins, settings.bin_seed, problem.weight)
 
 
 def fit(
@@ -85,22 +96,28 @@ def fit(
     exponent = exponent_of(problem)
     calibrated = exponent is None and settings.calibrate
     n_rounds, held_out = settings.n_rounds, None
+    binning = bins_of(table, problem, settings) if start is None and settings.learner in ("rule", "tree") else None
     if settings.early_stopping is not None or calibrated:
-        n_rounds, held_out = _rehearse(table, problem, settings, start)
+        n_rounds, held_out = _rehearse(table, problem, settings, start, binning)
         if calibrated and held_out is not None:
             exponent = fitted_exponent(
                 problem.loss, held_out.best_scores, held_out.problem.target, held_out.problem.weight
             )
-    part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report)
+    part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report, binning)
     if held_out is not None and settings.early_stopping is not None:
         trace.validation = held_out.measures
     prior = np.zeros(problem.n_classes) if start is None else start.prior
     model = AdditiveModel(table.schema, problem.loss, prior, (part,), exponent or 1.0, calibrated)
-    return Fitted(model, trace, certificate_of(problem, trace, final))
+    return Fitted(model, trace, certificate_of(smallest_margin(problem.target, final), trace))
 
 
 def grow(
-    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None, report: Report | None
+    table: Table,
+    problem: Problem,
+    settings: Settings,
+    start: AdditiveModel | None,
+    report: Report | None,
+    binning: Binning | None = None,
 ) -> tuple[Part, Trace, FloatArray]:
     """Run the rounds, once or for each bag; the part of all rounds, old and new, the (mean) trace, the final scores."""
     if start is not None:
@@ -113,21 +130,27 @@ def grow(
         return old.joined(learner.part(rounds)), trace, final
     bags = []
     for bag in range(settings.n_bags):
-        learner = make_learner(table, problem, replace(settings, seed=settings.seed + bag))
+        learner = make_learner(table, problem, replace(settings, seed=settings.seed + bag), binning=binning)
         rounds, trace, final = boost(
             problem, learner, settings.n_rounds, tol=settings.tol, n_threads=settings.n_threads, report=report
         )
         bags.append((learner.part(rounds), trace, final))
     if len(bags) == 1:
         return bags[0]
-    part = bags[0][0].scaled(1 / len(bags))
-    for other, _, _ in bags[1:]:
-        part = part.joined(other.scaled(1 / len(bags)), same_rounds=True)
-    return part, mean_trace([trace for _, trace, _ in bags]), np.mean([final for _, _, final in bags], axis=0)
+    part = averaged([part for part, _, _ in bags])
+    return part, mean_trace([trace for _, trace, _ in bags]), part.scores(table)
+
+
+def averaged(parts: list[Any]) -> Any:
+    """The mean of several runs as one part."""
+    part = parts[0].scaled(1 / len(parts))
+    for other in parts[1:]:
+        part = part.joined(other.scaled(1 / len(parts)), same_rounds=True)
+    return part
 
 
 def _rehearse(
-    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None
+    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None, binning: Binning | None
 ) -> tuple[int, HeldOut | None]:
     """Run on part of the rows and watch the others: the best number of rounds, and the held-out rows at that point."""
     outside = held_out_rows(table, problem.target, settings.validation_fraction, settings.seed)
@@ -135,15 +158,15 @@ def _rehearse(
         return settings.n_rounds, None
     inner_table, inner = rows_of(table, ~outside), problem.take(~outside)
     outer_table, outer = rows_of(table, outside), problem.take(outside)
-    learner = make_learner(inner_table, inner, settings, None if start is None else start.parts[0])
+    learner = make_learner(inner_table, inner, settings, None if start is None else start.parts[0], binning)
     zero = np.zeros((outer_table.n_rows, problem.n_classes))
     stopping = settings.early_stopping is not None
     held_out = HeldOut(
-        outer,
-        learner.watch(outer_table),
-        zero if start is None else start.scores(outer_table),
+        settings.patience if stopping else None,
+        problem=outer,
+        watched=learner.watch(outer_table),
+        scores=zero if start is None else start.scores(outer_table),
         measure=settings.early_stopping or "surrogate",
-        patience=settings.patience if stopping else None,
     )
     boost(
         inner, learner, settings.n_rounds, scores=None if start is None else start.scores(inner_table),
@@ -155,17 +178,21 @@ def _rehearse(
     return (held_out.best_round if stopping else settings.n_rounds), held_out
 
 
-def certificate_of(problem: Problem, trace: Trace, scores: FloatArray) -> dict[str, Any]:
-    """How far the fit is from the optimum: what a next step could still explain, and whether an optimum exists at all."""
-    own = scores[np.arange(len(scores)), problem.target]
+def smallest_margin(target: IntArray, scores: FloatArray) -> float:
+    """The least margin (9) of the rows: the score of a row's class minus the largest other one."""
+    rows = np.arange(len(scores))
     others = scores.copy()
-    others[np.arange(len(scores)), problem.target] = -np.inf
-    margin = own - others.max(axis=1)
+    others[rows, target] = -np.inf
+    return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))
+
+
+def certificate_of(smallest: float, trace: Trace) -> dict[str, Any]:
+    """How far the fit is from the optimum: what a next step could still explain, and whether an optimum exists at all."""
     return {
         "largest_edge": trace.edge[-1] if trace.edge else 0.0,
         "capped_steps": int(np.sum(trace.capped)),
-        "separable": bool((margin > 0).all()) or bool(np.any(trace.capped)),
-        "smallest_margin": float(margin.min()),
+        "separable": smallest > 0 or bool(np.any(trace.capped)),
+        "smallest_margin": smallest,
         "decrease_of_last_round": _last_decrease(trace),
         "stopped_by": trace.reason,
     }

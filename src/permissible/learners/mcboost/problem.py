@@ -37,6 +37,11 @@ class Problem:
         """Number of classes M."""
         return int(self.costs.shape[1])
 
+    @property
+    def total_weight(self) -> float:
+        """The exact sum of the weights, rounded once: the order of the rows does not show."""
+        return kernel.exact_sum(np.ascontiguousarray(self.weight, dtype=np.float64))
+
     def take(self, rows: BoolArray) -> "Problem":
         """The problem of some of the rows."""
         costs = self.costs[rows] if self.by_row else self.costs

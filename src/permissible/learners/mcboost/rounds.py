@@ -7,9 +7,8 @@ import numpy as np
 
 from permissible.bins import row_hashes
 from permissible.bins.sampling import Hashes
-from permissible.kernels._core import mcboost as kernel
 from permissible.table.table import Table
-from permissible.types import Codes, FloatArray
+from permissible.types import BoolArray, Codes, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,10 +21,18 @@ class Round:
     moved: bool
 
 
-class Learner(Protocol):
-    """A base learner: steps on a compiled state, and turns its rounds into a part of a model."""
+class Rows(Protocol):
+    """The training rows between rounds, wherever they are."""
 
-    def step(self, state: kernel.State, number: int) -> Round:
+    def begin_round(self) -> tuple[float, float, float]:
+        """Sums of the surrogate, the cost and the errors of all rows."""
+        ...
+
+
+class Learner(Protocol):
+    """A base learner: steps on a compiled state (or on rows elsewhere), and turns its rounds into a part of a model."""
+
+    def step(self, state: Any, number: int) -> Round:
         """Make one round on the state, after `begin_round`."""
         ...
 
@@ -64,11 +71,15 @@ class Sampling:
         """1.0 for the rows of this round, 0.0 for the others; None for all."""
         if self.row_share >= 1.0 or self.hashes is None:
             return None
-        salt = np.random.SeedSequence([self.seed, number]).generate_state(2, np.uint64)
-        mixed = (self.hashes ^ salt[0]) * (salt[1] | np.uint64(1))
-        mixed ^= mixed >> np.uint64(32)
-        chosen = (mixed * np.uint64(0x9E3779B97F4A7C15)).astype(np.float64) < self.row_share * 2.0**64
+        chosen = self.chosen(self.hashes, number)
         return chosen.astype(np.float64) if chosen.any() else None
+
+    def chosen(self, hashes: Hashes, number: int) -> BoolArray:
+        """Whether each row is in the share of this round; where no row is, all are."""
+        salt = np.random.SeedSequence([self.seed, number]).generate_state(2, np.uint64)
+        mixed = (hashes ^ salt[0]) * (salt[1] | np.uint64(1))
+        mixed ^= mixed >> np.uint64(32)
+        return np.asarray((mixed * np.uint64(0x9E3779B97F4A7C15)).astype(np.float64) < self.row_share * 2.0**64)
 
     def columns(self, n_columns: int, number: int) -> Codes:
         """1 for the columns of this round, at least one, 0 for the others."""

@@ -37,39 +37,54 @@ def rows_of(table: Table, rows: BoolArray) -> Table:
 
 
 @dataclass(slots=True, eq=False)
-class HeldOut:
-    """The held-out rows while the rounds go by: their scores, the measure after each round, the best round so far."""
+class Watch:
+    """The measure of held-out rows after each round, and the best round so far; `patience` rounds without one end a fit."""
 
-    problem: Problem
-    watched: Any
-    scores: FloatArray
-    measure: str = "surrogate"
     patience: int | None = 10
     best: float = float("inf")
     best_round: int = 0
     rounds: int = 0
-    best_scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     measures: list[float] = field(default_factory=list)
 
     def after(self, learner: Learner, made: Round) -> float:
         """Take a round in; return the measure after it."""
-        self.scores = self.scores + learner.scores(made, self.watched)
-        value = self._value()
+        value = self.judge(learner, made)
         self.rounds += 1
         self.measures.append(value)
-        if value < self.best - 1e-9 * abs(self.best) or not self.best_scores.size:
-            self.best, self.best_round, self.best_scores = value, self.rounds, self.scores
+        if value < self.best - 1e-9 * abs(self.best) or self.rounds == 1:
+            self.best, self.best_round = value, self.rounds
+            self.keep()
         return value
+
+    def judge(self, learner: Learner, made: Round) -> float:
+        """The measure of the held-out rows after a round."""
+        raise NotImplementedError
+
+    def keep(self) -> None:
+        """The round was the best so far."""
 
     @property
     def exhausted(self) -> bool:
         """Whether the measure has not improved for `patience` rounds."""
         return self.patience is not None and self.rounds - self.best_round >= self.patience
 
-    def _value(self) -> float:
-        weight = self.problem.weight
-        total = float(weight.sum())
-        if self.measure == "cost":
-            chosen = self.scores.argmax(axis=1)
-            return float((weight * self.problem.cost_rows()[np.arange(len(chosen)), chosen]).sum() / total)
-        return self.problem.state(self.scores, 1).begin_round()[0] / total
+
+@dataclass(slots=True, eq=False)
+class HeldOut(Watch):
+    """Held-out rows in memory while the rounds go by, with their scores, and those after the best round."""
+
+    problem: Problem = field(kw_only=True)
+    watched: Any = field(kw_only=True)
+    scores: FloatArray = field(kw_only=True)
+    measure: str = field(default="surrogate", kw_only=True)
+    best_scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def judge(self, learner: Learner, made: Round) -> float:
+        """The mean surrogate, or cost of the largest scores."""
+        self.scores = self.scores + learner.scores(made, self.watched)
+        surrogate, cost, _ = self.problem.state(self.scores, 1).begin_round()
+        return (cost if self.measure == "cost" else surrogate) / self.problem.total_weight
+
+    def keep(self) -> None:
+        """Remember the scores."""
+        self.best_scores = self.scores

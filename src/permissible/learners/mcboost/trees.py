@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from permissible.bins import BinnedTable, encode
+from permissible.bins import BinnedTable, Binning, encode
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.models.forest import Forest, forest_values
@@ -39,6 +40,17 @@ class Growth:
     exact: bool = False
 
 
+def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
+    """Which columns are categorical, and how many codes the values of each can have."""
+    categorical = np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
+    return categorical, np.array([len(column.thresholds) + 1 for column in binning.columns], dtype=np.int32)
+
+
+def round_seed(sampling: Sampling, number: int) -> int:
+    """The seed of what is random in a round."""
+    return int((sampling.seed * 1_000_003 + number) % 2**63)
+
+
 @dataclass(slots=True, eq=False)
 class TreeLearner:
     """Trees or rules on binned rows."""
@@ -53,9 +65,7 @@ class TreeLearner:
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         growth = self.growth
-        schema = self.binned.binning.schema
-        categorical = np.array([column.kind == "categorical" for column in schema.columns], dtype=np.uint8)
-        bins = np.array([len(column.thresholds) + 1 for column in self.binned.binning.columns], dtype=np.int32)
+        categorical, bins = layout_of(self.binned.binning)
         options: dict[str, Any] = {
             "blocks": self.binned.blocks,
             "categorical": categorical,
@@ -70,7 +80,7 @@ class TreeLearner:
             "l2": growth.l2,
             "random_thresholds": growth.random_tests,
             "column_share": self.sampling.column_share,
-            "seed": (self.sampling.seed * 1_000_003 + number) % 2**63,
+            "seed": round_seed(self.sampling, number),
         }
         run = state.round_trees_gradient if self.descent == "gradient" else state.round_trees
         made = run(**options)

@@ -1,0 +1,43 @@
+"""A table in parts: how to reach them, what is known of the whole, and the kinds of rows that holders of parts can build."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from permissible.bins.binning import Binning
+from permissible.distributed.journal import Journal
+from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
+from permissible.distributed.session import Kind, Opening
+from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.udt import TreeKind
+from permissible.distributed.uls_rows import SurveyKind, ULSKind
+from permissible.types import AnyArray
+
+KINDS: dict[str, Kind] = {
+    "uls": ULSKind(), "survey": SurveyKind(), "tree": TreeKind(), "mcboost": BoostKind(), "mcboost judge": JudgeKind(),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parted:
+    """A table in parts: how to reach them, and what is known of the whole."""
+
+    transport: Transport
+    binning: Binning
+    classes: AnyArray
+    n_rows: int
+    weighted: bool
+    journal: Journal | None = None
+
+    def survey(self, method: str, *arguments: Any) -> list[Any]:
+        """Ask every part about itself; the answers in the order of the parts."""
+        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
+        answers = remote.ask(method, *arguments)
+        remote.close()
+        return [answer for _, answer in sorted(answers, key=lambda item: item[0])]
+
+    def numbered(self, method: str, *arguments: Any) -> dict[int, Any]:
+        """The same by part number."""
+        remote = RemoteRows(self.transport, KINDS["survey"], Opening("survey", None))
+        answers = dict(remote.ask(method, *arguments))
+        remote.close()
+        return answers

@@ -1,0 +1,138 @@
+"""MCBoost on blocks and on parts gives the model file of MCBoost in memory, byte for byte; what parts cannot do is refused."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import permissible as pm
+from permissible.bins.binning import BinnedTable
+from permissible.distributed import store as store_module
+from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.journal import Journal
+from permissible.distributed.parted import KINDS, Parted
+from permissible.distributed.parts import MemoryPart
+from permissible.distributed.transport import SerialTransport
+from permissible.distributed.uls_rows import NumberedPart
+from permissible.estimators.files import text_of as document
+from tests.distributed.test_uls_parts import make
+
+COSTS = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
+
+
+class InParts:
+    """The rows of a data set in memory, in parts of given sizes."""
+
+    def __init__(self, dataset, sizes, journal=None):
+        store = dataset.store
+        codes = np.concatenate([store.codes(block) for block in range(store.n_blocks)], axis=1)
+        target, hashes = store.target(), store.hashes()
+        weight = store.weight() if store.weighted else None
+        parts = {}
+        for number, (a, b) in enumerate(pairwise(np.cumsum([0, *sizes]))):
+            binned = BinnedTable(store.binning, np.ascontiguousarray(codes[:, a:b]), b - a)
+            part = MemoryPart(binned, target[a:b], None if weight is None else weight[a:b], hashes[a:b])
+            parts[str(number)] = NumberedPart(number, part)
+        self.data = Parted(
+            SerialTransport(parts, KINDS), store.binning, store.classes, store.n_rows, store.weighted, journal
+        )
+
+    def parted(self):
+        return self.data
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame, y = make(900, 3)
+    return frame, y, np.random.default_rng(1).random(900) + 0.1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"learner": "rule", "n_rounds": 4},
+        {"learner": "tree", "n_rounds": 3, "max_leaves": 7, "cost_matrix": COSTS},
+        {"learner": "tree", "n_rounds": 3, "descent": "gradient", "subsample": 0.6, "colsample": 0.5, "max_depth": 4},
+        {"learner": "tree", "n_rounds": 2, "random_tests": True, "line_search": "exact", "loss": "lt"},
+        {"learner": "rule", "n_rounds": 3, "line_search": "exact", "descent": "gradient", "loss": "mc"},
+        {"learner": "tree", "n_rounds": 12, "early_stopping": "cost", "patience": 2, "loss": "ls", "max_leaves": 5},
+        {"learner": "rule", "n_rounds": 3, "loss": "gel", "cost_matrix": COSTS, "n_bags": 2, "colsample": 0.5},
+    ],
+)
+def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", 250)
+    frame, y, weight = data
+    whole = frame.assign(label=y, w=weight) if weighted else frame.assign(label=y)
+    dataset = BinnedDataset.from_batches(
+        [whole[:333], whole[333:340], whole[340:]], target="label", weight="w" if weighted else None
+    )
+    settings = {"random_state": 0, **settings}
+    wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
+    for source in (dataset, InParts(dataset, [1, 500, 0, 399])):
+        assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
+
+
+@pytest.mark.parametrize("descent", ["coordinate", "gradient"])
+def test_stumps_of_many_rows_are_those_of_memory(descent):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((20_000, 3))  # enough rows for the packed search
+    X[:50, 1] = np.nan
+    y = (np.nan_to_num(X).sum(axis=1) > 0).astype(int) + (X[:, 0] > 1)
+    dataset = BinnedDataset.from_batches([{"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}], target="y")
+    frame = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    settings = {"learner": "tree", "max_leaves": 2, "n_rounds": 4, "random_state": 0, "descent": descent}
+    wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
+    for source in (dataset, InParts(dataset, [7000, 1, 12_999])):
+        assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
+
+
+def test_a_constant_weight_counts_as_it_does_in_memory(data):
+    frame, y, _ = data
+    dataset = BinnedDataset.from_batches([frame.assign(label=y, w=2.0)], target="label", weight="w")
+    settings = {"learner": "rule", "n_rounds": 2, "random_state": 0}
+    wanted = pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=np.full(len(y), 2.0))
+    assert document(pm.MCBoostClassifier(**settings).fit(dataset)) == document(wanted)
+
+
+def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data, tmp_path):
+    frame, y, _ = data
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    settings = {"learner": "tree", "n_rounds": 5, "max_leaves": 5, "random_state": 0}
+    wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
+    path, asked = tmp_path / "journal.json", []
+    for most in (4, 8, None):  # stopped twice, then left alone
+        source = InParts(dataset, [300, 600], Journal.open(path, "fit", every=1))
+        send = source.data.transport.send
+
+        def counted(request, send=send, most=most, seen=None):
+            asked.append(request.method)
+            if most is not None and request.method == "take" and asked.count("take") == most:
+                raise KeyboardInterrupt
+            return send(request)
+
+        source.data.transport.send = counted
+        asked.clear()
+        if most is None:
+            assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
+            assert asked.count("cells") < 10  # the first trees were remembered, not grown again
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                pm.MCBoostClassifier(**settings).fit(source)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "`learner` must be"),
+        ({"learner": "auto"}, "`learner` must be"),
+        ({"learner": "tree", "warm_start": True}, "`warm_start` must be False"),
+        ({"learner": "tree", "n_bags": 2, "subsample": 0.5}, "`n_bags` must be 1"),
+    ],
+)
+def test_what_parts_cannot_do_is_refused(data, settings, said):
+    dataset = BinnedDataset.from_batches([data[0].assign(label=data[1])], target="label")
+    with pytest.raises(ValueError, match=said):
+        pm.MCBoostClassifier(**settings).fit(dataset)
+    with pytest.raises(ValueError, match="`cost` must be None"):
+        pm.MCBoostClassifier(learner="tree").fit(dataset, cost=np.ones((900, 3)))
