@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import permissible as pm
 from permissible.estimators import intake
 
 
@@ -146,3 +148,18 @@ def test_data_that_comes_with_its_bins_takes_the_place_of_x_and_y():
 
     rows = intake.training_rows(NearestMean(), Dataset(), None)
     assert rows.classes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pm.ULSClassifier.compact(n_rules=4),
+        pm.UDTClassifier(pruning="cv"),
+        pm.MCBoostClassifier(learner="tree", n_rounds=5, subsample=0.5),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_without_a_seed_repeats(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    texts = {clone(model).fit(X, y).to_text() for _ in range(8)}
+    assert len(texts) == 1

@@ -30,7 +30,7 @@ LONG_FITS = {
     "udt": "pm.UDTClassifier(max_leaves=None, pruning='cv', pruning_folds=200)",
     "boundary": "pm.BoundaryClassifierCV(alphas=np.geomspace(1e-9, 1, 400), cv=10, tol=1e-14, max_iter=100000)",
     "boundary-kernel": "pm.BoundaryClassifier(kernel='rbf', alpha=1e-9, tol=1e-15, max_iter=10**8)",
-    "mcboost": "pm.MCBoostClassifier(n_rounds=10**6, tol=0.0)",
+    "mcboost": "pm.MCBoostClassifier(n_rounds=10**6, learner='rule', tol=0.0)",
     "mcboost-tree": "pm.MCBoostClassifier(n_rounds=10**6, learner='tree', tol=0.0)",
 }
 DATA = """
@@ -55,7 +55,7 @@ def begun(child: subprocess.Popen) -> None:
 
 @pytest.mark.parametrize("kind", LONG_FITS)
 def test_ctrl_c_stops_a_long_fit_and_leaves_the_estimator_usable(kind):
-    wide = kind in ("uls", "uls-tree", "udt", "mcboost-tree")
+    wide = kind in ("uls", "uls-tree", "udt", "mcboost", "mcboost-tree")
     code = (
         DATA.format(wide=wide)
         + f"""

@@ -26,8 +26,10 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def write_patients(path: Path) -> None:
-    rows = [f"{age},{'yes' if age % 3 else 'no'},{'ill' if age % 7 > age / 20 else 'well'}" for age in range(20, 80)]
-    path.write_text("\n".join(["age,smoker,outcome", *rows]))
+    rows = [
+        f"p{age},{age},{'yes' if age % 3 else 'no'},{'ill' if age % 7 > age / 20 else 'well'}" for age in range(20, 80)
+    ]
+    path.write_text("\n".join(["patient_id,age,smoker,outcome", *rows]))
 
 
 def run_commands(block: str, folder: Path) -> None:
@@ -44,8 +46,9 @@ def run_commands(block: str, folder: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("patients.csv", "new-patients.csv"):  # the files that pages speak of as the reader's own
+    for name in ("patients.csv", "new-patients.csv", "new.csv", "test.csv"):  # what pages speak of as the reader's own
         write_patients(tmp_path / name)
+    (tmp_path / "costs.csv").write_text(",ill,well\nill,0,5\nwell,1,0\n")
     space: dict[str, object] = {}
     for language, text in blocks(page):
         if language == "console":

@@ -1,5 +1,6 @@
 """The page in a real browser: no errors, no network, controls move the numbers to what Python computes, what-if is predict."""
 
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +51,20 @@ def errors_of(driver):
 
 def found(driver):
     return driver.execute_script("return window.report.state.found")
+
+
+def wait_until_still(driver, element):
+    """The keys before may have set the page scrolling: wait until the element has stayed for half a second."""
+    stayed, place = 0, None
+    for _ in range(100):
+        now = driver.execute_script(
+            "const box = arguments[0].getBoundingClientRect(); return [box.left, box.top]", element
+        )
+        stayed, place = (stayed + 1, place) if now == place else (0, now)
+        if stayed == 10:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the page does not come to rest")
 
 
 def set_slider(driver, identity, value):
@@ -119,6 +134,7 @@ def test_boundaries_move_by_keyboard_and_by_drag_to_what_python_computes(opened,
     driver.find_element("id", "cut-2").send_keys(Keys.PAGE_UP)
     handle = driver.find_element("id", "cut-1")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", handle)
+    wait_until_still(driver, handle)
     ActionChains(driver).drag_and_drop_by_offset(handle, 60, 0).perform()
     cuts = driver.execute_script("return window.report.state.cuts")
     assert cuts[0] == pytest.approx(0.32)

@@ -3,6 +3,8 @@
 `fit` returns the local estimator, fitted: it predicts, prints, saves and exports like any other, without a cluster.
 """
 
+from numbers import Integral
+from types import NoneType
 from typing import Any, ClassVar
 
 from distributed import Client, default_client
@@ -81,10 +83,9 @@ class OnCluster:
         fit_seed = seed(self.estimator.random_state)
         if self.checkpoint is not None and not self.resumes:
             raise refusal("checkpoint", "None: this fit is a few questions and begins anew", self.checkpoint)
-        if self.checkpoint is not None and self.estimator.random_state is None:
-            raise refusal(
-                "random_state", "an integer where a checkpoint is kept, so that a resumed fit is the same", None
-            )
+        chosen = self.estimator.random_state
+        if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
+            raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
         fitted = self.local(**{**self.estimator.get_params(deep=False), "random_state": fit_seed})
         if isinstance(X, PartedSource):
             data = X.parted()

@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
+from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
-from permissible.estimators.intake import threads
+from permissible.estimators.intake import seed, threads
 from permissible.estimators.matrix import matrix
 from permissible.estimators.whole import whole
 from permissible.learners.boundary import (
@@ -229,7 +229,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             return solve_subgradient(X, problem, **common)
         return solve_linear(
             X, problem, solver=self.solver, start=start_linear, n_threads=threads(self.n_jobs),
-            seed=seed_of(self.random_state), **common,
+            seed=seed(self.random_state), **common,
         )  # fmt: skip
 
     def _store(

@@ -7,7 +7,8 @@ from sklearn.model_selection import check_cv
 
 from permissible.decisions import Decision, class_codes
 from permissible.estimators.boundary import BoundaryClassifier
-from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights, seed_of
+from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.intake import seed
 from permissible.estimators.matrix import matrix
 from permissible.estimators.whole import whole
 from permissible.learners.boundary import Target, decision_of
@@ -139,7 +140,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         if isinstance(self.cv, (int, np.integer)):
             if self.cv < 2:
                 raise refusal("cv", "at least 2 folds", self.cv)
-            folds = content_folds(X, positive, int(self.cv), seed_of(self.random_state))
+            folds = content_folds(X, positive, int(self.cv), seed(self.random_state))
             used = weight > 0
             pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
             return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from permissible.estimators import weights
-from permissible.estimators.intake import seed
 from permissible.estimators.target import decode_target
 from permissible.estimators.weights import with_class_weight
 from permissible.models.kernel import Kernel
@@ -114,10 +113,3 @@ def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
     else:
         _positive("gamma", gamma)
     return Kernel(estimator.kernel, float(gamma), float(estimator.coef0), int(estimator.degree))
-
-
-def seed_of(random_state: Any) -> int:
-    """Return a seed; None is 0, so that fits repeat."""
-    if random_state is None:
-        return 0
-    return seed(random_state)

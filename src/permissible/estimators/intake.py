@@ -227,7 +227,9 @@ def threads(n_jobs: Any) -> int:
 
 
 def seed(random_state: Any) -> int:
-    """A seed for one fit: an integer is itself, a generator or None draws one."""
+    """A seed for one fit: an integer is itself, None is 0 so that fits repeat, a generator draws one."""
+    if random_state is None:
+        return 0
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         if random_state < 0:
             raise refusal("random_state", "None, an integer from 0 up, or a generator", int(random_state))

@@ -82,7 +82,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     warm_start : bool, default=False
         Go on from the rounds of the last fit until there are `n_rounds`.
     n_jobs, random_state, verbose
-        As in scikit-learn; `verbose` = k prints a line every k rounds.
+        As in scikit-learn, but None is the seed 0, so that fits repeat; `verbose` = k prints a line every k rounds.
 
     Attributes
     ----------

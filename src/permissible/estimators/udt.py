@@ -64,6 +64,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     n_jobs : int or None
         Threads; the tree is the same for any number of them.
     random_state : int, generator or None
+        None is the seed 0: the same rows give the same model. A generator draws a seed for each fit.
 
     Attributes
     ----------

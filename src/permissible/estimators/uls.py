@@ -71,6 +71,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     n_jobs : int or None
         Threads; the model is the same bit for bit for any number of them.
     random_state : int, generator or None
+        None is the seed 0: the same rows give the same model. A generator draws a seed for each fit.
     verbose : int, default=0
         1 shows a progress bar.
     class_weight : mapping, "balanced" or None
