@@ -9,6 +9,7 @@ void bind_boosting(nb::module_& area);  // ULS: histogram, search, leverage, the
 void bind_trees(nb::module_& area);     // UDT growth and prediction
 void bind_boundary(nb::module_& area);  // linear and kernel solvers of problem (18) of [K]
 void bind_mcboost(nb::module_& area);   // multiclass boosting passes
+void bind_sums(nb::module_& area);      // exact sums over rows in parts
 
 NB_MODULE(_core, module) {
     module.doc() = "The compiled core of permissible. Readable NumPy twins: permissible.kernels.reference.";
@@ -22,4 +23,6 @@ NB_MODULE(_core, module) {
     bind_boundary(area);
     area = module.def_submodule("mcboost");
     bind_mcboost(area);
+    area = module.def_submodule("sums");
+    bind_sums(area);
 }

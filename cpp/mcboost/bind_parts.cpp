@@ -38,36 +38,6 @@ auto limbs_of(std::initializer_list<const Accumulator*> sums) {
     return array_of(all, {sums.size(), static_cast<size_t>(Accumulator::kLimbs + 1)});
 }
 
-nb::list exact_values(In2<int64_t> limbs) {
-    require(limbs.shape(1) == Accumulator::kLimbs + 1, "limbs must be those of exact sums");
-    nb::list out;
-    for (std::size_t k = 0; k < limbs.shape(0); ++k) {
-        Accumulator sum;
-        std::copy_n(limbs.data() + k * limbs.shape(1), limbs.shape(1), sum.limbs.begin());
-        out.append(sum.value());
-    }
-    return out;
-}
-
-auto exact_limbs(In1<double> values) {
-    Accumulator sum;
-    for (std::size_t i = 0; i < values.shape(0); ++i) {
-        sum.add(values.data()[i]);
-        if ((i & 0xFFFFFFF) == 0xFFFFFFF) sum.carry();
-    }
-    sum.carry();
-    return limbs_of({&sum});
-}
-
-double exact_sum(In1<double> values) {
-    Accumulator sum;
-    for (std::size_t i = 0; i < values.shape(0); ++i) {
-        sum.add(values.data()[i]);
-        if ((i & 0xFFFFFFF) == 0xFFFFFFF) sum.carry();
-    }
-    return sum.value();
-}
-
 Codes codes_of(const In3<uint8_t>& blocks, const In1<uint8_t>& categorical, const In1<int32_t>& bins) {
     const auto columns = static_cast<int>(categorical.shape(0));
     require(blocks.shape(2) == 8 && blocks.shape(0) * 8 >= categorical.shape(0), "blocks must be (n_blocks, n, 8)");
@@ -456,9 +426,6 @@ void bind_parts(nb::module_& area, nb::class_<State>& state) {
     area.def("line_search", &line_search, nb::arg("slopes_at"), nb::arg("largest_move"));
     area.def("largest_move", &largest_move, nb::arg("values").noconvert(), nb::arg("coordinate"), nb::arg("classes"));
     area.def("grid_of", &grid_of, nb::arg("largest"), nb::arg("rows"));
-    area.def("exact_sum", &exact_sum, nb::arg("values").noconvert());
-    area.def("exact_limbs", &exact_limbs, nb::arg("values").noconvert());
-    area.def("exact_values", &exact_values, nb::arg("limbs").noconvert());
 }
 
 }  // namespace permissible::mcboost

@@ -10,10 +10,10 @@ import permissible as pm
 
 
 @contextmanager
-def workers(number: int):
+def workers(number: int, **more: object):
     with (
         LocalCluster(
-            n_workers=number, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            n_workers=number, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **more
         ) as cluster,
         Client(cluster) as client,
     ):

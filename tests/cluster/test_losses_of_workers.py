@@ -2,13 +2,15 @@
 
 import os
 import signal
+import time
 
 import dask.dataframe as dd
 import pytest
 
 import permissible as pm
-from permissible.dask import ULSClassifier
+from permissible.dask import MCBoostClassifier, ULSClassifier
 from permissible.dask.actor import ActorTransport
+from permissible.dask.placement import WorkersLostError
 from permissible.dask.rpc import RPCTransport
 from tests.cluster.machines import document, make, workers
 
@@ -60,6 +62,30 @@ def test_a_worker_that_joins_is_used(data, local, tmp_path, monkeypatch):
         kill_at(monkeypatch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
         assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
         assert [*client.run(os.getpid).values()] != [first]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "transport"), [("rpc", RPCTransport), ("actor", ActorTransport)])
+def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypatch, name, transport):
+    frame, y = (dd.from_pandas(given, npartitions=4, sort=False) for given in data)
+    with workers(2, auto_restart=False) as client:
+        kill_at(monkeypatch, transport, 30, client.run(os.getpid).values())
+        start = time.monotonic()
+        with pytest.raises(WorkersLostError, match=r"4 of 4 partitions .* 6 seconds .*0 workers are connected"):
+            ULSClassifier(client=client, transport=name, timeout=6.0, **SETTINGS).fit(frame, y)
+        assert time.monotonic() - start < 60  # loading included
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_mid_fit_changes_no_trees_of_mcboost(data, tmp_path, monkeypatch):
+    frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
+    settings = {"learner": "tree", "n_rounds": 4, "max_leaves": 5, "random_state": 0}
+    with workers(2) as client:
+        victim = sorted(client.run(os.getpid).values())[0]
+        sent = kill_at(monkeypatch, RPCTransport, 12, [victim])
+        model = MCBoostClassifier(client=client, **settings).fit(frame, y)
+    assert sent[0] > 15
+    assert document(model, tmp_path) == document(pm.MCBoostClassifier(**settings).fit(*data), tmp_path)
 
 
 def test_an_error_on_a_worker_is_told_as_it_is(client, data):

@@ -11,7 +11,7 @@ import pytest
 from dask import delayed
 
 import permissible as pm
-from permissible.dask import UDTClassifier, ULSClassifier
+from permissible.dask import MCBoostClassifier, UDTClassifier, ULSClassifier
 from tests.cluster.machines import document, make, workers
 
 SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0}
@@ -99,6 +99,33 @@ def test_a_tree_is_the_tree_of_one_machine(client, data, tmp_path):
     for file in (found, wanted):  # the bound of the certificate needs all rows at once, and is 0 without them
         del file["checksum"], file["fit"]["record"]["certificate_"]
     assert found == wanted
+
+
+@pytest.mark.parametrize("transport", ["rpc", "serial", pytest.param("actor", marks=pytest.mark.slow)])
+def test_trees_of_mcboost_are_those_of_one_machine(client, tmp_path, transport):
+    frame, y = make(1500, classes=3)
+    settings = {"learner": "tree", "n_rounds": 3, "max_leaves": 6, "early_stopping": "surrogate", "random_state": 0}
+    given = (dd.from_pandas(part, npartitions=4, sort=False) for part in (frame, y))
+    found = MCBoostClassifier(client=client, transport=transport, **settings).fit(*given)
+    assert document(found, tmp_path) == document(pm.MCBoostClassifier(**settings).fit(frame, y), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 3])
+@pytest.mark.parametrize("learner", ["rule", "tree"])
+def test_any_number_of_workers_gives_the_same_mcboost(tmp_path, n_workers, learner):
+    frame, y = make(1500, classes=4)
+    settings = {"learner": learner, "n_rounds": 3, "random_state": 0}
+    wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y), tmp_path)
+    with workers(n_workers) as client:
+        for n_partitions in (1, 6, 50):
+            given = (dd.from_pandas(part, npartitions=n_partitions, sort=False) for part in (frame, y))
+            assert document(MCBoostClassifier(client=client, **settings).fit(*given), tmp_path) == wanted
+
+
+def test_a_binned_data_set_needs_no_cluster(data, local, tmp_path):
+    dataset = pm.BinnedDataset.from_batches([data[0].assign(label=data[1])], target="label")
+    assert document(ULSClassifier(**SETTINGS).fit(dataset), tmp_path) == local
 
 
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(client, data):

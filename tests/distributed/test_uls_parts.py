@@ -72,3 +72,21 @@ def test_a_target_beside_the_data_set_is_refused():
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
     with pytest.raises(ValueError, match="`y` must be None, since the data set holds its target"):
         pm.ULSClassifier().fit(dataset, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"loss": "auto"}, "`loss` must be one loss on data in parts"),
+        ({"loss": "F*"}, "`loss` must be one loss on data in parts"),
+        ({"features": "tree"}, '`features` must be "rules" for data in parts'),
+        ({"warm_start": True}, "`warm_start` must be False on data in parts"),
+    ],
+)
+def test_what_parts_cannot_do_is_refused_in_one_sentence(settings, said):
+    frame, y = make(60)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    with pytest.raises(ValueError, match=said):
+        ULSClassifier(**settings).fit(dataset)
+    with pytest.raises(ValueError, match="`validation` must be None on data in parts"):
+        ULSClassifier().fit(dataset, validation=(frame, y))

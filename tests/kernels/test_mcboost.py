@@ -1,10 +1,8 @@
 """The compiled passes of multiclass boosting against their readable twins and against scipy."""
 
-import math
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, brentq
 
@@ -204,16 +202,6 @@ def test_packed_stumps_do_not_depend_on_threads():
             )  # fmt: skip
         found.append(state.scores())
     np.testing.assert_array_equal(*found)
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), max_size=40), st.integers(0, 40))
-@settings(max_examples=100, deadline=None)
-def test_exact_sums_are_the_rounded_sums_and_parts_of_them_add(values, cut):
-    assume(np.isfinite(sum(map(abs, values))))
-    x = np.array(values, dtype=np.float64)
-    assert kernel.exact_sum(x) == math.fsum(values)
-    limbs = kernel.exact_limbs(x[:cut].copy()) + kernel.exact_limbs(x[cut:].copy())
-    assert kernel.exact_values(limbs) == [math.fsum(values)]
 
 
 @given(seed=st.integers(0, 10_000))

@@ -11,7 +11,7 @@ except ImportError as error:  # pragma: no cover (the extra is installed whereve
         "permissible.dask needs dask.distributed; install it with: pip install 'permissible[dask]'"
     ) from error
 
-from permissible.dask.estimators import MCBoostClassifier, UDTClassifier, ULSClassifier
+from permissible.dask.estimators import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
 
-__all__ = ["MCBoostClassifier", "UDTClassifier", "ULSClassifier"]
+__all__ = ["BoundaryClassifier", "MCBoostClassifier", "UDTClassifier", "ULSClassifier"]
 del _distributed

@@ -14,9 +14,10 @@ from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
 from permissible.distributed.journal import Journal, fingerprint
+from permissible.distributed.loading import refuse_categories
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.transport import SerialTransport, Transport
-from permissible.estimators import mcboost, udt, uls
+from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.intake import seed
 from permissible.estimators.parted import PartedSource
 from permissible.validation import one_of, refusal
@@ -41,6 +42,7 @@ class OnCluster:
 
     local: ClassVar[Any]
     resumes: ClassVar[bool] = True
+    valued: ClassVar[bool] = False  # whether the partitions keep their values beside the codes
     own = ("client", "checkpoint", "checkpoint_every", "timeout", "transport")
 
     def __init__(
@@ -82,7 +84,7 @@ class OnCluster:
         every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
         fit_seed = seed(self.estimator.random_state)
         if self.checkpoint is not None and not self.resumes:
-            raise refusal("checkpoint", "None: this fit is a few questions and begins anew", self.checkpoint)
+            raise refusal("checkpoint", "None: this fit keeps none and begins anew", self.checkpoint)
         chosen = self.estimator.random_state
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
@@ -91,10 +93,12 @@ class OnCluster:
             data = X.parted()
         else:
             partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
-            data = self._load(partitions, fitted.max_bins, fit_seed, timeout)
+            data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
         if self.checkpoint is not None:
             data = self._with_journal(data, every)
-        fitted.set_params(categorical=None).fit(Loaded(data))
+        if "categorical" in fitted.get_params(deep=False):
+            fitted.set_params(categorical=None)
+        fitted.fit(Loaded(data))
         if data.journal is not None:
             data.journal.finish()
         fitted.set_params(**self.estimator.get_params(deep=False))
@@ -105,7 +109,9 @@ class OnCluster:
         client = default_client() if self.client is None else self.client
         seen = survey_of_all(client, partitions, max_bins, fit_seed)
         classes, binning = seen.classes(), seen.binning()
-        futures = binned_futures(client, partitions, seen, fit_seed)
+        if self.valued:
+            refuse_categories(binning)
+        futures = binned_futures(client, partitions, seen, fit_seed, self.valued)
         return Parted(self._transport(client, futures, timeout), binning, classes, seen.survey.n_rows, seen.weighted)
 
     def _transport(self, client: Any, futures: Any, timeout: float) -> Transport:
@@ -189,3 +195,26 @@ class MCBoostClassifier(OnCluster):
     """
 
     local = mcboost.MCBoostClassifier
+
+
+class BoundaryClassifier(OnCluster):
+    """The linear large-margin classifier for probability boundaries, fitted on a cluster.
+
+    Parameters
+    ----------
+    client, timeout, transport
+        As in :class:`permissible.dask.ULSClassifier`; there is no checkpoint.
+    **settings
+        The parameters of :class:`permissible.BoundaryClassifier`, without a kernel; `solver` is "auto" or "newton" (kinks are
+        rounded ever less, to a certified gap) or "psgd" (projected sub-gradients).
+
+    Examples
+    --------
+    >>> from permissible.dask import BoundaryClassifier
+    >>> BoundaryClassifier(boundaries="soft", alpha=0.01).get_params()["alpha"]
+    0.01
+    """
+
+    local = boundary.BoundaryClassifier
+    resumes = False
+    valued = True

@@ -42,11 +42,18 @@ def merged_passes(passes: Sequence[FirstPass]) -> FirstPass:
 
 
 def load_and_bin(
-    loader: Loader, number: int, binning: Binning, classes: AnyArray, weighted: bool, seed: int, *inputs: Any
+    loader: Loader,
+    number: int,
+    binning: Binning,
+    classes: AnyArray,
+    weighted: bool,
+    seed: int,
+    valued: bool,
+    *inputs: Any,
 ) -> NumberedPart:
     """Read one partition and keep its codes."""
     pieces = [
-        encoded(part, binning, classes, weighted, seed) for part in loader.parts(list(inputs), binning.schema)
+        encoded(part, binning, classes, weighted, seed, valued) for part in loader.parts(list(inputs), binning.schema)
     ]  # fmt: skip
     if len(pieces) == 1:
         return NumberedPart(number, pieces[0])
@@ -59,6 +66,7 @@ def load_and_bin(
             np.concatenate([piece.classes for piece in pieces]),
             np.concatenate(weights) if weights else None,
             np.concatenate([piece.content for piece in pieces]),
+            np.concatenate([piece.numbers for piece in pieces if piece.numbers is not None]) if valued else None,
         ),
     )
 
@@ -73,13 +81,15 @@ def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, s
     return seen
 
 
-def binned_futures(client: Any, partitions: Sequence[Partition], seen: FirstPass, seed: int) -> dict[str, Any]:
+def binned_futures(
+    client: Any, partitions: Sequence[Partition], seen: FirstPass, seed: int, valued: bool = False
+) -> dict[str, Any]:
     """Pass 2: futures of the binned partitions by key; they stay on the workers for as long as these are held."""
     # As one node of the graph the bins are sent once, and are still there when a lost partition is made again.
     bins, classes = delayed(seen.binning(), pure=False), delayed(seen.classes(), pure=False)
     load = delayed(load_and_bin, pure=False)
     tasks = [
-        load(partition.loader, number, bins, classes, seen.weighted, seed, *partition.inputs)
+        load(partition.loader, number, bins, classes, seen.weighted, seed, valued, *partition.inputs)
         for number, partition in enumerate(partitions)
     ]
     return {str(future.key): future for future in client.compute(tasks)}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
-from permissible.distributed.loading import FirstPass, encoded
+from permissible.distributed.loading import FirstPass, encoded, refuse_categories
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.parts import BlockPart
 from permissible.distributed.store import Store, StoreWriter, open_store
@@ -107,6 +107,8 @@ class BinnedDataset:
             Where to keep the blocks, to be reopened later; a temporary folder otherwise.
         max_bins, seed : int
             As `max_bins` and `random_state` of the estimators.
+        keep_values : bool
+            Write the values beside the codes, 8 bytes each: `BoundaryClassifier` needs them.
         """
         return cls._build(batch_columns(batches), target, **options)
 
@@ -122,12 +124,15 @@ class BinnedDataset:
         directory: str | os.PathLike[str] | None = None,
         max_bins: int = 255,
         seed: int = 0,
+        keep_values: bool = False,
     ) -> "BinnedDataset":
         source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
         seen = _first_pass(source, max_bins, seed)
         seen.classes()  # refuse before a folder is made
+        if keep_values:
+            refuse_categories(seen.binning())
         folder = Path(tempfile.mkdtemp(prefix="permissible-") if directory is None else directory)
-        return cls(_second_pass(source, seen, folder, seed), temporary=directory is None)
+        return cls(_second_pass(source, seen, folder, seed, keep_values), temporary=directory is None)
 
 
 def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
@@ -138,11 +143,11 @@ def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
     return seen
 
 
-def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int) -> Store:
+def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int, valued: bool) -> Store:
     """Encode the rows and write them."""
     binning, classes = seen.binning(), seen.classes()
-    writer = StoreWriter(folder, binning, classes, seen.weighted, seed)
+    writer = StoreWriter(folder, binning, classes, seen.weighted, seed, valued)
     for part in source.parts(binning.schema):
-        rows = encoded(part, binning, classes, seen.weighted, seed)
-        writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content)
+        rows = encoded(part, binning, classes, seen.weighted, seed, valued)
+        writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content, rows.numbers)
     return writer.close()

@@ -67,6 +67,16 @@ class FirstPass:
         return bool(self.survey.weights - {1.0})
 
 
+def refuse_categories(binning: Binning) -> None:
+    """Values are kept of numbers alone."""
+    for column in binning.schema.columns:
+        if column.kind == "categorical":
+            remedy = "leave it out, or fit rules or a tree, which take categories"
+            raise refusal(
+                "X", "columns of numbers for a linear classifier", Words(f"categories in {column.name!r}"), remedy
+            )
+
+
 def distinct_labels(values: AnyArray) -> AnyArray:
     """The different labels, sorted; a missing one is refused."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -76,14 +86,16 @@ def distinct_labels(values: AnyArray) -> AnyArray:
     return np.unique(values)
 
 
-def encoded(part: Part, binning: Binning, classes: AnyArray, weighted: bool, seed: int) -> MemoryPart:
-    """Pass 2 over one part: codes, classes, weights and hashes of the rows of positive weight."""
+def encoded(
+    part: Part, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
+) -> MemoryPart:
+    """Pass 2 over one part: codes, classes, weights and hashes (and values) of the rows of positive weight."""
     table, labels, weight = part.table, part.labels, part.weight
     if weight is not None and not weight.all():
         table, labels, weight = _counted(table, labels, weight)
     return MemoryPart(
         encode(binning, table), np.searchsorted(classes, labels).astype(np.uint16), weight if weighted else None,
-        row_hashes(table, seed),
+        row_hashes(table, seed), np.ascontiguousarray(table.floats(), dtype=np.float64) if valued else None,
     )  # fmt: skip
 
 

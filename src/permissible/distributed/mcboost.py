@@ -13,7 +13,7 @@ from permissible.distributed.mcboost_rows import BoostKind, BoostSettings, Judge
 from permissible.distributed.parted import Parted
 from permissible.distributed.session import Opening
 from permissible.distributed.transport import RemoteRows
-from permissible.kernels._core import mcboost as kernel
+from permissible.kernels._core import sums
 from permissible.learners.mcboost.boost import Trace, mean_trace, run_rounds
 from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged, certificate_of
 from permissible.learners.mcboost.parted import Next, PartedTrees, Standing, made
@@ -73,9 +73,9 @@ class JudgedElsewhere(Watch):
 
     def judge(self, learner: Learner, made: Round) -> float:
         """The mean surrogate, or cost of the largest scores, after a round."""
-        sums = self.remote.ask("judge", made.terms, self.improved)
+        limbs = self.remote.ask("judge", made.terms, self.improved)
         self.improved = False
-        surrogate, cost, _ = kernel.exact_values(np.ascontiguousarray(sums))
+        surrogate, cost, _ = sums.exact_values(np.ascontiguousarray(limbs))
         return float((cost if self.measure == "cost" else surrogate) / self.total)
 
     def keep(self) -> None:
@@ -156,7 +156,7 @@ class BoostFit:
         """Number and exact weight of some rows."""
         found = self.data.survey("share_sizes", share)
         limbs = np.ascontiguousarray(sum((limbs for _, limbs in found[1:]), found[0][1]))
-        return sum(n_rows for n_rows, _ in found), kernel.exact_values(limbs)[0]
+        return sum(n_rows for n_rows, _ in found), sums.exact_values(limbs)[0]
 
     def _rehearse(self) -> tuple[int, list[float], tuple[FloatArray, IntArray, FloatArray]] | None:
         """Fit part of the rows and watch the others: the number of rounds, the measures, and the others at that point."""

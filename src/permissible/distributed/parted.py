@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from permissible.bins.binning import Binning
+from permissible.distributed.boundary_rows import LinearKind
 from permissible.distributed.journal import Journal
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
 from permissible.distributed.session import Kind, Opening
@@ -14,6 +15,7 @@ from permissible.types import AnyArray
 
 KINDS: dict[str, Kind] = {
     "uls": ULSKind(), "survey": SurveyKind(), "tree": TreeKind(), "mcboost": BoostKind(), "mcboost judge": JudgeKind(),
+    "linear": LinearKind(),
 }  # fmt: skip
 
 

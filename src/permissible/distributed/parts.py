@@ -31,6 +31,10 @@ class Part(Protocol):
         """The content hash of each row."""
         ...
 
+    def values(self) -> FloatArray | None:
+        """The values themselves, (rows, columns), where they were kept."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryPart:
@@ -40,6 +44,7 @@ class MemoryPart:
     classes: AnyArray
     weights: FloatArray | None
     content: npt.NDArray[np.uint64]
+    numbers: FloatArray | None = None
 
     def binned(self) -> BinnedTable:
         """The codes."""
@@ -56,6 +61,10 @@ class MemoryPart:
     def hashes(self) -> npt.NDArray[np.uint64]:
         """The content hash of each row."""
         return self.content
+
+    def values(self) -> FloatArray | None:
+        """The values themselves."""
+        return self.numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +90,10 @@ class BlockPart:
     def hashes(self) -> npt.NDArray[np.uint64]:
         """The content hash of each row."""
         return self.store.hashes(self.block)
+
+    def values(self) -> FloatArray | None:
+        """The values themselves, read now."""
+        return self.store.values(self.block) if self.store.valued else None
 
     def __reduce__(self) -> tuple[object, tuple[Path, int]]:
         """A block travels as the name of its folder."""

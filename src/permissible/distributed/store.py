@@ -3,6 +3,7 @@
     dataset.json   schema, bins, classes, counts (written last, so a folder with it is complete)
     codes.u1       for each block of 65,536 rows an array (n_column_blocks, rows, 8) of uint8, one after the other
     target.u2      the class of each row;    weight.f8  its weight, when rows are weighted;    hash.u8  its content hash
+    values.f8      the values themselves, row by row, where linear classifiers are to be fitted
 
 Blocks are read into memory when they are needed and dropped, so that memory stays constant whatever the file's size.
 """
@@ -24,7 +25,7 @@ from permissible.types import AnyArray, Codes, FloatArray
 from permissible.validation import Words, refusal
 
 BLOCK_ROWS = 65_536
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Store:
     n_rows: int
     weighted: bool
     seed: int
+    valued: bool = False
 
     @property
     def n_blocks(self) -> int:
@@ -86,6 +88,12 @@ class Store:
         """Content hashes of the rows of one block, or of all."""
         return self._column("hash.u8", np.dtype(np.uint64), block)
 
+    def values(self, block: int) -> FloatArray:
+        """The values of one block, read now: (rows, columns)."""
+        (first, last), width = self.span(block), len(self.binning.columns)
+        flat = np.fromfile(self.folder / "values.f8", np.float64, (last - first) * width, offset=first * width * 8)
+        return flat.reshape(-1, width)
+
     def _column(self, name: str, dtype: np.dtype[Any], block: int | None) -> AnyArray:
         first, last = (0, self.n_rows) if block is None else self.span(block)
         return np.fromfile(self.folder / name, dtype, last - first, offset=first * dtype.itemsize)
@@ -94,18 +102,31 @@ class Store:
 class StoreWriter:
     """Writes the rows of a store as they come, in chunks of any size; `close` completes the folder."""
 
-    def __init__(self, folder: Path, binning: Binning, classes: AnyArray, weighted: bool, seed: int) -> None:
+    def __init__(
+        self, folder: Path, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.binning, self.classes, self.weighted, self.seed = folder, binning, classes, weighted, seed
+        self.valued = valued
         (folder / "dataset.json").unlink(missing_ok=True)
-        names = ["codes.u1", "target.u2", "hash.u8", *(["weight.f8"] if weighted else [])]
+        names = ["codes.u1", "target.u2", "hash.u8"]
+        names += [name for name, kept in (("weight.f8", weighted), ("values.f8", valued)) if kept]
         self._files = {name: (folder / name).open("wb") for name in names}
         self._waiting: list[Codes] = []
         self._n_waiting = 0
         self.n_rows = 0
 
-    def add(self, codes: Codes, target: AnyArray, weight: FloatArray | None, hashes: AnyArray) -> None:
+    def add(
+        self,
+        codes: Codes,
+        target: AnyArray,
+        weight: FloatArray | None,
+        hashes: AnyArray,
+        values: FloatArray | None = None,
+    ) -> None:
         """Append rows: codes of shape (n_column_blocks, rows, 8)."""
+        if self.valued and values is not None:
+            self._files["values.f8"].write(values.astype(np.float64).tobytes())
         self._files["target.u2"].write(target.astype(np.uint16).tobytes())
         self._files["hash.u8"].write(hashes.tobytes())
         if self.weighted:
@@ -129,7 +150,7 @@ class StoreWriter:
             self._write_block(self._n_waiting)
         for written in self._files.values():
             written.close()
-        store = Store(self.folder, self.binning, self.classes, self.n_rows, self.weighted, self.seed)
+        store = Store(self.folder, self.binning, self.classes, self.n_rows, self.weighted, self.seed, self.valued)
         with replacing(self.folder / "dataset.json") as file:
             file.write(dump(_document(store), indent=1))
         return store
@@ -141,7 +162,7 @@ def open_store(folder: Path) -> Store:
     if not described.is_file():
         raise refusal("directory", "a folder with a binned data set (dataset.json)", str(folder))
     fields = Node(parse(described.read_bytes()), str(described)).fields(
-        "format", "version", "n_rows", "weighted", "seed", "schema", "classes", "bins"
+        "format", "version", "n_rows", "weighted", "seed", "values", "schema", "classes", "bins"
     )
     if fields["format"].text() != "permissible binned dataset" or fields["version"].integer() != VERSION:
         raise refusal("directory", f"a binned data set of version {VERSION}", Words("another file"), "make it anew")
@@ -150,7 +171,7 @@ def open_store(folder: Path) -> Store:
     classes = np.array([read_category(node) for node in fields["classes"].items()])
     store = Store(
         folder, Binning(schema, columns), classes, fields["n_rows"].integer(), fields["weighted"].boolean(),
-        fields["seed"].integer(),
+        fields["seed"].integer(), fields["values"].boolean(),
     )  # fmt: skip
     _check_sizes(store)
     return store
@@ -158,6 +179,8 @@ def open_store(folder: Path) -> Store:
 
 def _check_sizes(store: Store) -> None:
     wanted = {"codes.u1": store.row_bytes, "target.u2": 2, "hash.u8": 8, **({"weight.f8": 8} if store.weighted else {})}
+    if store.valued:
+        wanted["values.f8"] = 8 * len(store.binning.columns)
     for name, size in wanted.items():
         path = store.folder / name
         found = path.stat().st_size if path.is_file() else -1
@@ -175,6 +198,7 @@ def _document(store: Store) -> Any:
         "n_rows": store.n_rows,
         "weighted": store.weighted,
         "seed": store.seed,
+        "values": store.valued,
         "schema": schema_document(store.binning.schema),
         "classes": [category_document(label) for label in store.classes.tolist()],
         "bins": [

@@ -17,7 +17,7 @@ from permissible.bins.literal import Rule
 from permissible.distributed.parts import BlockPart, Part
 from permissible.distributed.streamed import StreamedRows
 from permissible.distributed.transport import RemoteRows
-from permissible.kernels._core.mcboost import exact_limbs
+from permissible.kernels._core import sums
 from permissible.learners.uls_fast import Examples, whole
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import CompiledRows, PythonRows
@@ -196,7 +196,9 @@ class PartSurvey:
         weight, target = part.weight(), part.target()
         weight = np.ones(len(target)) if weight is None else weight
         chosen = weight if share is None else weight[share.mask(part.hashes(), target)]
-        return [(self.part.number, (len(chosen), exact_limbs(np.ascontiguousarray(chosen, dtype=np.float64))))]
+        return [
+            (self.part.number, (len(chosen), sums.exact_limbs(np.ascontiguousarray(chosen, dtype=np.float64)[None, :])))
+        ]
 
     def shares(self, fraction: float, n_classes: int) -> list[tuple[int, FloatArray]]:
         """Of each class: its rows, those whose number (hash / 2^64) is below a fraction, and the largest number."""

@@ -9,10 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.distributed.parted import Parted
+from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
-from permissible.estimators.intake import seed, threads
+from permissible.estimators.intake import remember_schema, seed, threads
 from permissible.estimators.matrix import matrix
+from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
 from permissible.learners.boundary import (
     KernelFit,
@@ -162,10 +165,15 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifier":
-        """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice."""
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "BoundaryClassifier":
+        """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice.
+
+        X may be a BinnedDataset made with ``keep_values=True``, which holds its target.
+        """
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
+        if isinstance(X, PartedSource):
+            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), target)
         features = matrix(self, X, reset=True)
         classes, codes = encoded(self, y, features.shape[0])
         weight = row_weights(codes, classes, sample_weight, self.class_weight)
@@ -174,6 +182,25 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         fit = self._solve(features, target, problem, kernel, getattr(self, "fit_", None) if self.warm_start else None)
         self._store(fit, features, target, problem, kernel)
+        self._report(fit)
+        return self
+
+    def _fit_parted(self, data: Parted, target: Target) -> "BoundaryClassifier":
+        """The linear fit on data in parts (blocks on disk, workers of a cluster)."""
+        refuse_on_parts(self, data)
+        fit = fit_parts(self, data, target)
+        self.classes_ = data.classes
+        remember_schema(self, data.binning.schema)
+        for name in ("support_", "dual_coef_", "stream_", "schema_"):
+            self.__dict__.pop(name, None)
+        self.fit_: LinearFit | KernelFit = fit
+        self.target_, self.deltas_ = target, target.deltas
+        self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
+        self.model_: LinearModel | KernelModel = LinearModel(
+            fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
+        )
+        self.certificate_, self.n_iter_ = fit.certificate, fit.n_iter
+        self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self._report(fit)
         return self
 
@@ -193,9 +220,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         weight = row_weights(codes, self.classes_, sample_weight, self.class_weight, part=True)
         self.stream_ = stream_step(features, self._problem(target, codes == 1, weight, float(self.alpha)), self.stream_)
         coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
-        self.model_: LinearModel | KernelModel = LinearModel(
-            coef, intercept, target.loss, target.boundaries, target.deltas
-        )
+        self.model_ = LinearModel(coef, intercept, target.loss, target.boundaries, target.deltas)
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
         self.target_, self.deltas_, self.n_iter_ = target, target.deltas, self.stream_.batches
         self.gap_ = np.inf

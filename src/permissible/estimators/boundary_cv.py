@@ -10,12 +10,13 @@ from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.intake import seed
 from permissible.estimators.matrix import matrix
+from permissible.estimators.parted import PartedSource
 from permissible.estimators.whole import whole
 from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.folds import content_folds
 from permissible.models.kernel import Kernel
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
-from permissible.validation import real_numbers, refusal
+from permissible.validation import Words, real_numbers, refusal
 
 ALPHAS = tuple(2.0**exponent for exponent in range(-15, 11))
 """The grid of [K] section 6."""
@@ -101,8 +102,11 @@ class BoundaryClassifierCV(BoundaryClassifier):
         self.verbose = verbose
 
     @whole
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
         """Choose alpha and fit to all rows."""
+        if isinstance(X, PartedSource):
+            came, remedy = Words("data in parts"), "fit a BoundaryClassifier for each alpha"
+            raise refusal("X", "rows in memory for cross-validation", came, remedy)
         check_settings(self)
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)

@@ -18,7 +18,7 @@ from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.uls_columns import remember_columns, training_matrix
 from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
-from permissible.estimators.uls_settings import loss_of, plan
+from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
 from permissible.estimators.whole import whole
 from permissible.learners.uls_auto import LossEvidence, choose_loss
 from permissible.learners.uls_certificate import certify, history_of
@@ -202,7 +202,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         loss = loss_of(self.loss)
         if isinstance(X, PartedSource):
-            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), n_threads, fit_seed)
+            data = parted_data(X, y, sample_weight, self.class_weight)
+            refused_on_parts(self, loss, validation)
+            return self._fit_parted(data, loss, n_threads, fit_seed)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -229,13 +231,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self._store(binned.binning, found, evidence)
         return self
 
-    def _fit_parted(self, data: Parted, n_threads: int, fit_seed: int) -> "ULSClassifier":
+    def _fit_parted(self, data: Parted, loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        loss = losses.get(self.loss)
         asked = plan(self, data.n_rows, fit_seed)
-        if asked.features != "rules":
-            came, remedy = self.features, "fit a UDTClassifier, or rows in memory"
-            raise refusal("features", '"rules" for data in parts', came, remedy)
         labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
         with watched(self, asked.candidates[0].n_rules) as watch:
             found = [

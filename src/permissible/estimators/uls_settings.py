@@ -9,7 +9,7 @@ import numpy as np
 from permissible import losses
 from permissible.learners.uls_flavours import FLAVOURS
 from permissible.learners.uls_options import ULSOptions
-from permissible.validation import refusal, refusal_type
+from permissible.validation import Words, refusal, refusal_type
 from permissible.validation.numbers import real_number, whole_number
 
 SHORT, LONG = (2, 0.3), (6, 0.5)
@@ -63,6 +63,20 @@ def loss_of(given: Any) -> Any:
     except ValueError:
         names = ", ".join(losses.names())
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
+
+
+def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
+    """Refuse what rows in parts cannot do, in one sentence."""
+    if isinstance(loss, str):
+        remedy = "choose the loss on a sample in memory, then fit that one here"
+        raise refusal("loss", "one loss on data in parts", loss, remedy)
+    if _features(estimator.features) != "rules":
+        remedy = "fit a UDTClassifier, or rows in memory"
+        raise refusal("features", '"rules" for data in parts', estimator.features, remedy)
+    if validation is not None:
+        raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
+    if estimator.warm_start:
+        raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
 
 def _with(base: ULSOptions, literals: int, rate: float) -> ULSOptions:

@@ -12,6 +12,7 @@ import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.kernels._core import mcboost as kernel
+from permissible.kernels._core import sums
 from permissible.learners.mcboost.growing import Sizes, Stumps, TreeGrowing
 from permissible.learners.mcboost.grown import Grown, round_arrays
 from permissible.learners.mcboost.rounds import Round, Sampling
@@ -41,9 +42,9 @@ class Standing(NamedTuple):
     @staticmethod
     def merged(parts: Any) -> "Standing":
         """Those of all parts together."""
-        sums = sum((part.sums for part in parts[1:]), parts[0].sums)
+        added = sum((part.sums for part in parts[1:]), parts[0].sums)
         largest = np.max([part.largest for part in parts], axis=0)
-        return Standing(sums, largest, sum(part.chosen for part in parts))
+        return Standing(added, largest, sum(part.chosen for part in parts))
 
 
 class PartedRows(Protocol):
@@ -105,7 +106,7 @@ class PartedTrees:
         """Sums of the surrogate, the cost and the errors of all rows."""
         if self.standing is None:
             self.standing = self.rows.begin(self._next(self.coordinates[0], 0))
-        surrogate, cost, error = kernel.exact_values(np.ascontiguousarray(self.standing.sums))
+        surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.standing.sums))
         return surrogate, cost, error
 
     def _next(self, coordinate: int, number: int) -> Next:
@@ -136,7 +137,7 @@ class PartedTrees:
         return replace(tree, leverage=leverage, capped=capped)
 
     def _slopes(self, tree: Grown, alpha: float) -> tuple[float, float]:
-        first, second = kernel.exact_values(np.ascontiguousarray(self.rows.slopes(tree, alpha)))
+        first, second = sums.exact_values(np.ascontiguousarray(self.rows.slopes(tree, alpha)))
         return first, second
 
     def _largest_move(self, tree: Grown, coordinate: int) -> float:

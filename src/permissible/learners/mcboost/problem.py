@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.kernels._core import mcboost as kernel
+from permissible.kernels._core import sums
 from permissible.types import BoolArray, FloatArray, IntArray
 
 LOSSES = ("gll", "gel", "ls", "lt", "mc")
@@ -40,7 +41,7 @@ class Problem:
     @property
     def total_weight(self) -> float:
         """The exact sum of the weights, rounded once: the order of the rows does not show."""
-        return kernel.exact_sum(np.ascontiguousarray(self.weight, dtype=np.float64))
+        return sums.exact_sum(np.ascontiguousarray(self.weight, dtype=np.float64))
 
     def take(self, rows: BoolArray) -> "Problem":
         """The problem of some of the rows."""

@@ -1,0 +1,108 @@
+"""BoundaryClassifier on parts: the optimum of rows in memory, certified; the same to the last bit however the rows are split."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import permissible as pm
+from permissible.distributed import store as store_module
+from permissible.distributed.dataset import BinnedDataset
+from permissible.estimators.files import text_of
+
+SETTINGS = [
+    {"boundaries": "soft"},
+    {"boundaries": "soft", "loss": "squared", "penalize_intercept": True},
+    {"boundaries": (0.5,)},
+    {"boundaries": (0.2, 0.8), "alpha": 1e-6},
+    {"boundaries": (0.3, 0.5), "fit_intercept": False},
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((700, 4)) * [1.0, 10.0, 0.1, 1.0]
+    X[:, 3] = random.standard_t(2, 700)
+    y = np.where(X @ [1.0, 0.1, 5.0, 0.3] + random.standard_normal(700) > 0, "yes", "no")
+    return pd.DataFrame(X, columns=list("abcd")), y, random.random(700) + 0.1
+
+
+def dataset(frame, y, weight=None, sizes=(700,)):
+    whole = frame.assign(label=y) if weight is None else frame.assign(label=y, w=weight)
+    pieces = [whole[a:b] for a, b in pairwise(np.cumsum([0, *sizes]))]
+    return BinnedDataset.from_batches(
+        pieces, target="label", weight=None if weight is None else "w", keep_values=True
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_the_optimum_is_that_of_memory(data, settings):
+    frame, y, weight = data
+    found = pm.BoundaryClassifier(**settings).fit(dataset(frame, y, weight))
+    wanted = pm.BoundaryClassifier(**settings).fit(frame, y, sample_weight=weight)
+    assert found.certificate_.relative_gap <= 1e-6
+    assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-6)
+    assert np.mean(found.predict(frame) != wanted.predict(frame)) < 0.01
+    assert found.feature_names_in_.tolist() == list("abcd")
+
+
+def test_the_soft_logistic_fit_is_logistic_regression(data):
+    frame, y, _ = data
+    found = pm.BoundaryClassifier(boundaries="soft", alpha=1e-2).fit(dataset(frame, y))
+    wanted = LogisticRegression(C=1 / (700 * 1e-2), tol=1e-10, max_iter=1000).fit(frame, y)
+    np.testing.assert_allclose(found.coef_, wanted.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, {"solver": "psgd", "max_iter": 30, "tol": 10.0}])
+def test_neither_blocks_nor_chunks_show(monkeypatch, data, settings):
+    frame, y, weight = data
+    texts = set()
+    for block_rows, sizes in ((64, (1, 300, 0, 399)), (250, (700,)), (5000, (350, 350))):
+        monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
+        texts.add(text_of(pm.BoundaryClassifier(**settings).fit(dataset(frame, y, weight, sizes))))
+    assert len(texts) == 1
+
+
+def test_sub_gradients_on_parts_do_as_well_as_in_memory(data):
+    frame, y, _ = data
+    scaled = (frame - frame.mean()) / frame.std()
+    settings = {"solver": "psgd", "alpha": 0.1, "max_iter": 200, "tol": 0.02}
+    found = pm.BoundaryClassifier(**settings).fit(dataset(scaled, y))
+    assert found.certificate_.relative_gap <= 0.02
+    assert found.objective_ <= 1.02 * pm.BoundaryClassifier(alpha=0.1).fit(scaled, y).objective_
+
+
+def test_a_saved_model_predicts_alike(data, tmp_path):
+    frame, y, _ = data
+    model = pm.BoundaryClassifier(boundaries=(0.2, 0.8), tol=1e-3).fit(dataset(frame, y))
+    pm.save(model, tmp_path / "model.json")
+    np.testing.assert_array_equal(pm.load(tmp_path / "model.json").predict_proba(frame), model.predict_proba(frame))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"kernel": "rbf"}, "`kernel` must be None on data in parts"),
+        ({"solver": "dcd"}, "`solver` must be auto, newton or psgd"),
+        ({"warm_start": True}, "`warm_start` must be False"),
+    ],
+)
+def test_what_parts_cannot_do_is_refused(data, settings, said):
+    frame, y, _ = data
+    with pytest.raises(ValueError, match=said):
+        pm.BoundaryClassifier(**settings).fit(dataset(frame, y))
+
+
+def test_data_that_do_not_fit_are_refused(data):
+    frame, y, _ = data
+    with pytest.raises(ValueError, match="make the data set with keep_values=True"):
+        pm.BoundaryClassifier().fit(BinnedDataset.from_batches([frame.assign(label=y)], target="label"))
+    with pytest.raises(ValueError, match="columns of numbers for a linear classifier"):
+        dataset(frame.assign(colour="red"), y)
+    with pytest.raises(ValueError, match="NaN or infinity in column 'b'"):
+        pm.BoundaryClassifier().fit(dataset(frame.assign(b=np.nan), y))
+    with pytest.raises(ValueError, match="labels of two classes"):
+        pm.BoundaryClassifier().fit(dataset(frame, np.arange(700) % 3))
