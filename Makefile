@@ -46,9 +46,9 @@ test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
 test-all: $(STAMP) $(CORE) ## every test, the slow ones too
 	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
 
-test-browser: $(STAMP) $(CORE) ## the report page in a real browser (installs Debian's chromium where it is missing)
+test-browser: $(STAMP) $(CORE) ## the report page and the built documentation in a real browser (installs Debian's chromium where it is missing)
 	@bash tools/check-browser.sh
-	@$(PYTEST) -m browser tests/report
+	@$(PYTEST) -m browser tests/report tests/house
 
 lint: $(STAMP) $(CORE) ## ruff, mypy, import-linter, clang-format
 	@$(VENV)/bin/ruff check .
@@ -64,6 +64,7 @@ $(VENV)/.docs: $(BASE)
 
 docs: $(VENV)/.docs $(CORE) ## the documentation, with its gallery, into docs/_build/html; warnings are errors
 	@cd docs && MPLBACKEND=Agg ../$(PY) -m sphinx -W --keep-going -q -b html . _build/html
+	@$(PY) tools/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 format: $(STAMP) ## format Python and C++

@@ -17,7 +17,8 @@ class Row:
     """A claim to be measured.
 
     `ours` and each peer are callables doing the same work; `at_least` maps a peer to the ratio (its time over ours)
-    that we state. `prepare` makes the data once and returns the contenders, ours first under the name "permissible".
+    that we state, `at_most` one to the ratio that it may have (a harder problem of ours beside an easier one).
+    `prepare` makes the data once and returns the contenders, ours first under the name "permissible".
     For a row about something else than seconds (`unit` "MiB", say) a contender returns (amount, quality) itself.
     """
 
@@ -29,6 +30,13 @@ class Row:
     repeats: int = 3
     unit: str = "s"
     note: str = ""
+    at_most: Mapping[str, float] = field(default_factory=dict)
+
+    def stated(self, peer: str) -> str:
+        """The stated figure in words, empty where there is none."""
+        if peer in self.at_most:
+            return f"at most {self.at_most[peer]:g}x"
+        return f"{self.at_least[peer]:g}x" if peer in self.at_least else ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,8 @@ class Outcome:
 
     def verdict(self, peer: str) -> str:
         """Pass or short against the stated figure; "shown" where none was stated."""
+        if peer in self.row.at_most:
+            return "pass" if self.ratio(peer) <= self.row.at_most[peer] else "short"
         if peer not in self.row.at_least:
             return "shown"
         return "pass" if self.ratio(peer) >= self.row.at_least[peer] else "short"

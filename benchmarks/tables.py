@@ -7,7 +7,7 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.row import Outcome
+from benchmarks.row import Measured, Outcome, Row
 
 PACKAGES = ("permissible", "scikit-learn", "lightgbm", "xgboost", "imodels", "interpret-core", "numpy", "scipy")
 
@@ -53,6 +53,7 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
                         else {"ratio": outcome.ratio(name), "verdict": outcome.verdict(name)}
                     ),
                     **({"stated": outcome.row.at_least[name]} if name in outcome.row.at_least else {}),
+                    **({"at_most": outcome.row.at_most[name]} if name in outcome.row.at_most else {}),
                 }
                 for name, measured in outcome.measured.items()
             },
@@ -60,6 +61,21 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
         for outcome in outcomes
     ]
     return json.dumps({"machine": machine(), "rows": rows}, indent=1)
+
+
+def from_json(text: str) -> list[Outcome]:
+    """Read outcomes back, to be shown again; their rows cannot be run."""
+    outcomes = []
+    for kept in json.loads(text)["rows"]:
+        contenders = kept["contenders"].items()
+        row = Row(
+            kept["row"], dict, {name: one["stated"] for name, one in contenders if "stated" in one}, kept["quality"],
+            kept["threads"], unit=kept["unit"], note=kept["note"],
+            at_most={name: one["at_most"] for name, one in contenders if "at_most" in one},
+        )  # fmt: skip
+        measured = {name: Measured(tuple(one["amounts"]), one["quality"]) for name, one in contenders}
+        outcomes.append(Outcome(row, measured, kept["failure"]))
+    return outcomes
 
 
 def as_markdown(outcomes: Sequence[Outcome]) -> str:
@@ -77,12 +93,11 @@ def as_markdown(outcomes: Sequence[Outcome]) -> str:
         for peer, measured in outcome.measured.items():
             if peer == "permissible":
                 continue
-            stated = f"{row.at_least[peer]:g}x" if peer in row.at_least else ""
             lines.append(
                 f"| {row.name} | {row.threads} | {ours.best:.3g} {row.unit} (+{ours.spread:.0%}) "
                 f"| {peer} {measured.best:.3g} {row.unit} (+{measured.spread:.0%}) "
                 f"| {row.quality} {ours.quality:.4g} / {measured.quality:.4g} "
-                f"| {outcome.ratio(peer):.2f}x | {stated} | {outcome.verdict(peer)} |"
+                f"| {outcome.ratio(peer):.2f}x | {row.stated(peer)} | {outcome.verdict(peer)} |"
             )
     known = ", ".join(f"{name} {value}" for name, value in machine().items())
     return "\n".join([*lines, "", f"Minimum of the interleaved repetitions, spread in brackets. Machine: {known}.", ""])
@@ -93,21 +108,22 @@ def as_picture(outcomes: Sequence[Outcome], path: Path) -> None:
     from matplotlib.figure import Figure
 
     bars = [
-        (f"{o.row.name} vs {peer}", o.ratio(peer), o.row.at_least.get(peer))
+        (f"{o.row.name} vs {peer}", o.ratio(peer), o.row.at_least.get(peer), o.verdict(peer))
         for o in outcomes
         if not o.failure
         for peer in o.measured
-        if peer != "permissible"
+        if peer != "permissible" and not peer.startswith("permissible,")
     ]
     figure = Figure(figsize=(9, 0.32 * len(bars) + 1.2), layout="constrained")
     axes = figure.subplots()
     heights = range(len(bars) - 1, -1, -1)
-    axes.barh(list(heights), [ratio for _, ratio, _ in bars], color="#0072b2")
-    for height, (_, _, stated) in zip(heights, bars, strict=True):
+    colours = ["#d55e00" if verdict == "short" else "#0072b2" for *_, verdict in bars]
+    axes.barh(list(heights), [ratio for _, ratio, *_ in bars], color=colours)
+    for height, (_, _, stated, _) in zip(heights, bars, strict=True):
         if stated:
-            axes.plot([stated, stated], [height - 0.45, height + 0.45], color="#d55e00", linewidth=2.5)
-    axes.set_yticks(list(heights), [name for name, _, _ in bars], fontsize=8)
+            axes.plot([stated, stated], [height - 0.45, height + 0.45], color="black", linewidth=2.5)
+    axes.set_yticks(list(heights), [name for name, *_ in bars], fontsize=8)
     axes.set_xscale("log")
     axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xlabel("times as fast as the peer (orange: the figure we state)")
+    axes.set_xlabel("times as fast as the peer (black mark: the figure we state; orange: short of it)")
     figure.savefig(path, metadata={"Date": None})

@@ -1,9 +1,14 @@
 """Sphinx settings; `make docs` builds with warnings as errors."""
 
+import os
+import sys
 import warnings
 from pathlib import Path
 
 import permissible
+
+# The gallery shows what everybody gets: the data sets that come with installed packages, not those of a local folder.
+os.environ.pop("PERMISSIBLE_DATA", None)
 
 project = "permissible"
 author = "the permissible developers"
@@ -14,6 +19,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpyd
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
+    "results/bench/*",  # included by the page of benchmarks
+    "results/scaling/*",
     "gallery/**/*.ipynb",
     "gallery/**/*.py",
     "sg_execution_times.rst",
@@ -27,7 +34,7 @@ suppress_warnings = [] if (Path(__file__).parent / "results" / "index.md").exist
 
 html_theme = "pydata_sphinx_theme"
 html_title = "permissible"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "header_links_before_dropdown": 7}
 html_show_sourcelink = False
 
 autodoc_member_order = "bysource"
@@ -45,5 +52,10 @@ sphinx_gallery_conf = {
     "min_reported_time": 60,
     "abort_on_example_error": True,
 }
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cli_reference import write
+
+write(Path(__file__).parent / "generated" / "command-line.md")
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

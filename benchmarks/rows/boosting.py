@@ -57,7 +57,7 @@ def rows(full: bool) -> Iterator[Row]:
         at_least={"LightGBM": 2.0},
         quality="training log-loss",
         unit="MiB",
-        repeats=1,
+        repeats=3,
     )
 
 

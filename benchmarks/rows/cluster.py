@@ -90,7 +90,7 @@ def rows(full: bool) -> Iterator[Row]:
         prepare=lambda: _prepare(n_rows),
         at_least={},
         quality="mean loss",
-        repeats=2,
+        repeats=3,
     )
 
 

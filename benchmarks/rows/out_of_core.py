@@ -71,7 +71,6 @@ def _folder(n_rows: int) -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-@cache
 def _peak(n_rows: int) -> tuple[float, float]:
     _, peak, quality = json.loads(_run(_FIT, _folder(n_rows).name, ROUNDS, "disk"))
     return peak, quality
@@ -95,7 +94,7 @@ def rows(full: bool) -> Iterator[Row]:
         },
         at_least={f"12 bytes a row + {CONSTANT_MIB} MiB": 1.0},
         quality="mean loss",
-        repeats=1,
+        repeats=1 if full else 3,
         unit="MiB",
     )
     timed = n_rows // 10 if full else n_rows
@@ -107,6 +106,6 @@ def rows(full: bool) -> Iterator[Row]:
         },
         at_least={},
         quality="mean loss",
-        repeats=2,
+        repeats=3,
         note=f"rows a second = {timed} x {ROUNDS} / seconds",
     )

@@ -15,7 +15,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_predict, train_test_split
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import permissible as pm
@@ -49,17 +48,28 @@ print(f"cost a patient without it:               {pm.Hard().risk(y_test, probabi
 # %%
 # How the cost depends on the price of a referral
 # -----------------------------------------------
-# The same probabilities serve any price: `decide` and `risk` need no refit. (Training for each price can do better still.)
-pipeline = make_pipeline(StandardScaler(), pm.BoundaryClassifier("soft", alpha=0.01))
-held_out = cross_val_predict(pipeline, X, malignant, method="predict_proba", cv=5)[:, 1]
+# The same probabilities serve any price: `decide` and `risk` need no refit. Here those of ten rules that a doctor can read.
+readable = pm.ULSClassifier.compact(random_state=0)
+held_out = cross_val_predict(readable, X, malignant, method="predict_proba", cv=5)[:, 1]
 prices = np.linspace(0.01, 0.5, 50)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-left.plot(prices, [pm.Reject(price).risk(malignant, held_out) for price in prices])
-left.axhline(pm.Hard().risk(malignant, held_out), color="0.5", linestyle="--", label="never refer")
-left.set(xlabel="cost of a referral", ylabel="cost a patient (held-out folds)", ylim=(0, None))
-left.legend()
-right.plot(prices, [np.mean(pm.Reject(price).decide(held_out) == -1) for price in prices], color="#d55e00")
-right.set(xlabel="cost of a referral", ylabel="share referred", ylim=(0, None))
+edges = np.linspace(0, 1, 41)
+left.hist(
+    [held_out[malignant == 0], held_out[malignant == 1]],
+    edges,
+    stacked=True,
+    color=["#0072b2", "#d55e00"],
+    label=["benign", "malignant"],
+)
+left.axvspan(0.1, 0.9, color="0.85", zorder=0)
+left.text(0.5, 0.95, "refer", ha="center", va="top", transform=left.transAxes)
+left.legend(loc="center")
+left.set(xlabel="probability of a malignant tumour", ylabel="tumours (held-out folds)", yscale="log")
+right.plot(prices, [pm.Reject(price).risk(malignant, held_out) for price in prices], label="may refer")
+right.axhline(pm.Hard().risk(malignant, held_out), color="0.5", linestyle="--", label="must decide")
+right.set(xlabel="cost of a referral (a mistake costs 1)", ylabel="cost a tumour", ylim=(0, None))
+right.legend()
+print(f"referred at a price of 0.1: {np.mean(pm.Reject(0.1).decide(held_out) == -1):.1%}")
 
 # %%
 # **The decision**: at a tenth of the cost of a mistake, refer the few tumours in the middle region; the rest is answered at once.

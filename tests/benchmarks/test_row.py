@@ -6,7 +6,7 @@ import time
 import pytest
 
 from benchmarks.row import Measured, Outcome, Row, measure, measure_all
-from benchmarks.tables import as_json, as_markdown, as_picture
+from benchmarks.tables import as_json, as_markdown, as_picture, from_json
 
 
 def sleeping_row(at_least: float) -> Row:
@@ -71,3 +71,18 @@ def test_the_minimum_counts_and_the_spread_is_shown():
     assert measured.best == 1.0
     assert measured.spread == pytest.approx(1.0)
     assert Outcome(Row("r", dict, {}, "q"), {"permissible": measured, "p": measured}).verdict("p") == "shown"
+
+
+def test_a_harder_problem_of_ours_may_take_so_many_times_the_easier_one():
+    row = Row("harder", dict, {}, "x", at_most={"permissible, K=3": 2.5})
+    for seconds, verdict in ((2.0, "pass"), (3.0, "short")):
+        outcome = Outcome(row, {"permissible": Measured((1.0,), 0.0), "permissible, K=3": Measured((seconds,), 0.0)})
+        assert outcome.verdict("permissible, K=3") == verdict
+        assert "at most 2.5x" in as_markdown([outcome])
+
+
+def test_outcomes_are_read_back_as_they_were_filed():
+    outcomes = measure_all([Row("bad", list, {}, "x"), sleeping_row(1.0)], progress=lambda _: None)
+    again = from_json(as_json(outcomes))
+    assert as_markdown(again) == as_markdown(outcomes)
+    assert as_json(again) == as_json(outcomes)

@@ -22,7 +22,19 @@ from permissible.table.table import Table
 
 
 class Exports:
-    """Renderings of a fitted estimator."""
+    """Renderings of a fitted estimator: every estimator of the library has these methods.
+
+    Examples
+    --------
+    >>> import numpy as np, permissible as pm
+    >>> model = pm.UDTClassifier(max_leaves=2).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
+    >>> print(model.to_sql(table="patients", dialect="sqlite").splitlines()[0])
+    SELECT
+    >>> space = {}
+    >>> exec(model.to_python(), space)
+    >>> space["probability"]({"age": 50.0}) > 0.99
+    True
+    """
 
     def to_sql(
         self,

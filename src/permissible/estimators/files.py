@@ -67,6 +67,17 @@ def load(path: str | os.PathLike[str], losses: Mapping[str, Any] | None = None) 
     path : str or path-like
     losses : mapping from name to loss, optional
         The user's own losses, which a file only names: ``pm.load(path, losses={"mine": loss})``.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, permissible as pm
+    >>> X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) > 3
+    >>> model = pm.UDTClassifier(max_leaves=2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pm.save(model, f"{folder}/model.json")
+    ...     again = pm.load(f"{folder}/model.json")
+    >>> again.predict([[1.0], [6.0]]).tolist()
+    [False, True]
     """
     name = os.fspath(path)
     size = os.path.getsize(name)

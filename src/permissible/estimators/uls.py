@@ -156,6 +156,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search.
+
+        Examples
+        --------
+        >>> import permissible as pm
+        >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
+        0.0
         """
         options = {
             "fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "beam": 1, "early_stopping": False,
@@ -168,6 +174,15 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         """Build a short list to be read: all coefficients refitted with each rule, a wide search, l2 = 3.
 
         A hold-out may choose fewer rules than asked for.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import permissible as pm
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = pm.ULSClassifier.compact(n_rules=3).fit(X, y)
+        >>> len(model.rules_) <= 3
+        True
         """
         options = {"scheme": "corrective", "beam": 20, "l2": 3.0, **more}
         return cls(n_rules=n_rules, max_literals=max_literals, **options)

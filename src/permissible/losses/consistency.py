@@ -34,6 +34,13 @@ class Consistency:
     boundaries : the boundaries asked for.
     deltas : for each a score delta_k at which the decision changes, NaN where there is none.
     reason : in words, which boundary fails and why.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> verdict = losses.check_consistency(losses.squared_hinge(), [0.25, 0.75])
+    >>> verdict.consistent, verdict.deltas
+    (True, (-0.5, 0.5))
     """
 
     boundaries: tuple[float, ...]

@@ -31,6 +31,13 @@ class Entropy:
     curvature : 1 / G''(p) at p = inverse(x), for the same x.
     margin : 1 - 2 inverse(x), without cancellation near x = 0.
     bregman : D_G(p || q) as a function of p, 1 - p, q and p - q, each with all its digits, for q in (0, 3/4].
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> gini = losses.get("squared")
+    >>> float(gini.phi(0.5)), gini.a, gini.b
+    (0.25, 0.0, 0.25)
     """
 
     excess: Formula

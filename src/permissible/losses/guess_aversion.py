@@ -17,7 +17,15 @@ from permissible.validation.numbers import whole_number
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """A right answer that costs at least as much as a guess."""
+    """A right answer that costs at least as much as a guess.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> found = losses.is_guess_averse("ls", 3).counterexample
+    >>> found.value >= found.guess
+    True
+    """
 
     cost: FloatArray
     label: int
@@ -32,7 +40,14 @@ class Counterexample:
 
 @dataclass(frozen=True, eq=False)
 class GuessAversion:
-    """The verdict; true when no counterexample was found."""
+    """The verdict; true when no counterexample was found.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> bool(losses.is_guess_averse("gll", 3)), bool(losses.is_guess_averse("lt", 3))
+    (True, False)
+    """
 
     holds: bool
     trials: int

@@ -57,7 +57,14 @@ class LargeMarginLoss:
 
 
 def hinge() -> LargeMarginLoss:
-    """Hinge (1 - z)_+ of the SVM: consistent for the boundary 1/2 alone."""
+    """Hinge (1 - z)_+ of the SVM: consistent for the boundary 1/2 alone.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.hinge().value([0.0, 1.0]).tolist()
+    [1.0, 0.0]
+    """
     return LargeMarginLoss(
         "hinge",
         {},
@@ -69,7 +76,14 @@ def hinge() -> LargeMarginLoss:
 
 
 def squared_hinge() -> LargeMarginLoss:
-    """Squared hinge (1 - z)_+^2: delta(pi) = 2 pi - 1."""
+    """Squared hinge (1 - z)_+^2: delta(pi) = 2 pi - 1.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.squared_hinge().value([-1.0, 1.0]).tolist()
+    [4.0, 0.0]
+    """
     return LargeMarginLoss(
         "squared_hinge",
         {},
@@ -80,7 +94,14 @@ def squared_hinge() -> LargeMarginLoss:
 
 
 def lum(a: float = 1.0, c: float = 1.0) -> LargeMarginLoss:
-    """Large-margin unified loss: 1 - z for z < c/(1+c), else (1/(1+c)) (a / ((1+c) z - c + a))^a (Liu, Zhang and Wu 2011)."""
+    """Large-margin unified loss: 1 - z for z < c/(1+c), else (1/(1+c)) (a / ((1+c) z - c + a))^a (Liu, Zhang and Wu 2011).
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.lum(a=1.0, c=1.0).value([0.0, 1.0]).tolist()
+    [1.0, 0.25]
+    """
     if not a > 0:
         raise refusal("a", "a positive number", a)
     if not c >= 0:
@@ -105,7 +126,14 @@ def lum(a: float = 1.0, c: float = 1.0) -> LargeMarginLoss:
 
 
 def dwd() -> LargeMarginLoss:
-    """Distance-weighted discrimination, 1 - z for z < 1/2, else 1/(4z): LUM with a = c = 1 (Marron, Todd and Ahn 2007)."""
+    """Distance-weighted discrimination, 1 - z for z < 1/2, else 1/(4z): LUM with a = c = 1 (Marron, Todd and Ahn 2007).
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.dwd().value([0.0, 1.0]).tolist()
+    [1.0, 0.25]
+    """
     return LargeMarginLoss("dwd", {}, *_formulas(lum(1.0, 1.0)))
 
 

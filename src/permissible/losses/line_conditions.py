@@ -17,7 +17,14 @@ SLACK = 1e-9  # relative; what rounding may do to a condition that holds
 
 @dataclass(frozen=True)
 class LinesVerdict:
-    """Conditions (C1)-(C3) one by one; true when all hold, that is when the surrogate is minimally consistent."""
+    """Conditions (C1)-(C3) one by one; true when all hold, that is when the surrogate is minimally consistent.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> bool(losses.PiecewiseLinear([0.25, 0.75]).check())
+    True
+    """
 
     slopes: bool
     alignment: bool

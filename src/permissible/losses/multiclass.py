@@ -49,7 +49,15 @@ class GLL:
 
 @dataclass(frozen=True)
 class GEL:
-    """Generalised exponential loss sum_j C_zj e^(S_j - S_z) ([B] (20)); guess-averse."""
+    """Generalised exponential loss sum_j C_zj e^(S_j - S_z) ([B] (20)); guess-averse.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.GEL().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [8.0]
+    """
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -68,7 +76,15 @@ class GEL:
 
 @dataclass(frozen=True)
 class MC:
-    """Cost-insensitive multiclass exponential loss sum_j e^(S_j - S_z), j = z included ([B] (22)); ignores costs."""
+    """Cost-insensitive multiclass exponential loss sum_j e^(S_j - S_z), j = z included ([B] (22)); ignores costs.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.MC().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [3.0]
+    """
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -87,7 +103,15 @@ class MC:
 
 @dataclass(frozen=True)
 class LS:
-    """L_s = sum_j C_zj e^(S_j) for scores that sum to zero ([B] (12)); calibrated, not guess-averse for M >= 3."""
+    """L_s = sum_j C_zj e^(S_j) for scores that sum to zero ([B] (12)); calibrated, not guess-averse for M >= 3.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.LS().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [8.0]
+    """
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -102,7 +126,15 @@ class LS:
 
 @dataclass(frozen=True)
 class LT:
-    """L_t = (sum_j C_zj e^(S_j)) (sum_k e^(-S_k)) ([B] (14)); calibrated, not guess-averse for M >= 3."""
+    """L_t = (sum_j C_zj e^(S_j)) (sum_k e^(-S_k)) ([B] (14)); calibrated, not guess-averse for M >= 3.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.LT().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [24.0]
+    """
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -126,7 +158,15 @@ class LT:
 
 @dataclass(frozen=True)
 class StructuredHinge:
-    """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] section 5); guess-averse."""
+    """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] section 5); guess-averse.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.StructuredHinge().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [4.0]
+    """
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""

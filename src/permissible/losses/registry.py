@@ -31,6 +31,15 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
         Keyword parameters with defaults; returns an Entropy (or a Psi).
     aliases : tuple of str
         Other names for it, such as the papers' letters.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> from permissible.losses.catalogue import squared
+    >>> losses.register("my-gini", squared)
+    >>> losses.get("my-gini").impurity(0.5)
+    1.0
+    >>> losses.unregister("my-gini")
     """
     for key in (name, *aliases):
         if key in _factories or key in _aliases:
@@ -40,14 +49,27 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
 
 
 def unregister(name: str) -> None:
-    """Take a loss out of the registry again, with its aliases."""
+    """Take a loss out of the registry again, with its aliases.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.unregister("never registered")
+    """
     _factories.pop(name, None)
     for alias in [alias for alias, target in _aliases.items() if target == name]:
         del _aliases[alias]
 
 
 def names(permissible_only: bool = False) -> list[str]:
-    """Registered names in order of registration; with `permissible_only` those that have a phi."""
+    """Registered names in order of registration; with `permissible_only` those that have a phi.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> "exponential" in losses.names(), "exponential" in losses.names(permissible_only=True)
+    (True, False)
+    """
     return [name for name, factory in _factories.items() if not permissible_only or isinstance(factory(), Entropy)]
 
 

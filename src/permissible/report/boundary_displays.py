@@ -79,6 +79,15 @@ class RegionDisplay:
         Of the axes.
     marker : array of int, optional
         The true class, shown by the shape.
+
+    Examples
+    --------
+    >>> import numpy as np, permissible as pm
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = pm.BoundaryClassifier([0.25, 0.75]).fit(X, X[:, 0] > 0)
+    >>> display = pm.RegionDisplay.from_estimator(model, X)
+    >>> display.points.shape, len(display.boundaries)
+    ((60, 2), 2)
     """
 
     points: FloatArray
@@ -140,6 +149,15 @@ class MarginDensityDisplay:
     scores : mapping from group to array
     deltas : array
         The cut-offs.
+
+    Examples
+    --------
+    >>> import numpy as np, permissible as pm
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = pm.BoundaryClassifier([0.25, 0.75]).fit(X, X[:, 0] > 0)
+    >>> display = pm.MarginDensityDisplay.from_estimator(model, X, np.where(X[:, 0] > 0, "ill", "well"))
+    >>> sorted(display.scores)
+    ['ill', 'well']
     """
 
     scores: dict[str, FloatArray]

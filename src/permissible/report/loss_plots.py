@@ -30,6 +30,12 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any =
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.plot_loss().lines) > 0
+    True
     """
     x = np.linspace(-2, 2, 401) if margins is None else np.asarray(margins, dtype=np.float64)
     axes = _curves(losses, x, lambda loss: loss.value(x), "margin", "loss", ax)
@@ -39,31 +45,66 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any =
 
 
 def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any = None) -> Any:
-    """Draw the weight of an example as its margin grows."""
+    """Draw the weight of an example as its margin grows.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.plot_weight().lines) > 0
+    True
+    """
     x = np.linspace(-3, 3, 401) if margins is None else np.asarray(margins, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.weight(x), "margin", "weight", ax)
 
 
 def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: Any = None) -> Any:
-    """Draw the probability of a score."""
+    """Draw the probability of a score.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.plot_probability().lines) > 0
+    True
+    """
     x = np.linspace(-4, 4, 401) if scores is None else np.asarray(scores, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.probability(x), "score", "probability", ax)
 
 
 def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: Any = None) -> Any:
-    """Draw the score of a probability, the gradient of -phi."""
+    """Draw the score of a probability, the gradient of -phi.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.plot_link().lines) > 0
+    True
+    """
     p = np.linspace(0.01, 0.99, 393) if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     return _curves(losses, p, lambda loss: loss.score(p), "probability", "score", ax)
 
 
 def plot_phi(losses: Losses = FOUR, ax: Any = None) -> Any:
-    """Draw the permissible functions themselves."""
+    """Draw the permissible functions themselves.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.plot_phi().lines) > 0
+    True
+    """
     p = np.linspace(0, 1, 401)
     return _curves(losses, p, lambda loss: loss.phi(p), "probability", "phi", ax)
 
 
 def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Any = None) -> Any:
-    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1)."""
+    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1).
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.divergence_figure().lines) > 0
+    True
+    """
     made, p = get(loss), np.linspace(0.005, 0.995, 399)
     axes = _axes(ax)
     for label, style in ((0, "-"), (1, "--")):
@@ -74,7 +115,14 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Any = None
 
 
 def conjugates_figure(losses: Losses = FOUR, ax: Any = None) -> Any:
-    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x."""
+    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.conjugates_figure().lines) > 0
+    True
+    """
     x = np.linspace(-2, 2, 401)
     axes = _curves(losses, x, lambda loss: loss.conjugate(-x), "x", "G*(-x)", ax)
     for line, loss in zip(list(axes.get_lines()), _all(losses), strict=True):
@@ -85,14 +133,28 @@ def conjugates_figure(losses: Losses = FOUR, ax: Any = None) -> Any:
 
 
 def links_figure(ax: Any = None) -> Any:
-    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded."""
+    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.links_figure().lines) > 0
+    True
+    """
     axes = plot_link((*FOUR, get("logcosh", zeta=-20.0)), ax=ax)
     axes.set_ylim(-3, 3)
     return axes
 
 
 def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Any = None) -> Any:
-    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; go up to g(p), add x, come back down to a probability."""
+    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; go up to g(p), add x, come back down to a probability.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.legendre_figure().lines) > 0
+    True
+    """
     made = get(loss)
     axes = plot_link(made, ax=ax)
     start = float(np.asarray(made.score(p)))
@@ -108,7 +170,14 @@ def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.
 def surrogates_figure(
     boundary_sets: Sequence[Sequence[float]] = ((0.5,), (0.3, 0.7), (0.2, 0.4, 0.6)), ax: Any = None
 ) -> Any:
-    """Figure 4 of [K]: piecewise-linear surrogates of one, two and three boundaries; dotted where decisions change."""
+    """Figure 4 of [K]: piecewise-linear surrogates of one, two and three boundaries; dotted where decisions change.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.surrogates_figure())
+    3
+    """
     import matplotlib.pyplot as plt
 
     panels = (
@@ -123,7 +192,14 @@ def surrogates_figure(
 def tangents_figure(
     boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: Any = None
 ) -> Any:
-    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries."""
+    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries.
+
+    Examples
+    --------
+    >>> from permissible.report import loss_plots
+    >>> len(loss_plots.tangents_figure().lines) > 0
+    True
+    """
     surrogate, loss = PiecewiseLinear(tuple(boundaries), base), get(base)
     axes = _pieces(surrogate, _axes(ax))
     f = np.linspace(-4, 4, 401)

@@ -45,6 +45,15 @@ def report(
     -------
     str
         The path.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, permissible as pm
+    >>> X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) > 25
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pm.report(pm.UDTClassifier(max_leaves=2).fit(X, y), X, y, f"{folder}/report.html")
+    >>> page.endswith("report.html")
+    True
     """
     summary = summarise(estimator, X, y, sample_weight=sample_weight, title=title, decision=decision, folds=folds)
     write(path, page(summary))

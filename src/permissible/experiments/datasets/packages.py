@@ -39,10 +39,19 @@ _GLASS = ("id", "RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe", "type")
 _ECOLI = ("sequence", "mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2", "class")
 _NUMBERED = tuple(f"a{i}" for i in range(1, 37))
 _VEHICLE = (*(f"a{i}" for i in range(1, 19)), "class")
+_GERMAN_WORDS = (
+    "status", "history", "purpose", "savings", "employment", "personal", "debtors", "property", "plans", "housing",
+    "job", "telephone", "foreign",
+)  # fmt: skip
+_GERMAN = (
+    "status", "duration", "history", "purpose", "amount", "savings", "employment", "rate", "personal", "debtors",
+    "residence", "property", "age", "plans", "housing", "credits", "job", "dependants", "telephone", "foreign", "class",
+)  # fmt: skip
 _COMMON = {
     "balance-scale": _File(("balance/balance.dat",)),
     "breast-w": _File(("wisconsin/wisconsin.dat",)),
     "credit-a": _File(("crx/crx.dat",)),
+    "credit-g": _File(("german/german.data.txt",), _GERMAN, "class", nominal=_GERMAN_WORDS),
     "diabetes": _File(("pima/pima.dat",)),
     "ecoli": _File(("ecoli/ecoli.data.txt",), _ECOLI, "class", ("sequence",)),
     "glass": _File(("glass/glass.data.txt",), _GLASS, "type", ("id",), comma=True),

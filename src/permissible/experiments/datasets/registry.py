@@ -69,7 +69,7 @@ def names() -> tuple[str, ...]:
 
 
 def suite(name: str) -> tuple[str, ...]:
-    """List the sets of a suite: "uls" (52 domains), "guess-averse" (ten) or "scale".
+    """List the sets of a suite: "uls" (52 domains), "guess-averse" (ten), "scale" or "tutorials".
 
     Examples
     --------
@@ -78,7 +78,7 @@ def suite(name: str) -> tuple[str, ...]:
     """
     chosen = tuple(entry.name for entry in registry().values() if entry.suite == name)
     if not chosen:
-        raise refusal("name", "a suite: uls, guess-averse or scale", name)
+        raise refusal("name", "a suite: uls, guess-averse, scale or tutorials", name)
     return chosen
 
 

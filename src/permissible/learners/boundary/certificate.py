@@ -22,6 +22,13 @@ class Certificate:
         The value of a feasible dual point: no classifier can do better than this.
     gap : float
         objective - dual_objective, with an allowance for rounding: the optimum is no further away.
+
+    Examples
+    --------
+    >>> from permissible.learners.boundary import Certificate
+    >>> certificate = Certificate.of(objective=0.5, dual_objective=0.4999)
+    >>> round(certificate.gap, 6)
+    0.0001
     """
 
     objective: float

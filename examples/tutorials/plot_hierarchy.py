@@ -1,9 +1,10 @@
 """
-Which mistake costs four times another
-======================================
+A hierarchy of mistakes, as in a coral survey
+=============================================
 
-Handwritten digits, and a clerk who corrects some mistakes more easily than others: digits of one group (round, straight) are
-easily told apart later, mistakes across groups are not. The costs are a hierarchy; the classifier is trained for them.
+Who counts corals on photographs may take one coral for another of its family; taking sand for a coral spoils the survey. Mistakes
+near in the tree of classes are cheap, far ones dear. Here with handwritten digits, which everybody can check by eye: digits of
+one group (round, straight) are told apart later by a clerk, mistakes across groups are not.
 """
 
 # %%
@@ -40,6 +41,9 @@ for name, model in models.items():
     print(f"{name:22s} mean cost {matrix[y_test, model.predict(X_test)].mean():.3f}")
 
 # %%
+# Affine terms come out alike on these images, whatever they were trained for; trees that estimate probabilities, decided at the
+# least expected cost, pay. Which of them is better is a question for the data, and `learner="auto"` asks it.
+#
 # Where the money goes
 # --------------------
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
@@ -55,10 +59,8 @@ display.plot("cost", axes[1])
 print(model.explain(X_test[:1], n_steps=5)[0])
 
 # %%
-# The decision
-# ------------
-# A clerk who looks at a digit costs 0.4. Probabilities come from a model that was fitted without costs, so that the price of a
-# look can change without another fit: hold what is not worth deciding.
+# **The decision**: a clerk who looks at a digit costs 0.4. Probabilities come from a model that was fitted without costs, so that
+# the price of a look can change without another fit: hold what is not worth deciding.
 looks = pm.CostMatrix(matrix, reject_cost=0.4)
 decided = models["trees where they help"].decide(X_test, looks)
 held = decided == -1
