@@ -11,7 +11,7 @@ import pytest
 from dask import delayed
 
 import permissible as pm
-from permissible.dask import MCBoostClassifier, UDTClassifier, ULSClassifier
+from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
 from tests.cluster.machines import document, make, workers
 
 SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0}
@@ -121,6 +121,22 @@ def test_any_number_of_workers_gives_the_same_mcboost(tmp_path, n_workers, learn
         for n_partitions in (1, 6, 50):
             given = (dd.from_pandas(part, npartitions=n_partitions, sort=False) for part in (frame, y))
             assert document(MCBoostClassifier(client=client, **settings).fit(*given), tmp_path) == wanted
+
+
+@pytest.mark.parametrize("boundaries", ["soft", pytest.param((0.2, 0.8), marks=pytest.mark.slow)])
+def test_a_boundary_classifier_is_the_same_on_any_partitions(client, tmp_path, boundaries):
+    random = np.random.default_rng(2)
+    X = random.standard_normal((900, 4))
+    y = (X[:, 0] + random.standard_normal(900) > 0).astype(int)
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    dataset = pm.BinnedDataset.from_batches([{**columns, "y": y}], target="y", keep_values=True)
+    wanted = pm.BoundaryClassifier(boundaries=boundaries).fit(dataset)
+    for chunk in (900, 250):
+        found = BoundaryClassifier(client=client, boundaries=boundaries).fit(
+            da.from_array(X, chunks=(chunk, 2)), da.from_array(y, chunks=chunk)
+        )
+        assert found.coef_.tobytes() == wanted.coef_.tobytes()
+        assert found.certificate_ == wanted.certificate_
 
 
 def test_a_binned_data_set_needs_no_cluster(data, local, tmp_path):

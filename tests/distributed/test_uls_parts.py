@@ -90,3 +90,24 @@ def test_what_parts_cannot_do_is_refused_in_one_sentence(settings, said):
         ULSClassifier(**settings).fit(dataset)
     with pytest.raises(ValueError, match="`validation` must be None on data in parts"):
         ULSClassifier().fit(dataset, validation=(frame, y))
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"), [({"max_literals": 2}, 6), ({"max_literals": 3, "beam": 3}, 7), ({"max_literals": 1}, 5)]
+)
+def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(settings, most):
+    from tests.distributed.test_mcboost_parts import InParts
+
+    frame, y = make()
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    settings = {"n_rules": 10, "early_stopping": False, "random_state": 0, **settings}
+    source, asked = InParts(dataset, [1, 500, 0, 399]), []
+    transport, send = source.data.transport, source.data.transport.send
+    transport.remote = True
+    transport.send = lambda request: (asked.append(request.method), send(request))[1]
+    same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, y))
+    once = {"rows_of", "weights", "classes", "facts", "reset", "close"}
+    assert (
+        len([method for method in asked if method not in once]) <= most * 10 + 4
+    )  # the constant, and what is left to gain
+    assert "count" not in asked

@@ -26,6 +26,8 @@ class PartsActor:
 class ActorTransport:
     """One actor on each worker that has partitions; lost ones are made again where the partitions then are."""
 
+    remote = True
+
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         self.client, self.timeout = client, timeout
         self.placement = Placement(client, futures, timeout)

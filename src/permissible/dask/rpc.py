@@ -29,6 +29,8 @@ class Traffic:
 class RPCTransport:
     """Asks the workers through handlers that a plugin added to them."""
 
+    remote = True
+
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         client.register_plugin(AnswerPlugin())
         self.client, self.timeout = client, timeout

@@ -14,7 +14,10 @@ from permissible.distributed.session import Behind, Holder, Kind, Opening, Reque
 
 
 class Transport(Protocol):
-    """Sends a request to every holder of parts and returns their answers."""
+    """Sends a request to every holder of parts and returns their answers.
+
+    One whose attribute `remote` is true pays for every message: questions are then asked together where they can be.
+    """
 
     def send(self, request: Request) -> Sequence[Any]:
         """One answer per holder; each may be `Behind`."""
@@ -23,6 +26,8 @@ class Transport(Protocol):
 
 class SerialTransport:
     """All parts in this process."""
+
+    remote = False
 
     def __init__(self, parts: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         self.holder = Holder(kinds, dict(parts))

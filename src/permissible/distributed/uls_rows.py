@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
+from permissible.bins.literal import Literal as BinLiteral
 from permissible.bins.literal import Rule
 from permissible.distributed.parts import BlockPart, Part
 from permissible.distributed.streamed import StreamedRows
@@ -116,14 +117,14 @@ class ULSKind:
         examples = examples_of(part, settings)
         n_rows = examples.binned.n_rows
         if n_rows == 0:
-            return EmptyRows(examples.binned.n_columns, 2 if settings.two_sums else 1)
+            return SplitRows(EmptyRows(examples.binned.n_columns, 2 if settings.two_sums else 1))
         kernel = compiled(settings.loss)
         if kernel is None:
-            return PythonRows(examples, settings.loss, settings.two_sums, settings.n_threads)
+            return SplitRows(PythonRows(examples, settings.loss, settings.two_sums, settings.n_threads))
         if isinstance(part.part, BlockPart):
             read = partial(examples_of, part, settings)
             return StreamedRows(read, n_rows, kernel, settings.two_sums, settings.n_threads)
-        return CompiledRows(examples, kernel, settings.two_sums, settings.n_threads)
+        return SplitRows(CompiledRows(examples, kernel, settings.two_sums, settings.n_threads))
 
     def merge(self, method: str, answers: Sequence[Any]) -> Any:
         """Add what adds; join what joins."""
@@ -249,11 +250,52 @@ class EmptyRows:
         return Patterns(np.zeros((0, len(rules)), dtype=np.uint8), np.zeros((0, 2), dtype=np.int64))
 
 
+class SplitRows:
+    """Rows that remember the histograms of a round, so that each cut needs one question: the lighter side here is visited."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.known: dict[Rule, IntArray] = {}
+        self.facts, self.count, self.measure, self.patterns = rows.facts, rows.count, rows.measure, rows.patterns
+
+    def reset(self, terms: Terms, grids: Grids) -> Standing:
+        """Set every margin to that of a model."""
+        self.known.clear()
+        return self.rows.reset(terms, grids)
+
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
+        """Take a step."""
+        self.known.clear()
+        return self.rows.apply(rule, value_in, value_out, grids)
+
+    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
+        """Quantised weights by column and code."""
+        sums = self.rows.histogram(rule, request)
+        if not rule:
+            self.known = {rule: sums}
+        return sums
+
+    def splits(self, cuts: tuple[tuple[Rule, BinLiteral], ...], request: HistogramRequest) -> IntArray:
+        """The sums of each rule and its further literal."""
+        return np.stack([self._kept(parent, literal, request) for parent, literal in cuts])
+
+    def _kept(self, parent: Rule, literal: BinLiteral, request: HistogramRequest) -> IntArray:
+        rule, whole = (*parent, literal), self.known.get(parent)
+        if whole is None:  # this part was made anew in mid-round
+            return self.rows.histogram(rule, request)
+        if 2 * self.rows.count(rule) <= self.rows.count(parent):
+            self.known[rule] = self.rows.histogram(rule, request)
+        else:
+            self.known[rule] = whole - self.rows.histogram((*parent, literal.negated()), request)
+        return self.known[rule]
+
+
 class MergedRows:
-    """All parts as the one `Rows` that the learner asks."""
+    """All parts as the one `Rows` that the learner asks; where a question is a message, cuts are asked for together."""
 
     def __init__(self, remote: RemoteRows, facts: Facts) -> None:
         self._remote, self._facts = remote, facts
+        self.splits = self._splits if getattr(remote.transport, "remote", False) else None
 
     def facts(self) -> Facts:
         """The facts of all parts, their weights summed exactly."""
@@ -281,6 +323,11 @@ class MergedRows:
     def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
         """Take a step."""
         answer: Standing = self._remote.ask("apply", rule, value_in, value_out, grids)
+        return answer
+
+    def _splits(self, cuts: tuple[tuple[Rule, BinLiteral], ...], request: HistogramRequest) -> IntArray:
+        """The sums of each rule and its further literal."""
+        answer: IntArray = self._remote.ask("splits", cuts, request)
         return answer
 
     def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:

@@ -30,6 +30,8 @@ from permissible.types import AnyArray, BoolArray, FloatArray
 Watch = Callable[[int], bool]
 GRADIENT_WORK = 2e7
 """Up to so many rows times rounds the gradient is computed at the end of a fit."""
+RULES_AT_ONCE = 32
+"""Rules whose sums rows elsewhere are asked for in one question."""
 Recall = Callable[[Callable[[], Any]], Any]
 """Makes a choice, or takes it from a fit that was interrupted (distributed/journal.py)."""
 
@@ -157,13 +159,24 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
     if float(rows.facts.n_rows) * len(fit.rounds) > GRADIENT_WORK:
         squares = float("nan")
     else:
-        for step in fit.rounds:
-            covered = rows.rows.histogram(step.rule, request)
-            inside = float(int(covered[0, 0].sum())) / request.weight_grid
+        for weight_in in _weights_in(rows.rows, [step.rule for step in fit.rounds], request):
+            inside = float(weight_in) / request.weight_grid
             squares += (2.0 * inside - everything) * (2.0 * inside - everything)
     if rows.now.weight <= 0:  # separated so far that every weight has vanished: nothing is left to gain
         return 0.0, 0.0
     return math.sqrt(2.0 * largest) / rows.now.weight, math.sqrt(squares) / rows.now.weight
+
+
+def _weights_in(rows: Rows, rules: list[Rule], request: HistogramRequest) -> list[int]:
+    """The integer sums of y w over the rows that each rule covers; rows elsewhere are asked about many rules at once."""
+    ask = getattr(rows, "splits", None)
+    if ask is None:
+        return [int(rows.histogram(rule, request)[0, 0].sum()) for rule in rules]
+    found: list[int] = []
+    for start in range(0, len(rules), RULES_AT_ONCE):
+        cuts = tuple((rule[:-1], rule[-1]) for rule in rules[start : start + RULES_AT_ONCE])
+        found += [int(sums[0, 0].sum()) for sums in ask(cuts, request)]
+    return found
 
 
 def leverage(fit: Fit, grown: GrownRule) -> Leverage:

@@ -56,6 +56,23 @@ class GrownRule:
     curvature_all: float
 
 
+class Cut(NamedTuple):
+    """A rule that is cut by a literal: its rows (None: to be counted), and the sums over them."""
+
+    parent: Rule
+    n_rows: int | None
+    sums: IntArray
+    literal: Literal
+
+
+@dataclass(slots=True)
+class Chain:
+    """A rule that grows, and the sums over the rows that it covers."""
+
+    grown: Extended
+    sums: IntArray
+
+
 class Growth:
     """The search of one round."""
 
@@ -75,40 +92,49 @@ class Growth:
 
     def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
         """The best rule, none of the excluded, that starts with one of the `beam` best first literals; None if there is none."""
-        firsts = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
+        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
+        firsts = found[: self.options.beam]
+        completed = self._completed(firsts) if self.options.max_literals > 1 else [[] for _ in firsts]
         best: Extended | None = None
-        for first in firsts[: self.options.beam]:
-            if first.rule not in excluded:
-                best = _better(best, first)
-            if self.options.max_literals > 1:
-                for completed in self._completed(first):
-                    if completed.rule not in excluded:
-                        best = _better(best, completed)
+        for first, longer in zip(firsts, completed, strict=True):
+            for candidate in (first, *longer):
+                if candidate.rule not in excluded:
+                    best = _better(best, candidate)
         return None if best is None else self._grown(best)
 
-    def _completed(self, first: Extended) -> list[Extended]:
-        """The first literal and its negation, each continued while it gains."""
-        kept, left = self._split((), self.n_rows, self.all, first.rule[0])
-        has_missing = self.binning.columns[first.rule[0].column].has_missing
-        opposite = Extended(
-            first.decrease, self.criterion.total_weight - first.weight_in,
-            self.criterion.total_curvature - first.curvature_in, (_negated(first.rule[0], has_missing),),
-        )  # fmt: skip
-        continued = [self._continued(first, kept), self._continued(opposite, left)]
-        return [found for found in continued if len(found.rule) > 1]
+    def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
+        """Each first literal and its negation, continued while they gain, side by side: one question serves all."""
+        sides = self._splits([Cut((), self.n_rows, self.all, first.rule[0]) for first in firsts])
+        chains: list[Chain] = []
+        for first, (kept, left) in zip(firsts, sides, strict=True):
+            has_missing = self.binning.columns[first.rule[0].column].has_missing
+            opposite = Extended(
+                first.decrease, self.criterion.total_weight - first.weight_in,
+                self.criterion.total_curvature - first.curvature_in, (_negated(first.rule[0], has_missing),),
+            )  # fmt: skip
+            chains += [Chain(first, kept), Chain(opposite, left)]
+        growing = chains
+        while growing:
+            cuts = [(chain, cut) for chain in growing if (cut := self._continued(chain)) is not None]
+            sides = self._splits([cut for _, cut in cuts])
+            for (chain, _), (kept, _) in zip(cuts, sides, strict=True):
+                chain.sums = kept
+            growing = [chain for chain, _ in cuts]
+        return [
+            [chain.grown for chain in chains[place : place + 2] if len(chain.grown.rule) > 1]
+            for place in range(0, len(chains), 2)
+        ]
 
-    def _continued(self, grown: Extended, sums: IntArray) -> Extended:
-        while len(grown.rule) < self.options.max_literals:
-            found = self._extensions(grown.rule, sums, oriented=True)
-            if not found:
-                break
-            best = max(found, key=lambda candidate: candidate.decrease)  # the first of equals: the lowest column
-            if not best.decrease > grown.decrease * IMPROVEMENT:
-                break
-            if len(best.rule) < self.options.max_literals:
-                sums, _ = self._split(grown.rule, self.rows.count(grown.rule), sums, best.rule[-1])
-            grown = best
-        return grown
+    def _continued(self, chain: Chain) -> Cut | None:
+        """Add the best literal where it gains; the cut whose sums are wanted before the next one, None when the chain ends."""
+        found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
+        if not found:
+            return None
+        best = max(found, key=lambda candidate: candidate.decrease)  # the first of equals: the lowest column
+        if not best.decrease > chain.grown.decrease * IMPROVEMENT:
+            return None
+        parent, chain.grown = chain.grown.rule, best
+        return Cut(parent, None, chain.sums, best.rule[-1]) if len(best.rule) < self.options.max_literals else None
 
     def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
         """The rule with the best literal of each further column."""
@@ -120,15 +146,23 @@ class Growth:
         return [Extended(d, weight, curvature, (*rule, literal_of(literal, self.binning)))
                 for d, weight, curvature, literal in found]  # fmt: skip
 
-    def _split(
-        self, parent: Rule, parent_rows: int, parent_sums: IntArray, literal: Literal
-    ) -> tuple[IntArray, IntArray]:
-        """Sums of parent and literal, and of parent and not literal; only the side with fewer rows is visited."""
-        if 2 * self.rows.count((*parent, literal)) <= parent_rows:
-            kept = self.rows.histogram((*parent, literal), self.request)
-            return kept, parent_sums - kept
-        left = self.rows.histogram((*parent, literal.negated()), self.request)
-        return parent_sums - left, left
+    def _splits(self, cuts: list[Cut]) -> list[tuple[IntArray, IntArray]]:
+        """Sums of parent and literal, and of parent and not literal, for each cut; only the sides with fewer rows are visited."""
+        ask = getattr(self.rows, "splits", None)
+        if ask is None or not cuts:
+            return [self._split(cut) for cut in cuts]
+        kept = ask(
+            tuple((cut.parent, cut.literal) for cut in cuts), self.request
+        )  # rows elsewhere: one question for all
+        return [(sums, cut.sums - sums) for cut, sums in zip(cuts, kept, strict=True)]
+
+    def _split(self, cut: Cut) -> tuple[IntArray, IntArray]:
+        parent_rows = self.rows.count(cut.parent) if cut.n_rows is None else cut.n_rows
+        if 2 * self.rows.count((*cut.parent, cut.literal)) <= parent_rows:
+            kept = self.rows.histogram((*cut.parent, cut.literal), self.request)
+            return kept, cut.sums - kept
+        left = self.rows.histogram((*cut.parent, cut.literal.negated()), self.request)
+        return cut.sums - left, left
 
     def _grown(self, best: Extended) -> GrownRule:
         c = self.criterion
