@@ -10,10 +10,10 @@ import permissible as pm
 
 
 @contextmanager
-def workers(number: int, **more: object):
+def workers(number: int):
     with (
         LocalCluster(
-            n_workers=number, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **more
+            n_workers=number, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         Client(cluster) as client,
     ):

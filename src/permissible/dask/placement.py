@@ -1,10 +1,22 @@
 """Who holds which partition now: dask's to decide, looked up when needed, and waited for while a lost one is made again."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
 
 POLL_SECONDS = 0.05
+Answer = TypeVar("Answer")
+
+
+async def within(seconds: float, work: Awaitable[Answer]) -> Answer:
+    """The result, or TimeoutError after so many seconds, even where the work does not let itself be cancelled."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=max(seconds, 0.1))
+    if not done:
+        task.cancel()
+        raise TimeoutError
+    return task.result()
 
 
 class WorkersLostError(RuntimeError):
@@ -31,7 +43,8 @@ class Placement:
             unknown = [name for name in wanted if name not in self.holder]
             if not unknown:
                 break
-            await self._look_up(unknown)
+            with suppress(TimeoutError, OSError):  # the scheduler is slow: what was found counts
+                await within(deadline - asyncio.get_running_loop().time(), self._look_up(unknown))
             if all(name in self.holder for name in unknown):
                 break
             if asyncio.get_running_loop().time() > deadline:
@@ -44,7 +57,7 @@ class Placement:
 
     async def _look_up(self, names: list[str]) -> None:
         for name in names:
-            if self.futures[name].status in ("error", "cancelled", "lost"):
+            if self.futures[name].status in ("error", "cancelled"):
                 await self.futures[name]._result()  # raises what went wrong on the worker
         who_has = await self.client.scheduler.who_has(keys=names)
         load: dict[str, int] = {}
@@ -59,7 +72,7 @@ class Placement:
     async def gave_up(self) -> WorkersLostError:
         """One sentence on why the fit cannot go on."""
         try:
-            alive = len(await asyncio.wait_for(self.client.scheduler.ncores(), 5))
+            alive = len(await within(5.0, self.client.scheduler.ncores()))
         except (TimeoutError, OSError):
             return WorkersLostError(
                 f"The scheduler did not answer within {self.timeout:g} seconds; the fit was given up."

@@ -12,7 +12,7 @@ from typing import Any
 
 from distributed.comm.core import CommClosedError
 
-from permissible.dask.placement import POLL_SECONDS, Placement
+from permissible.dask.placement import POLL_SECONDS, Placement, within
 from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
 from permissible.distributed.session import Request
 
@@ -82,7 +82,7 @@ class RPCTransport:
         self.traffic.sent += len(payload)
         try:
             call = getattr(self.client.rpc(address), HANDLER)
-            reply = await asyncio.wait_for(call(request=payload, names=names), left)
+            reply = await within(left, call(request=payload, names=names))
         except (TimeoutError, OSError, CommClosedError):
             return Absent(tuple(names))
         if not isinstance(reply, bytes):  # a worker that has not set up its plugin yet

@@ -279,6 +279,10 @@ class SplitRows:
         """The sums of each rule and its further literal."""
         return np.stack([self._kept(parent, literal, request) for parent, literal in cuts])
 
+    def weights_in(self, rules: tuple[Rule, ...], request: HistogramRequest) -> IntArray:
+        """The sum of quantised weights over the rows of each rule."""
+        return np.array([int(self.rows.histogram(rule, request)[0, 0].sum()) for rule in rules], dtype=np.int64)
+
     def _kept(self, parent: Rule, literal: BinLiteral, request: HistogramRequest) -> IntArray:
         rule, whole = (*parent, literal), self.known.get(parent)
         if whole is None:  # this part was made anew in mid-round
@@ -295,7 +299,9 @@ class MergedRows:
 
     def __init__(self, remote: RemoteRows, facts: Facts) -> None:
         self._remote, self._facts = remote, facts
-        self.splits = self._splits if getattr(remote.transport, "remote", False) else None
+        together = getattr(remote.transport, "remote", False)
+        self.splits = self._splits if together else None
+        self.weights_in = self._weights_in if together else None
 
     def facts(self) -> Facts:
         """The facts of all parts, their weights summed exactly."""
@@ -328,6 +334,11 @@ class MergedRows:
     def _splits(self, cuts: tuple[tuple[Rule, BinLiteral], ...], request: HistogramRequest) -> IntArray:
         """The sums of each rule and its further literal."""
         answer: IntArray = self._remote.ask("splits", cuts, request)
+        return answer
+
+    def _weights_in(self, rules: tuple[Rule, ...], request: HistogramRequest) -> IntArray:
+        """The sum of quantised weights over the rows of each rule."""
+        answer: IntArray = self._remote.ask("weights_in", rules, request)
         return answer
 
     def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:

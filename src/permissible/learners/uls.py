@@ -30,8 +30,6 @@ from permissible.types import AnyArray, BoolArray, FloatArray
 Watch = Callable[[int], bool]
 GRADIENT_WORK = 2e7
 """Up to so many rows times rounds the gradient is computed at the end of a fit."""
-RULES_AT_ONCE = 32
-"""Rules whose sums rows elsewhere are asked for in one question."""
 Recall = Callable[[Callable[[], Any]], Any]
 """Makes a choice, or takes it from a fit that was interrupted (distributed/journal.py)."""
 
@@ -169,14 +167,10 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
 
 def _weights_in(rows: Rows, rules: list[Rule], request: HistogramRequest) -> list[int]:
     """The integer sums of y w over the rows that each rule covers; rows elsewhere are asked about many rules at once."""
-    ask = getattr(rows, "splits", None)
+    ask = getattr(rows, "weights_in", None)
     if ask is None:
         return [int(rows.histogram(rule, request)[0, 0].sum()) for rule in rules]
-    found: list[int] = []
-    for start in range(0, len(rules), RULES_AT_ONCE):
-        cuts = tuple((rule[:-1], rule[-1]) for rule in rules[start : start + RULES_AT_ONCE])
-        found += [int(sums[0, 0].sum()) for sums in ask(cuts, request)]
-    return found
+    return [int(weight) for weight in ask(tuple(rules), request)] if rules else []
 
 
 def leverage(fit: Fit, grown: GrownRule) -> Leverage:
