@@ -236,13 +236,15 @@ struct Power {
         double z = high;
         for (int round = 0; round < 100; ++round) {
             const double p = std::exp(z), pq = p * (1.0 - p);
-            const double excess = u * std::pow(pq, u - 1.0) * (1.0 - 2.0 * p) - t;
+            const double power = u * std::pow(pq, u - 1.0);
+            const double excess = power * (1.0 - 2.0 * p) - t;
             (excess > 0.0 ? low : high) = z;
-            const double derivative = -p * u * std::pow(pq, u - 2.0) * ((1.0 - u) + (4.0 * u - 2.0) * pq);
+            const double derivative = -power / (1.0 - p) * ((1.0 - u) + (4.0 * u - 2.0) * pq);
             double next = z - excess / derivative;
             if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-            if (std::fabs(next - z) <= 1e-16 * std::fabs(z)) break;
+            const double step = std::fabs(next - z);
             z = next;
+            if (step <= 1e-14 * std::fabs(z)) break;  // Newton's next step is its square: below the last bit
         }
         return std::exp(z);
     }

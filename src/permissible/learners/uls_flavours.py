@@ -6,6 +6,7 @@ from phi_M. When phi_B is picked the coefficients are renormalised: divided by t
 (mathematics.md 4.2 iii). F* runs each of five phi entirely and keeps the one of least training risk.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +14,14 @@ import numpy as np
 
 from permissible import losses
 from permissible.bins.literal import Rule
-from permissible.learners.uls import Fit, grow, leverage
-from permissible.learners.uls_fast import Examples, layout_of
-from permissible.learners.uls_leverage import Field, Leverage
-from permissible.learners.uls_memory import PythonRows, PythonSurrogate
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_fast import Examples, kernel_rows, layout_of
+from permissible.learners.uls_losses import compiled
+from permissible.learners.uls_memory import kernel_rule, natural_value
 from permissible.learners.uls_options import Stop, ULSOptions
-from permissible.learners.uls_rows import Terms
-from permissible.learners.uls_search import GrownRule
-from permissible.learners.uls_trace import Round, Trace
+from permissible.learners.uls_trace import Round, Trace, literal_of, stop_of
 from permissible.losses import Loss
-from permissible.types import FloatArray
+from permissible.types import AnyArray, BoolArray, FloatArray
 
 BAGS = {
     "F1": ("mu", "matsushita", "logistic", "squared"),
@@ -34,102 +33,117 @@ BAGS = {
 FLAVOURS = tuple(BAGS)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one phi of the bag would do in this round."""
+    """What one phi of the bag would do in this round; `risk` is the weight misclassified afterwards."""
 
     loss: Loss
-    fit: Fit
-    grown: GrownRule
-    step: Leverage
+    rule: Rule
+    value_in: float
+    value_out: float
+    capped: bool
     edge: float
+    weight: float
     risk: float
+    passes: int
     covered: tuple[float, float]
 
 
 def boost_adaptive(flavour: str, examples: Examples, options: ULSOptions, held: Examples | None = None) -> Trace:
     """Run F1, F2, E1 or E2."""
-    bag = [losses.get(name) for name in BAGS[flavour]]
-    made = [_Candidate(loss, examples, held, options) for loss in bag]
+    layout = layout_of(examples.binned.binning)
+    bag = [_Candidate(losses.get(name), examples, layout, options) for name in BAGS[flavour]]
+    parts = [_Margins(part) for part in (examples, held) if part is not None]
     rules: list[Rule] = []
     theta = np.zeros(1)
     rounds: list[Round] = []
     stop: Stop = "rounds"
-    start = made[0].fit.rows.now
+    start = parts[0].state(bag[0].loss)
     for number in range(options.n_rules):
-        proposals = [p for candidate in made if (p := candidate.propose(options.seed + number)) is not None]
+        answers = [candidate.propose(parts[0].score, number) for candidate in bag]
+        proposals = [answer for answer in answers if isinstance(answer, Proposal)]
         if not proposals:
-            stop = "no edge"
+            stop = "separable" if "separable" in answers else "no edge"
             break
+        # max and min keep the first of equals: the order of the bag
         by_edge = flavour.startswith("E")
         best = max(proposals, key=lambda p: p.edge) if by_edge else min(proposals, key=lambda p: p.risk)
-        before = best.fit.rows.now.weight
-        value_in, value_out = (options.learning_rate * v for v in (best.step.value_in, best.step.value_out))
-        if best.grown.rule not in rules:
-            rules.append(best.grown.rule)
+        if best.rule not in rules:
+            rules.append(best.rule)
             theta = np.append(theta, 0.0)
-        theta[1 + rules.index(best.grown.rule)] += 0.5 * (value_in - value_out)
-        theta[0] += 0.5 * (value_in + value_out)
-        if best.loss.name == "squared":
-            theta /= max(1.0, float(np.abs(theta).sum()))
-        terms = Terms(float(theta[0]), tuple(rules), tuple(theta[1:].tolist()))
-        for candidate in made:
-            candidate.reset(terms)
-        rounds.append(_round(best, theta, before, examples, held))
-        if best.step.capped:
+        theta[1 + rules.index(best.rule)] += 0.5 * (best.value_in - best.value_out)
+        theta[0] += 0.5 * (best.value_in + best.value_out)
+        shrink = max(1.0, float(np.abs(theta).sum())) if best.loss.name == "squared" else 1.0
+        theta = theta / shrink
+        for part in parts:
+            part.step(best, shrink)
+        rounds.append(_round(best, theta, parts))
+        if best.capped:
             stop = "separable"
             break
-    unit = float(made[0].surrogate.at(np.zeros(1))[0, 0]) * examples.total
-    return Trace(
-        0.0, tuple(rounds), stop, start.surrogate / unit, start.error / examples.total, total_weight=examples.total
-    )
+    return Trace(0.0, tuple(rounds), stop, *start, total_weight=examples.total)
 
 
 class _Candidate:
-    """One phi of the bag with the shared margins."""
+    """One phi of the bag: from the shared scores, one round of the compiled loop."""
 
-    def __init__(self, loss: Loss, examples: Examples, held: Examples | None, options: ULSOptions) -> None:
-        binning = examples.binned.binning
-        self.loss, self.surrogate = loss, PythonSurrogate(loss)
-        self.rows = PythonRows(examples, loss, options.fit_intercept)
-        judged = None if held is None else Field.start(PythonRows(held, loss, options.fit_intercept), self.surrogate)
-        field = Field.start(self.rows, self.surrogate)
-        self.fit = Fit(field, judged, binning, layout_of(binning), options, loss.name, 1.0)
+    def __init__(self, loss: Loss, examples: Examples, layout: AnyArray, options: ULSOptions) -> None:
+        kernel = compiled(loss)
+        assert kernel is not None  # the bags hold built-in losses
+        self.loss, self.kernel, self.examples, self.layout, self.options = loss, kernel, examples, layout, options
+        self.rows = kernel_rows(examples, kernel, options.fit_intercept)
 
-    def reset(self, terms: Terms) -> None:
-        self.fit.rows.reset(terms)
-        if self.fit.held is not None:
-            self.fit.held.reset(terms)
-
-    def propose(self, seed: int) -> Proposal | None:
-        grown = grow(self.fit, seed)
-        now = self.fit.rows.now
-        if grown is None or not grown.decrease > self.fit.options.tolerance * now.surrogate:
-            return None
-        step = leverage(self.fit, grown)
-        edge = abs(2.0 * grown.weight_in - grown.weight_all) / now.weight
-        mask, examples = self.rows.mask(grown.rule), self.rows.examples
-        moved = self.rows.moved(mask, step.value_in, step.value_out)
-        sample = np.ones(len(mask)) if examples.weight is None else examples.weight
-        covered = float(sample[mask].sum())
-        share = float(sample[mask & examples.positive].sum()) / covered if covered else float("nan")
+    def propose(self, score: FloatArray, number: int) -> "Proposal | Stop":
+        """The rule and its values; or why there is none."""
+        options, kernel = self.options, self.kernel
+        found = kernels.boost(
+            self.rows, None, self.layout, n_rounds=1, max_literals=options.max_literals, beam=options.beam,
+            fit_constant=options.fit_intercept, l2=options.l2 * kernel.scale, learning_rate=options.learning_rate,
+            share=options.search_fraction, tolerance=options.tolerance, seed=options.seed, first_round=number,
+            start_constant=False, start_scores=score / kernel.scale,
+        )  # fmt: skip
+        if not found["rounds"]:
+            return stop_of(found["stop"])
+        literals, value_in, value_out, _, edge, weight, _, error, _, _, passes, covered, hits = found["rounds"][0]
+        binning, total = self.examples.binned.binning, self.examples.total
         return Proposal(
-            self.loss, self.fit, grown, step, edge, _risk(moved, examples), (covered / examples.total, share)
-        )
+            self.loss, tuple(literal_of(literal, binning) for literal in literals), kernel.scale * value_in,
+            kernel.scale * value_out, stop_of(found["stop"]) == "separable", edge, weight, error, passes,
+            (covered / total, hits / covered if covered else math.nan),
+        )  # fmt: skip
 
 
-def _risk(margin: FloatArray, examples: Examples) -> float:
-    wrong = (margin < 0) | ((margin == 0) & ~examples.positive)
-    return float(wrong.sum()) if examples.weight is None else float(examples.weight[wrong].sum())
+class _Margins:
+    """The shared scores of some rows, and what a loss says of them."""
+
+    def __init__(self, examples: Examples) -> None:
+        self.examples = examples
+        self.score: FloatArray = np.zeros(len(examples.positive))
+        self._sign = np.where(examples.positive, 1.0, -1.0)
+        self._sample = np.ones(len(self.score)) if examples.weight is None else examples.weight
+
+    def step(self, taken: Proposal, shrink: float) -> None:
+        binned = self.examples.binned
+        mask: BoolArray = kernels.rule_mask(binned.blocks, binned.n_columns, *kernel_rule(taken.rule)).view(np.bool_)
+        self.score = (self.score + np.where(mask, taken.value_in, taken.value_out)) / shrink
+
+    def state(self, loss: Loss) -> tuple[float, float]:
+        """The mean loss, 1 at score 0, and the share misclassified; sums that no order of the rows changes."""
+        margin = self._sign * self.score
+        wrong = (margin < 0) | ((margin == 0) & ~self.examples.positive)  # H = 0 predicts +1
+        unit = float(natural_value(loss, np.zeros(1))[0])
+        total = self.examples.total
+        return math.fsum(self._sample * natural_value(loss, margin)) / (unit * total), math.fsum(
+            self._sample[wrong]
+        ) / total
 
 
-def _round(best: Proposal, theta: FloatArray, before: float, examples: Examples, held: Examples | None) -> Round:
-    now, unit = best.fit.rows.now, float(PythonSurrogate(best.loss).at(np.zeros(1))[0, 0])
-    judged = best.fit.held
-    validation = float("nan") if judged is None or held is None else judged.now.surrogate / (unit * held.total)
+def _round(best: Proposal, theta: FloatArray, parts: list[_Margins]) -> Round:
+    surrogate, error = parts[0].state(best.loss)
+    validation = parts[1].state(best.loss)[0] if len(parts) > 1 else math.nan
     return Round(
-        best.grown.rule, 0.0, 0.0, best.edge, before, now.surrogate / (unit * examples.total), now.error / examples.total,
-        best.loss.name, validation, best.step.passes, *best.covered, tuple(theta[1:].tolist()), float(theta[0]),
+        best.rule, 0.0, 0.0, best.edge, best.weight, surrogate, error, best.loss.name, validation, best.passes,
+        *best.covered, tuple(theta[1:].tolist()), float(theta[0]),
     )  # fmt: skip
 
 
