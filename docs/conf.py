@@ -3,7 +3,6 @@
 import os
 import sys
 import warnings
-from pathlib import Path
 
 import permissible
 
@@ -28,9 +27,6 @@ exclude_patterns = [
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
-
-# The pages of full runs are made by `make reproduce`; before the first run their links have no target.
-suppress_warnings = [] if (Path(__file__).parent / "results" / "index.md").exists() else ["myst.xref_missing"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "permissible"

@@ -14,7 +14,7 @@ from permissible.experiments.guess_averse import ALGORITHMS, published_means, tr
 from permissible.experiments.guess_averse import risks as risks_of
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.chapter import Cell
-from permissible.experiments.protocols import comparison, corals
+from permissible.experiments.protocols import comparison, corals, today
 from permissible.experiments.scope import Scope
 from permissible.experiments.store import Payload, Unit, unit
 from permissible.types import AnyArray
@@ -23,7 +23,7 @@ METHODS = ALGORITHMS
 
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
-    """List the units: data sets, trials, algorithms; then the corals."""
+    """List the units: data sets, trials, algorithms; then today's methods on the same trials; then the corals."""
     found = scope.find(suite("guess-averse"))
     if scope.quick:
         found = found.at_most(rows=1000, count=5)
@@ -34,30 +34,35 @@ def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
         for number in range(trials)
         for method in METHODS
     ]
-    return units + corals.plan(scope), found.missing
+    return units + today.plan(scope, found) + corals.plan(scope), found.missing
 
 
 def work(one: Unit) -> Payload:
     """Fit one algorithm for one cost matrix and give its risk (5) on the test rows."""
     if one.dataset == corals.SET:
         return corals.work(one)
+    if one.method in today.METHODS:
+        return today.work(one)
     options = one.options
     shared = trial(one.dataset, one.fold, options["seed"])
     return {"risk": risks_of(shared, [one.method], options["rounds"])[one.method]}
 
 
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
-    """Set our Table 2 beside the printed one, with tests and ranks; then the corals."""
-    own = {one: payload for one, payload in results.items() if one.dataset != corals.SET}
+    """Set our Table 2 beside the printed one, with tests and ranks; then today's methods; then the corals."""
+    own = {one: payload for one, payload in results.items() if one.dataset != corals.SET and one.method in METHODS}
     datasets = comparison.datasets_of(own)
     risks = {name: _risks(own, name) for name in datasets}
-    trials = len(next(iter(risks.values()))[METHODS[0]])
+    counts = {name: len(risks[name][METHODS[0]]) for name in datasets}
+    trials = max(counts.values())
+    fewer = ", ".join(f"{name} {count}" for name, count in counts.items() if count < trials)
     means = np.array([[risks[name][method].mean() for method in METHODS] for name in datasets])
     blocks: list[Prose | Table | Drawing] = [
         Prose(
             f"{trials} random symmetric cost matrices a set, {next(iter(own)).options['rounds']} rounds, weak learner ax + b on "
             f"the best single attribute. {published.source('beijbom-table-2')}. The gradients of L_s and L_t are the corrected "
             "ones (erratum E17); the paper does not say whether x is one attribute or all of them."
+            + (f" A run that was ended early; trials so far: {fewer}." if fewer else "")
         ),
         *comparison.left_out(missing),
         _beside(datasets, risks),
@@ -66,6 +71,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     if len(datasets) > 1:
         blocks.append(comparison.friedman_sentence(METHODS, means))
     blocks += [_tests(datasets, risks), _claims(datasets, risks, means)]
+    blocks += today.blocks({one: payload for one, payload in results.items() if one.method in today.METHODS})
     blocks += corals.blocks({one: payload for one, payload in results.items() if one.dataset == corals.SET})
     blocks.append(comparison.sources(own))
     shown = {"trials": trials, "rounds": next(iter(own)).options["rounds"], "seed": scope.seed}
@@ -75,7 +81,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         ("B",),
         blocks,
         shown,
-        ("table-2", "ranks", "corals"),
+        ("table-2", "ranks", "today", "corals"),
     )
 
 
