@@ -91,11 +91,11 @@ def lines_with_errors(
     figure, axes = canvas(len(panels))
     for one, (title, curves, floor) in zip(axes[0], panels, strict=True):
         for number, (name, (x, y, error)) in enumerate(curves.items()):
-            shift = 0.12 * (number - (len(curves) - 1) / 2)
-            place = np.arange(len(x)) + shift
-            one.errorbar(
-                place, y, error, label=name, color=COLOURS[number % 6], marker="o", markersize=4, capsize=2, lw=1
-            )
+            # Side by side where errors would hide each other; lines without errors stay where their x is.
+            shift = 0.12 * (number - (len(curves) - 1) / 2) if np.any(error) else 0.0
+            bars = error if np.any(error) else None
+            style = {"color": COLOURS[number % 6], "marker": "o", "markersize": 4, "capsize": 2, "lw": 1}
+            one.errorbar(np.arange(len(x)) + shift, y, bars, label=name, **style)
             one.set_xticks(range(len(x)), [str(value) for value in x])
         if floor is not None:
             one.axhline(floor, color="black", linewidth=1, label="Bayes")

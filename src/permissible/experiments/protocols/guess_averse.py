@@ -14,7 +14,7 @@ from permissible.experiments.guess_averse import ALGORITHMS, published_means, tr
 from permissible.experiments.guess_averse import risks as risks_of
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.chapter import Cell
-from permissible.experiments.protocols import comparison, corals, today
+from permissible.experiments.protocols import comparison, corals, matrices, today
 from permissible.experiments.scope import Scope
 from permissible.experiments.store import Payload, Unit, unit
 from permissible.types import AnyArray
@@ -23,7 +23,7 @@ METHODS = ALGORITHMS
 
 
 def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
-    """List the units: data sets, trials, algorithms; then today's methods on the same trials; then the corals."""
+    """List the units: data sets, trials, algorithms; then all matrices at once; today's methods; the corals."""
     found = scope.find(suite("guess-averse"))
     if scope.quick:
         found = found.at_most(rows=1000, count=5)
@@ -34,7 +34,8 @@ def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
         for number in range(trials)
         for method in METHODS
     ]
-    return units + today.plan(scope, found) + corals.plan(scope), found.missing
+    more = matrices.plan(scope, found, rounds) + today.plan(scope, found) + corals.plan(scope)
+    return units + more, found.missing
 
 
 def work(one: Unit) -> Payload:
@@ -43,6 +44,8 @@ def work(one: Unit) -> Payload:
         return corals.work(one)
     if one.method in today.METHODS:
         return today.work(one)
+    if one.method == matrices.METHOD:
+        return matrices.work(one)
     options = one.options
     shared = trial(one.dataset, one.fold, options["seed"])
     return {"risk": risks_of(shared, [one.method], options["rounds"])[one.method]}
@@ -71,6 +74,10 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     if len(datasets) > 1:
         blocks.append(comparison.friedman_sentence(METHODS, means))
     blocks += [_tests(datasets, risks), _claims(datasets, risks, means)]
+    blocks += matrices.blocks(
+        {one: payload for one, payload in results.items() if one.method == matrices.METHOD},
+        {name: (float(risks[name]["MC"].mean()), counts[name]) for name in datasets},
+    )
     blocks += today.blocks({one: payload for one, payload in results.items() if one.method in today.METHODS})
     blocks += corals.blocks({one: payload for one, payload in results.items() if one.dataset == corals.SET})
     blocks.append(comparison.sources(own))

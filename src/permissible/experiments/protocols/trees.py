@@ -153,7 +153,7 @@ def _claims(test: Mapping[int, AnyArray], training: Mapping[int, AnyArray]) -> T
                 "stronger concavity decreases the surrogate faster in the early rounds (Kearns and Mansour)",
                 f"training error at 8 leaves: M {small[0]:.4f}, Q {small[1]:.4f}, B {small[2]:.4f}",
                 bool(small[0] <= small[1] <= small[2]),
-                "",
+                "the statement is about a worst-case bound; a more concave function prefers a pure leaf to fewer errors",
             ),
             (
                 "mu is a function of its own",
