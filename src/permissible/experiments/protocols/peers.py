@@ -98,12 +98,15 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     """Make the quality tables: full-size rivals, the compact budget, and what exceeds it."""
     datasets = comparison.datasets_of(results)
     count = next(iter(results)).options["folds"]
+    done = len({one.fold for one in results})
+    early = f" A run that was ended early: {done} of the {count} folds." if done < count else ""
     blocks: list[Prose | Table] = [
         Prose(
             f"{len(datasets)} domains, the first label in sorted order against the rest, stratified {count}-fold, one thread. "
             "err100 is over the sets with at least 100 rows and 10 positive ones. Size counts leaves, rules, terms or curves. "
             "Fit time is the median over sets and folds, in milliseconds, as measured during the run. Stopped: a fifth of the "
             "training part decides the number of rounds. Compact LightGBM has learning rate .5 and 5 rows a leaf."
+            + early
         ),
         *comparison.left_out(missing),
     ]

@@ -139,6 +139,8 @@ def _verdict(risks: Mapping[tuple[str, str], AnyArray], name: str, methods: list
     """Whether auto is best, tied with or behind the best of the others, and the P value."""
     rival = min((m for m in methods if m != AUTO), key=lambda method: float(risks[name, method].mean()))
     test = statistics.paired_t(risks[name, AUTO], risks[name, rival])
+    if len(risks[name, AUTO]) < 2:  # one fit tells no spread
+        return ("best" if test.difference <= 0.0 else "behind"), float("nan")
     if test.difference <= 0.0:
         return "best", test.p_value
     return ("tied" if test.p_value >= 0.05 else "behind"), test.p_value
