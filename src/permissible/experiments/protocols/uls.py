@@ -114,9 +114,14 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     ]
     for literals, rules in settings:
         own = {k: v for k, v in results.items() if (k.options["literals"], k.options["rules"]) == (literals, rules)}
-        table = comparison.error_table(own, datasets, METHODS)
-        training = comparison.error_table(own, datasets, METHODS, "train_error")
-        blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", datasets, table, training)
+        here = comparison.datasets_of(own)
+        if len(here) < len(datasets):
+            blocks.append(
+                Prose(f"A run that was ended early: l = {literals}, r = {rules} on {len(here)} of the domains.")
+            )
+        table = comparison.error_table(own, here, METHODS)
+        training = comparison.error_table(own, here, METHODS, "train_error")
+        blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", here, table, training)
     blocks.append(comparison.sources(results))
     headline = [f"summary-l{literals}-r{rules}" for literals, rules in settings]
     shown = {"folds": next(iter(results)).options["folds"], "seed": scope.seed, "(l, r)": " ".join(map(str, settings))}
