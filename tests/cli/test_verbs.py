@@ -359,3 +359,31 @@ def test_an_unwritable_output_is_explained(model, folder):
 def test_reproduce_and_bench_refuse_what_they_do_not_know(tmp_path):
     assert refused(run("reproduce", "everything", "-o", tmp_path / "r"), 2, "everything")
     assert refused(run("bench", cwd=tmp_path), 1, "source tree")
+
+
+def write_customers(path, count=60, first=0):
+    rows = [
+        f"C{first + i:03d};{['north', 'south', ''][i % 3]};{20 + i % 50};{'yes' if (i * 7) % 5 < 2 else 'no'}"
+        for i in range(count)
+    ]
+    path.write_text("\n".join(["customer;region;age;churned", *rows]))
+
+
+def test_a_text_column_that_names_the_rows_is_not_learnt_from_unless_asked(tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    plain = run("fit", "customers.csv", "--target", "churned", "-o", "model.json", cwd=tmp_path)
+    assert plain.code == 0, plain.err
+    assert "left out, since every value differs (--categorical keeps it): customer" in plain.out
+    assert pm.load(tmp_path / "model.json").feature_names_in_.tolist() == ["region", "age"]
+    kept = run("fit", "customers.csv", "--target", "churned", "--categorical", "customer", cwd=tmp_path)
+    assert "left out" not in kept.out
+
+
+def test_warnings_are_sentences_without_a_line_of_code(tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    run("fit", "customers.csv", "--target", "churned", "--model", "udt", "-o", "model.json", cwd=tmp_path)
+    (tmp_path / "new.csv").write_text("customer;region;age;churned\nC900;mars;30;no\nC901;north;31;yes\n")
+    told = run_process("evaluate", "model.json", "new.csv", cwd=tmp_path)
+    assert told.code == 0
+    assert "permissible: categories never seen in fit: 'mars' in column 'region'" in told.err
+    assert ".py" not in told.err

@@ -6,6 +6,7 @@ PERMISSIBLE_TRACEBACK is set. Nothing heavy is imported before a verb runs, so `
 
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -103,6 +104,13 @@ def _told(sentence: str, code: int) -> int:
     return code
 
 
+def _warned(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning as one sentence, without the line of code that raised it."""
+    _told(str(message), 0)
+
+
 def run() -> None:
     """Enter from the shell."""
+    if "PERMISSIBLE_TRACEBACK" not in os.environ:
+        warnings.showwarning = _warned
     sys.exit(main(sys.argv[1:]))

@@ -71,7 +71,24 @@ def training_file(
     weights = columns.pop(weight) if weight else None
     grouped = {name: as_categories(columns[name], kinds[name]) for name in categorical}
     shown = {name: "categorical" if name in grouped else _WORDS[kinds[name]] for name in features}
+    names = [name for name in features if name not in grouped and kinds[name] == "text" and identifies(columns[name])]
+    if len(names) < len(features):
+        shown |= dict.fromkeys(names, IDENTIFIER)
+        columns = {name: values for name, values in columns.items() if name not in names}
     return TrainingFile({**columns, **grouped}, labels, weights, shown, target)
+
+
+IDENTIFIER = "left out, since every value differs (--categorical keeps it)"
+
+
+def identifies(values: AnyArray) -> bool:
+    """Whether text names the row and nothing else: what was learnt from it would say nothing of new rows."""
+    known = [value for value in values.tolist() if value is not None]
+    return len(known) >= ENOUGH_NAMES and len(set(known)) == len(known)
+
+
+ENOUGH_NAMES = 20
+"""Fewer different texts may be categories of a small table."""
 
 
 _WORDS: dict[CellKind, str] = {

@@ -1,5 +1,6 @@
 """Cross-validation on rows from a file: stratified folds, and mean and spread of every figure of merit."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from permissible.cli.errors import UseError
 from permissible.cli.rows import TrainingFile
 from permissible.report.metrics import measures
+from permissible.table.match import UnseenCategoryWarning
 from permissible.types import AnyArray, FloatArray
 
 
@@ -59,7 +61,11 @@ def cross_validate(
         tick(done, n_folds)
         weight = None if data.weight is None else data.weight[learn]
         fitted = fit(make(), part(data.X, learn), data.y[learn], weight)
-        proba: FloatArray = fitted.predict_proba(part(data.X, judge))
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UnseenCategoryWarning
+            )  # a rare category is in one fold only: nothing to tell
+            proba: FloatArray = fitted.predict_proba(part(data.X, judge))
         for key, _, loss, _ in measures(aligned):
             judged = None if data.weight is None else data.weight[judge]
             found[key].append(float(np.average(loss(codes[judge], proba), weights=judged)))
