@@ -37,7 +37,7 @@ def ranked_bars(title: str, names: Sequence[str], means: AnyArray, ranks: AnyArr
     order = np.argsort(means, kind="stable")
     place = np.arange(len(names))
     bars.bar(place, means[order], color=COLOURS[0], width=0.6)
-    bars.set_xticks(place, [names[i] for i in order])
+    bars.set_xticks(place, [names[i] for i in order], fontsize=8)
     bars.set_ylabel("mean error")
     bars.set_ylim(0, float(np.max(means)) * 1.2)
     for x, i in zip(place, order, strict=True):
