@@ -2,6 +2,12 @@
 // bind_<area>.cpp.
 #include <nanobind/nanobind.h>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+#include "common/parallel.hpp"
+
 namespace nb = nanobind;
 
 void bind_binning(nb::module_& area);   // values to uint8 codes
@@ -13,6 +19,9 @@ void bind_sums(nb::module_& area);      // exact sums over rows in parts
 
 NB_MODULE(_core, module) {
     module.doc() = "The compiled core of permissible. Readable NumPy twins: permissible.kernels.reference.";
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_atfork(nullptr, nullptr, permissible::after_fork_in_child);
+#endif
     auto area = module.def_submodule("binning");
     bind_binning(area);
     area = module.def_submodule("boosting");

@@ -77,7 +77,10 @@ def one(data: bytes) -> None:
         try:
             model.predict_proba(rows)
         except (ValueError, TypeError) as error:
-            allowed(error)
+            if not str(error).startswith(
+                "The feature names should match"
+            ):  # lines that scikit-learn fixes (docs/errors.md)
+                allowed(error)
 
 
 def _replace(document: Any, place: tuple[Any, ...], given: Any) -> None:
@@ -95,7 +98,7 @@ def _replace(document: Any, place: tuple[Any, ...], given: Any) -> None:
             item[place[-1]] = _odd(given)
         else:
             item.pop(place[-1], None)
-    elif isinstance(item, list) and place[-1] < len(item):
+    elif isinstance(item, list) and isinstance(place[-1], int) and place[-1] < len(item):
         if given.ConsumeBool():
             item[place[-1]] = _odd(given)
         else:

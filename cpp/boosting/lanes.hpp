@@ -135,11 +135,19 @@ PERMISSIBLE_INLINE int64_t lifted(double value) {
 PERMISSIBLE_INLINE I4 lifted(V4 value) {
     return bits_of(value + kMagic);
 }
+/// A sum modulo 2^64, which is what sums of lifted integers are.
+PERMISSIBLE_INLINE int64_t wrapped(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+PERMISSIBLE_INLINE I4 wrapped(I4 a, I4 b) {
+    typedef uint64_t U4 __attribute__((vector_size(32)));
+    return (I4)((U4)a + (U4)b);
+}
 PERMISSIBLE_INLINE int64_t total(int64_t value) {
     return value;
 }
 PERMISSIBLE_INLINE int64_t total(I4 value) {
-    return value[0] + value[1] + value[2] + value[3];
+    return wrapped(wrapped(value[0], value[1]), wrapped(value[2], value[3]));
 }
 PERMISSIBLE_INLINE double least(double value) {
     return value;
@@ -162,7 +170,7 @@ PERMISSIBLE_INLINE V fast_log(V x) {
     const Mask bits = bits_of(x);
     const Mask shifted = bits - 0x3fe6a09e667f3bcdLL;  // exponent counted from sqrt(1/2)
     // Arithmetic shift by 52 through a logical one (AVX2 has no other): lift by 2^11 exponents first.
-    const Mask lifted = shifted + static_cast<int64_t>(uint64_t{2048} << 52);
+    const Mask lifted = shifted ^ static_cast<int64_t>(uint64_t{2048} << 52);  // plus 2^63, which is the sign alone
     Mask exponent;
     if constexpr (Lanes<V>::count == 1) {
         exponent = static_cast<int64_t>(static_cast<uint64_t>(lifted) >> 52) - 2048;

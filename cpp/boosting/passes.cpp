@@ -81,8 +81,8 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
                                lifted(sign * d.slope * curvature_grid)};
         count -= in;
         for (int s = 0; s < 3; ++s) {
-            all[s] += terms[s];
-            covered[s] += terms[s] & in;
+            all[s] = wrapped(all[s], terms[s]);
+            covered[s] = wrapped(covered[s], terms[s] & in);
         }
     }
     const uint64_t rows = i - begin, rows_in = static_cast<uint64_t>(total(count));
@@ -122,9 +122,9 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         const V w = sample * d.weight, k = sample * d.curvature;
         L::store(signed_weights + i, select(positive, w, -w));
         if (curvatures != nullptr) L::store(curvatures + i, k);
-        weight += lifted(w * weight_grid);
-        curvature += lifted(k * curvature_grid);
-        value += lifted(sample * loss.value(state, d) * value_grid);
+        weight = wrapped(weight, lifted(w * weight_grid));
+        curvature = wrapped(curvature, lifted(k * curvature_grid));
+        value = wrapped(value, lifted(sample * loss.value(state, d) * value_grid));
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Mask wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                            (equal(state, zero_state) & ~positive);

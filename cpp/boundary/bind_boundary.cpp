@@ -8,6 +8,7 @@
 #include "boundary/kernel_rows.hpp"
 #include "boundary/smo.hpp"
 #include "common/arrays.hpp"
+#include "common/parallel.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -65,7 +66,8 @@ nb::dict solve_dense(In2<T> x, In1<int8_t> positive, In1<double> weight, In2<dou
     {
         nb::gil_scoped_release free;
         Interrupt interrupt;
-        DenseSolver<T> solver(problem, x.data(), positive.data(), weight.data(), n, d, threads, interrupt);
+        DenseSolver<T> solver(problem, x.data(), positive.data(), weight.data(), n, d, allowed_threads(threads),
+                              interrupt);
         solution = solver.solve(std::move(start), intercept, warm, tol, max_iter);
     }
     return as_dict(solution);

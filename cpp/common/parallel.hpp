@@ -5,6 +5,7 @@
 #include <omp.h>
 #endif
 
+#include <atomic>
 #include <cstddef>
 
 namespace permissible {
@@ -14,9 +15,24 @@ inline constexpr std::size_t kBlockRows = 65536;
 /// Below this many cells (rows x columns) a second thread costs more than it brings.
 inline constexpr std::size_t kSerialCells = 200000;
 
-inline int resolve_threads(int requested, std::size_t cells) {
-    if (requested <= 1 || cells < kSerialCells) return 1;
+/// Whether this process has opened a region of several threads, and whether it was forked from one that had.
+inline std::atomic<bool> opened_region{false}, forked_from_threads{false};
+
+/// After a fork: GNU's runtime still counts on the parent's threads, which a fork does not bring along, and a region
+/// would wait for them for ever. The module registers this with pthread_atfork.
+inline void after_fork_in_child() {
+    if (opened_region.load()) forked_from_threads.store(true);
+}
+
+/// The threads that may be used of those asked for: one in a process forked from a parent that had used several.
+inline int allowed_threads(int requested) {
+    if (requested <= 1 || forked_from_threads.load(std::memory_order_relaxed)) return 1;
+    opened_region.store(true, std::memory_order_relaxed);
     return requested;
+}
+
+inline int resolve_threads(int requested, std::size_t cells) {
+    return requested <= 1 || cells < kSerialCells ? 1 : allowed_threads(requested);
 }
 
 }  // namespace permissible

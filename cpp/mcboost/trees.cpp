@@ -145,7 +145,7 @@ template <typename Sums>
 Split<Sums> Grower<Sums>::best_split(const Node<Sums>& node, uint64_t node_seed) const {
     const auto count = static_cast<std::ptrdiff_t>(columns_.size());
     std::vector<Split<Sums>> found(count);
-    const int threads = (node.end - node.begin) * columns_.size() < kSerialCells ? 1 : threads_;
+    const int threads = resolve_threads(threads_, (node.end - node.begin) * columns_.size());
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (std::ptrdiff_t k = 0; k < count; ++k) {
         const int column = columns_[k];

@@ -14,7 +14,7 @@ namespace permissible::trees {
 inline std::size_t divide_rows(std::uint32_t* index, std::size_t count, const std::uint8_t* lane_of_block,
                                const std::uint8_t* goes_left, std::uint32_t* spare, int threads) {
     constexpr std::size_t kAhead = 32;
-    const int parts = count >= kSerialCells ? std::max(threads, 1) : 1;
+    const int parts = resolve_threads(threads, count);
     std::vector<std::size_t> begin(parts + 1), kept(parts);
     for (int t = 0; t <= parts; ++t) begin[t] = count * static_cast<std::size_t>(t) / parts;
     // Each part compacts its left rows in place and parks the right ones in the spare room.

@@ -129,6 +129,15 @@ def test_reading_a_model_file_executes_nothing(tmp_path):
     assert not witness.exists()
 
 
+@pytest.mark.parametrize("n_jobs", [10**6, 2**31, 2**64, 10**400])
+def test_no_file_makes_a_model_ask_for_more_threads_than_a_machine_starts(n_jobs):
+    """The runtime ends the whole process when a thread cannot be started; found by fuzz.model_document."""
+    X, y = good(3000, 80)
+    model = ESTIMATORS["udt"]().fit(X, y)
+    expected = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(n_jobs=n_jobs).predict(X), expected)
+
+
 @pytest.mark.parametrize("name", ["os", "__class__", "load", "BinnedDataset", "CostMatrix", "losses.get"])
 def test_only_estimators_can_be_named_by_a_file(name):
     with pytest.raises(ValueError, match="must be"):
@@ -203,3 +212,42 @@ def test_a_folder_of_blocks_cannot_point_outside_of_itself(tmp_path):
             (folder / name).write_text(content)
         with pytest.raises((ValueError, OSError)):
             pm.BinnedDataset.open(folder)
+
+
+INDEX = "name,suite,file,format,rows,attrs,classes,target_column,train_rows,nominal_attrs,missing_values,bytes,source,note\n"
+ESCAPES = ("../secret.csv", "{absolute}", "inner/../../secret.csv", "link.csv", "linked/secret.csv", "..", "a\0b.csv")
+
+
+@pytest.mark.parametrize("file", ESCAPES)
+def test_an_index_of_data_sets_cannot_point_outside_of_its_folder(file, tmp_path):
+    from permissible.experiments.datasets import load
+
+    (tmp_path / "secret.csv").write_text("a,y\n1,u\n2,v\n")
+    folder = tmp_path / "data"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (folder / "linked").symlink_to(tmp_path)
+    named = file.format(absolute=tmp_path / "secret.csv")
+    (folder / "index.csv").write_text(INDEX + f"mine,uls,{named},csv,2,1,2,y,,0,no,9,here,\n")
+    with pytest.raises(
+        ValueError, match=r"`data` must be a folder whose index\.csv names files inside of it, got"
+    ) as caught:
+        load("mine", folder, network=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_index_of_data_sets_without_a_column_is_refused(tmp_path):
+    from permissible.experiments.datasets import load
+
+    (tmp_path / "index.csv").write_text("name,file\nmine,x.csv\n")
+    with pytest.raises(ValueError, match=r"`data` must be a folder whose index\.csv gives format of every set"):
+        load("mine", tmp_path, network=False)
+
+
+def test_an_index_that_stays_inside_is_read(tmp_path):
+    from permissible.experiments.datasets import load
+
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "rows.csv").write_text("a,y\n1,u\n2,v\n")
+    (tmp_path / "index.csv").write_text(INDEX + "mine,uls,inner/rows.csv,csv,2,1,2,y,,0,no,9,here,\n")
+    assert load("mine", tmp_path, network=False).n_rows == 2

@@ -8,6 +8,7 @@ permission to write.
 import errno
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -306,3 +307,44 @@ def test_the_command_interrupted_while_it_learns_leaves_the_old_model(name, inpu
         assert told == "permissible: stopped.\n"
     else:
         assert child.returncode == -getattr(signal, name)
+
+
+REPRODUCE = (
+    LISTEN
+    + """
+import permissible.cli.main as cli
+sys.exit(cli.main(["reproduce", "boundaries", "--quick", "--jobs", sys.argv[2], "-o", sys.argv[1]]))
+"""
+)
+
+
+def _units(folder: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{folder / 'results.sqlite'}?mode=ro", uri=True, timeout=5) as connection:
+            return connection.execute("SELECT COUNT(*) FROM results").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_ctrl_c_stops_reproduce_with_a_word_and_keeps_what_was_done(jobs, tmp_path):
+    """The signal of a terminal: to the command and all processes that it started."""
+    folder = tmp_path / "results"
+    child = subprocess.Popen(
+        [sys.executable, "-c", REPRODUCE, str(folder), str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 200
+        while _units(folder) < 2 and time.monotonic() < deadline:
+            assert child.poll() is None, child.stderr.read()
+            time.sleep(0.02)
+        os.killpg(child.pid, signal.SIGINT)
+        _, told = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert (child.returncode, told) == (130, "permissible: stopped.\n")
+    with sqlite3.connect(folder / "results.sqlite") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert _units(folder) >= 2
+    assert not [path.name for path in folder.rglob("*") if path.suffix in (".md", ".html", ".tmp")]

@@ -24,4 +24,4 @@ export PERMISSIBLE_CORE=$core PYTHONPATH=$PWD/tools/sanitize:$PWD PYTHONHASHSEED
 # C++ exceptions cross the interpreter: its runtime has to be there before the sanitizer intercepts it.
 preload=$(gcc -print-file-name=$library):$(gcc -print-file-name=libstdc++.so.6)
 if [ "$kind" = address ]; then preload=$preload:$(gcc -print-file-name=libubsan.so); fi
-LD_PRELOAD=$preload exec "$python" -m pytest -p core -q "$@"
+LD_PRELOAD=$preload exec "$python" -m pytest -p core -p no:cacheprovider -q --capture=sys "$@"  # file descriptor 2 is the sanitizer's

@@ -3,6 +3,7 @@
 `training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. A float matrix passes without a copy.
 """
 
+import os
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
@@ -212,8 +213,15 @@ def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
     return message
 
 
+MOST_THREADS = 256
+"""More are never started, whatever a caller or a model file asks for: the runtime ends the process when it gets no thread."""
+
+
 def threads(n_jobs: Any) -> int:
-    """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core."""
+    """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core.
+
+    Every core is every core that is this process's share: a worker of joblib is told its share by OMP_NUM_THREADS.
+    """
     if n_jobs == 1:
         return 1
     from joblib import effective_n_jobs
@@ -223,7 +231,9 @@ def threads(n_jobs: Any) -> int:
         raise refusal_type("n_jobs", expected, n_jobs)
     if n_jobs == 0:
         raise refusal("n_jobs", expected, n_jobs)
-    return int(effective_n_jobs(n_jobs))
+    count = min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
+    share = os.environ.get("OMP_NUM_THREADS", "") if n_jobs is not None and n_jobs < 0 else ""
+    return min(count, int(share)) if share.isdecimal() and int(share) > 0 else count
 
 
 def seed(random_state: Any) -> int:

@@ -82,5 +82,8 @@ def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
     categories = texts.drop_nulls().unique().to_list()
     if not categories:
         return np.full(len(series), -1), []
-    numbered = texts.replace_strict(categories, list(range(len(categories))), default=None, return_dtype=nw.Int32)
-    return np.asarray(numbered.fill_null(-1).to_numpy()), categories
+    known = texts.fill_null(
+        categories[0]
+    )  # nulls as some text for a moment: old narwhals has no default for the others
+    numbered = known.replace_strict(categories, list(range(len(categories))), return_dtype=nw.Int32)
+    return np.where(texts.is_null().to_numpy(), -1, numbered.to_numpy()), categories

@@ -18,6 +18,7 @@ from permissible.validation import Words, refusal
 
 # Columns that name the row or give the class away; the index says so in words.
 DROPPED = {"splice": ("Instance_name",), "echocardiogram": ("survival", "still_alive")}
+NEEDED = ("name", "file", "format", "target_column", "train_rows", "nominal_attrs", "source")
 LICENCE = "as the index of the data folder says; the UCI sets are CC BY 4.0"
 
 
@@ -37,7 +38,11 @@ def folder(data: str | Path | None) -> Path | None:
 def index(path: Path) -> dict[str, dict[str, str]]:
     """Read index.csv: name to row."""
     with (path / "index.csv").open(encoding="utf-8", newline="") as file:
-        return {row["name"]: row for row in csv.DictReader(file)}
+        rows = list(csv.DictReader(file))
+    lacking = [name for name in NEEDED for row in rows if row.get(name) is None]
+    if lacking:
+        raise refusal("data", f"a folder whose index.csv gives {lacking[0]} of every set", Words(f"{path} without it"))
+    return {row["name"]: row for row in rows}
 
 
 def load(name: str, path: Path) -> Dataset | None:
@@ -45,7 +50,7 @@ def load(name: str, path: Path) -> Dataset | None:
     entry = index(path).get(name)
     if entry is None:
         return None
-    lines = text.read_lines(path / entry["file"])
+    lines = text.read_lines(_inside(path, entry["file"]))
     raw = text.parse_arff(lines) if entry["format"] == "arff" else text.parse_csv(lines)
     raw = _without_unlabelled(raw, entry["target_column"])
     dropped = (*DROPPED.get(name, ()), entry["target_column"])
@@ -58,6 +63,14 @@ def load(name: str, path: Path) -> Dataset | None:
     target = np.array(raw.column(entry["target_column"]), dtype=object)
     train_rows = int(entry["train_rows"]) if entry["train_rows"] else None
     return dataset(name, columns, target, source=entry["source"], licence=LICENCE, train_rows=train_rows)
+
+
+def _inside(path: Path, file: str) -> Path:
+    """A file of the folder; an index that points outside of it, by .., an absolute path or a link, is refused."""
+    found = (path / file).resolve() if "\0" not in file else Path(os.sep)
+    if not found.is_relative_to(path.resolve()):
+        raise refusal("data", "a folder whose index.csv names files inside of it", Words(f"{file!r} in {path}"))
+    return found
 
 
 def _without_unlabelled(raw: text.Raw, target: str) -> text.Raw:
