@@ -77,6 +77,39 @@ def test_not_converged_warns_and_gives_the_gap(data):
     assert fitted.gap_ > 0
 
 
+@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"solver": "dcd"}, {"boundaries": "soft"}])
+def test_every_solver_that_stops_early_warns_with_its_gap(options, data):
+    X, y = make_classification(1500, 6, flip_y=0.2, random_state=3)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap of \d\.\de[-+]\d+"):
+        fitted = BoundaryClassifier(max_iter=1, tol=1e-12, alpha=1e-5, **options).fit(X, y)
+    assert fitted.gap_ > 1e-12 * fitted.objective_
+
+
+@pytest.mark.parametrize("kernel", [lambda A, B: A[:, :1] + 2 * B[:, 0], "precomputed"])
+def test_a_kernel_that_is_not_symmetric_is_refused_in_one_sentence(kernel, data):
+    X, y = data
+    rows = X[:, :1] + 2 * X[:, 0] if kernel == "precomputed" else X
+    with pytest.raises(ValueError, match=r"^`kernel` must be symmetric, got k\(\d+, \d+\) = .+\.$"):
+        BoundaryClassifier(kernel=kernel).fit(rows, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "thin"),
+    [({}, False), ({"boundaries": "soft"}, False), ({"kernel": "rbf"}, False), ({}, True)],
+)
+def test_any_number_of_threads_gives_the_same_bits(options, thin):
+    n, d = (2500, 20) if "kernel" in options else (30_000, 20)  # enough cells that threads are really used
+    X, y = make_classification(n, d, flip_y=0.2, random_state=1)
+    X = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0)) if thin else X
+    found = []
+    for jobs in (1, 2, 4):
+        fitted = BoundaryClassifier(**{"boundaries": (0.3, 0.7), **options}, alpha=1e-3, n_jobs=jobs).fit(X, y)
+        found.append((fitted.decision_function(X[:500]), fitted.intercept_))
+    for scores, intercept in found[1:]:
+        np.testing.assert_array_equal(scores, found[0][0])
+        np.testing.assert_array_equal(intercept, found[0][1])
+
+
 @pytest.mark.parametrize("boundaries", [(0.5,), (0.25, 0.5, 0.75)])
 def test_liblinear_and_a_penalised_intercept_agree(boundaries, data):
     X, y = data

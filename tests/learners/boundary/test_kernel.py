@@ -64,6 +64,26 @@ def test_many_rows_use_single_precision_and_still_certify_in_double(referee):
     assert theirs >= fit.certificate.dual_objective
 
 
+@pytest.mark.parametrize("boundaries", [(0.5,), (0.2, 0.7)])
+@pytest.mark.parametrize("penalize_intercept", [False, True])
+def test_the_gap_is_never_below_the_distance_to_the_optimum(boundaries, penalize_intercept, referee, lines_of):
+    # Stopped anywhere: early by its rounds, or at a coarse tolerance. 1,100 rows are not polished; a low rank spares the referee.
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(1100, 2))
+    positive = features[:, 0] ** 2 + 0.5 * rng.normal(size=1100) > 0.7
+    lifted = np.c_[features, features**2, features[:, :1] * features[:, 1:]]
+    problem = Problem(
+        Target.of(boundaries, "logistic").segments, positive, np.ones(1100), 1e-3, penalize_intercept=penalize_intercept
+    )
+    optimum, _, _ = referee(
+        lifted, positive, np.ones(1100), lines_of(boundaries), 1e-3, free_intercept=not penalize_intercept
+    )  # fmt: skip
+    for tol, max_iter in [(1e-1, 1000), (1e-2, 1000), (1e-4, 1000), (1e-9, 1)]:
+        fit = solve_kernel(lifted, problem, Kernel("linear"), tol=tol, max_iter=max_iter)
+        assert fit.certificate.gap >= fit.certificate.objective - optimum * (1 + 1e-10)
+        assert fit.certificate.dual_objective <= optimum * (1 + 1e-10)
+
+
 def test_a_start_from_a_nearby_alpha_leads_to_the_same_optimum():
     features, positive, weight = draw(2)
     segments = Target.of((0.25, 0.75), "logistic").segments
