@@ -299,13 +299,17 @@ nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std:
         throw std::invalid_argument("blocks, weights and mask must speak of the same rows and columns");
     }
     const CodeBlocks codes{blocks.data(), n_rows, n_columns};
-    const RowWeights weights{signed_weight.data(), curvature ? curvature->data() : nullptr,
-                             multiplicity ? multiplicity->data() : nullptr, weight_grid, curvature_grid};
+    ArrayWeights weights;
+    weights.signed_weight = signed_weight.data();
+    weights.curvature = curvature ? curvature->data() : nullptr;
+    weights.copies = multiplicity ? multiplicity->data() : nullptr;
+    weights.weight_grid = weight_grid;
+    weights.curvature_grid = curvature_grid;
     const RowChoice choice{mask ? mask->data() : nullptr, 1, share, seed, first_row};
     auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
     {
         nb::gil_scoped_release free;
-        histogram(codes, weights, choice, chunk_ends(n_rows, weights.multiplicity), n_threads, sums.get());
+        histogram(codes, weights, choice, chunk_ends(n_rows, weights.copies), n_threads, sums.get());
     }
     return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
 }

@@ -37,12 +37,6 @@ void pack_pair(const float* weight, const float* curvature, std::size_t n, doubl
     }
 }
 
-/// Both sums of a packed row scale with its multiplicity, so the packed integer does too.
-PERMISSIBLE_CLONES
-void repeat(const float* multiplicity, std::size_t n, int64_t* values) {
-    for (std::size_t i = 0; i < n; ++i) values[i] *= static_cast<int64_t>(multiplicity[i]);
-}
-
 template <int Lanes>
 void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_t* cells) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -54,17 +48,17 @@ void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_
 }
 
 template <int Lanes>
-void add_chosen(const uint64_t* rows, const int64_t* values, const uint16_t* chosen, std::size_t n, int64_t* cells) {
+void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n, int64_t* cells) {
     for (std::size_t i = 0; i < n; ++i) {
         const uint64_t codes = rows[chosen[i]];
-        const int64_t value = values[chosen[i]];
+        const int64_t value = values[i];
 #pragma GCC unroll 8
         for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + ((codes >> (8 * lane)) & 255)] += value;
     }
 }
 
 using AddRows = void (*)(const uint64_t*, const int64_t*, std::size_t, int64_t*);
-using AddChosen = void (*)(const uint64_t*, const int64_t*, const uint16_t*, std::size_t, int64_t*);
+using AddChosen = void (*)(const uint64_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
 constexpr AddRows kAddRows[] = {nullptr,     add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>,
                                 add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
 constexpr AddChosen kAddChosen[] = {nullptr,       add_chosen<1>, add_chosen<2>, add_chosen<3>, add_chosen<4>,
@@ -89,63 +83,113 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
     }
 }
 
-std::size_t choose(const RowChoice& choice, std::size_t begin, std::size_t end, uint16_t* chosen) {
-    std::size_t count = 0;
-    std::size_t row = begin;
-    while (row < end) {
-        const uint64_t run = (choice.first_row + row) / kRunRows;
-        const std::size_t run_end = std::min<std::size_t>(end, (run + 1) * kRunRows - choice.first_row);
-        if (choice.share >= 1.0 || run_taken(run, choice.seed, choice.share)) {
-            if (choice.mask != nullptr) {
-                for (std::size_t i = row; i < run_end; ++i) {
-                    chosen[count] = static_cast<uint16_t>(i - begin);
-                    count += choice.mask[i] == choice.wanted;
-                }
-            } else {
-                for (std::size_t i = row; i < run_end; ++i) chosen[count++] = static_cast<uint16_t>(i - begin);
+/// What one thread needs: the rows that wait to be added, their packed values, and the cells of one block.
+class Adder {
+  public:
+    Adder(const CodeBlocks& codes, const WeightSource& weights, int64_t* sums)
+        : codes_(codes), weights_(weights), sums_(sums), pair_(weights.pair()) {}
+
+    /// Rows [begin, end), one chunk.
+    void add_all(std::size_t begin, std::size_t end) {
+        const std::size_t n = end - begin;
+        weights_.pack(begin, n, values_.get());
+        for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
+            const int lanes = codes_.lanes(block);
+            clear(lanes);
+            kAddRows[lanes](codes_.block(block) + begin, values_.get(), n, cells_.get());
+            unpack(block, lanes);
+        }
+    }
+
+    /// The chosen rows of [begin, end), run by run; they wait until a chunk is full.
+    void add_chosen_of(const RowChoice& choice, std::size_t begin, std::size_t end) {
+        std::size_t row = begin;
+        while (row < end) {
+            const uint64_t run = (choice.first_row + row) / kRunRows;
+            const std::size_t run_end = std::min<std::size_t>(end, (run + 1) * kRunRows - choice.first_row);
+            if (choice.share >= 1.0 || run_taken(run, choice.seed, choice.share)) add_run(choice, row, run_end);
+            row = run_end;
+        }
+    }
+
+    void flush() {
+        if (count_ == 0) return;
+        for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
+            const int lanes = codes_.lanes(block);
+            clear(lanes);
+            kAddChosen[lanes](codes_.block(block), values_.get(), chosen_.get(), count_, cells_.get());
+            unpack(block, lanes);
+        }
+        count_ = 0;
+        units_ = 0.0;
+    }
+
+  private:
+    /// A run that copies make too heavy for one chunk is cut; else the whole run fits after a flush at most.
+    void add_run(const RowChoice& choice, std::size_t begin, std::size_t end) {
+        const float* copies = weights_.multiplicity();
+        double units = static_cast<double>(end - begin);
+        if (copies != nullptr) {
+            units = 0.0;
+            for (std::size_t i = begin; i < end; ++i) units += copies[i];
+            if (units > static_cast<double>(kChunkUnits) && end - begin > 1) {
+                const std::size_t middle = begin + (end - begin) / 2;
+                add_run(choice, begin, middle);
+                add_run(choice, middle, end);
+                return;
             }
         }
-        row = run_end;
+        if (count_ + (end - begin) > kChunkUnits || units_ + units > static_cast<double>(kChunkUnits)) flush();
+        units_ += units;
+        const std::size_t n = end - begin;
+        if (choice.mask == nullptr) {
+            weights_.pack(begin, n, values_.get() + count_);
+            for (std::size_t i = 0; i < n; ++i) chosen_[count_ + i] = static_cast<uint32_t>(begin + i);
+            count_ += n;
+            return;
+        }
+        weights_.pack(begin, n, run_.get());
+        count_ = compress(choice, begin, n, count_);
     }
-    return count;
-}
 
-/// What one thread needs: packed values, the chosen rows, and the cells of one block.
-struct Workspace {
-    std::unique_ptr<int64_t[]> values{new int64_t[kChunkUnits]};
-    std::unique_ptr<uint16_t[]> chosen{new uint16_t[kChunkUnits + 1]};
-    std::unique_ptr<int64_t[]> cells{new int64_t[8 * 256]};
+    std::size_t compress(const RowChoice& choice, std::size_t begin, std::size_t n, std::size_t count) {
+        const uint8_t* mask = choice.mask + begin;
+        uint32_t* chosen = chosen_.get();
+        int64_t* values = values_.get();
+        const int64_t* packed = run_.get();
+        for (std::size_t i = 0; i < n; ++i) {
+            chosen[count] = static_cast<uint32_t>(begin + i);
+            values[count] = packed[i];
+            count += mask[i] == choice.wanted;
+        }
+        return count;
+    }
+
+    void clear(int lanes) { std::fill(cells_.get(), cells_.get() + lanes * 256, int64_t{0}); }
+    void unpack(std::size_t block, int lanes) {
+        int64_t* target = sums_ + block * 8 * 256 * (pair_ ? 2 : 1);
+        (pair_ ? unpack_pair : unpack_single)(cells_.get(), lanes, target);
+    }
+
+    const CodeBlocks& codes_;
+    const WeightSource& weights_;
+    int64_t* sums_;
+    bool pair_;
+    std::size_t count_ = 0;
+    double units_ = 0.0;
+    std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 1]};
+    std::unique_ptr<int64_t[]> run_{new int64_t[kRunRows]};
+    std::unique_ptr<uint32_t[]> chosen_{new uint32_t[kChunkUnits + 1]};
+    std::unique_ptr<int64_t[]> cells_{new int64_t[8 * 256]};
 };
 
-void add_chunk(const CodeBlocks& codes, const RowWeights& weights, const RowChoice& choice, std::size_t begin,
-               std::size_t end, Workspace& space, int64_t* sums) {
-    const std::size_t n = end - begin;
-    const bool pair = weights.curvature != nullptr;
-    const bool all = choice.mask == nullptr && choice.share >= 1.0;
-    const std::size_t count = all ? n : choose(choice, begin, end, space.chosen.get());
-    if (count == 0) return;
-    if (pair) {
-        pack_pair(weights.signed_weight + begin, weights.curvature + begin, n, weights.weight_grid,
-                  weights.curvature_grid, space.values.get());
-    } else {
-        pack_single(weights.signed_weight + begin, n, weights.weight_grid, space.values.get());
-    }
-    if (weights.multiplicity != nullptr) repeat(weights.multiplicity + begin, n, space.values.get());
-    for (std::size_t block = 0; block < codes.n_blocks(); ++block) {
-        const int lanes = codes.lanes(block);
-        const uint64_t* rows = codes.block(block) + begin;
-        std::fill(space.cells.get(), space.cells.get() + lanes * 256, int64_t{0});
-        if (all) {
-            kAddRows[lanes](rows, space.values.get(), n, space.cells.get());
-        } else {
-            kAddChosen[lanes](rows, space.values.get(), space.chosen.get(), count, space.cells.get());
-        }
-        int64_t* target = sums + block * 8 * 256 * (pair ? 2 : 1);
-        (pair ? unpack_pair : unpack_single)(space.cells.get(), lanes, target);
-    }
-}
-
 }  // namespace
+
+/// Both sums of a packed row scale with its copies, so the packed integer does too.
+PERMISSIBLE_CLONES
+void repeat_packed(const float* copies, std::size_t n, int64_t* values) {
+    for (std::size_t i = 0; i < n; ++i) values[i] *= static_cast<int64_t>(copies[i]);
+}
 
 bool run_taken(uint64_t run, uint64_t seed, double share) {
     uint64_t mixed = (run + 1) * 0x9E3779B97F4A7C15ULL ^ (seed + 1) * 0xD1B54A32D192ED03ULL;  // splitmix64
@@ -172,27 +216,43 @@ std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicit
     return ends;
 }
 
-void histogram(const CodeBlocks& codes, const RowWeights& weights, const RowChoice& choice,
+void ArrayWeights::pack(std::size_t begin, std::size_t n, int64_t* out) const {
+    if (pair()) {
+        pack_pair(signed_weight + begin, curvature + begin, n, weight_grid, curvature_grid, out);
+    } else {
+        pack_single(signed_weight + begin, n, weight_grid, out);
+    }
+    if (copies != nullptr) repeat_packed(copies + begin, n, out);
+}
+
+void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums) {
     const std::size_t n_chunks = ends.size();
-    const std::size_t width = codes.n_columns * 256 * (weights.curvature != nullptr ? 2 : 1);
+    const std::size_t width = codes.n_columns * 256 * (weights.pair() ? 2 : 1);
     const int threads = std::min<int>(resolve_threads(n_threads, codes.n_rows * codes.n_columns),
                                       static_cast<int>(std::max<std::size_t>(n_chunks, 1)));
-    if (threads == 1) {
-        thread_local Workspace space;
-        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
-            add_chunk(codes, weights, choice, chunk == 0 ? 0 : ends[chunk - 1], ends[chunk], space, sums);
+    const bool all = choice.mask == nullptr && choice.share >= 1.0;
+    const auto add = [&](Adder& adder, std::size_t chunk) {
+        const std::size_t begin = chunk == 0 ? 0 : ends[chunk - 1];
+        if (all) {
+            adder.add_all(begin, ends[chunk]);
+        } else {
+            adder.add_chosen_of(choice, begin, ends[chunk]);
         }
+    };
+    if (threads == 1) {
+        Adder adder(codes, weights, sums);
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) add(adder, chunk);
+        adder.flush();
         return;
     }
 #pragma omp parallel num_threads(threads)
     {
-        Workspace space;
         std::vector<int64_t> own(width, 0);
+        Adder adder(codes, weights, own.data());
 #pragma omp for schedule(static)
-        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
-            add_chunk(codes, weights, choice, chunk == 0 ? 0 : ends[chunk - 1], ends[chunk], space, own.data());
-        }
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) add(adder, chunk);
+        adder.flush();
 #pragma omp critical
         for (std::size_t cell = 0; cell < width; ++cell) sums[cell] += own[cell];
     }

@@ -18,15 +18,31 @@ namespace permissible::boosting {
 inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
 inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
 inline constexpr int kSingleBits = 24;            // bits of a lone signed weight
-inline constexpr std::size_t kRunRows = 64;       // rows that a sampled search takes or leaves together
+inline constexpr std::size_t kRunRows = 512;      // rows that a sampled search takes or leaves together
 
-/// What the rows weigh in this round; `multiplicity` is null unless sample weights are whole numbers.
-struct RowWeights {
+/// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
+/// lower half when `pair`, times the row's copies.
+class WeightSource {
+  public:
+    virtual ~WeightSource() = default;
+    virtual bool pair() const = 0;
+    virtual void pack(std::size_t begin, std::size_t n, int64_t* out) const = 0;
+    /// Copies of each row, null when every row counts once.
+    virtual const float* multiplicity() const = 0;
+};
+
+/// Weights that were computed elsewhere.
+class ArrayWeights final : public WeightSource {
+  public:
     const float* signed_weight = nullptr;
-    const float* curvature = nullptr;
-    const float* multiplicity = nullptr;
+    const float* curvature = nullptr;  // null: signed weights alone
+    const float* copies = nullptr;
     double weight_grid = 1.0;
     double curvature_grid = 1.0;
+
+    bool pair() const override { return curvature != nullptr; }
+    const float* multiplicity() const override { return copies; }
+    void pack(std::size_t begin, std::size_t n, int64_t* out) const override;
 };
 
 /// Which rows are summed: those whose mask byte is `wanted` (all when the mask is null), thinned to a share of runs.
@@ -38,11 +54,14 @@ struct RowChoice {
     uint64_t first_row = 0;  // global number of row 0, so that the parts of a table agree on the runs
 };
 
+/// Multiplies packed weights by the copies of their rows.
+void repeat_packed(const float* copies, std::size_t n, int64_t* values);
+
 /// Ends of the chunks: at most kChunkUnits rows, and at most that many units of multiplicity plus one row's.
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity);
 
 /// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
-void histogram(const CodeBlocks& codes, const RowWeights& weights, const RowChoice& choice,
+void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
 
 /// Whether a sampled search takes this run of rows.

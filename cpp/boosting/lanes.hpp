@@ -28,7 +28,7 @@ struct Lanes<double> {
     static constexpr std::size_t count = 1;
     static PERMISSIBLE_INLINE double load(const double* from) { return *from; }
     static PERMISSIBLE_INLINE void store(double* to, double value) { *to = value; }
-    static PERMISSIBLE_INLINE void store(float* to, double value) { *to = static_cast<float>(value); }
+    static PERMISSIBLE_INLINE double single(double value) { return static_cast<double>(static_cast<float>(value)); }
     static PERMISSIBLE_INLINE Mask flags(const uint8_t* from) { return -static_cast<int64_t>(*from); }
     static PERMISSIBLE_INLINE double all(double value) { return value; }
 };
@@ -43,9 +43,8 @@ struct Lanes<V4> {
         return value;
     }
     static PERMISSIBLE_INLINE void store(double* to, V4 value) { std::memcpy(to, &value, 32); }
-    static PERMISSIBLE_INLINE void store(float* to, V4 value) {
-        const F4 narrow = __builtin_convertvector(value, F4);
-        std::memcpy(to, &narrow, 16);
+    static PERMISSIBLE_INLINE V4 single(V4 value) {  // rounded to single precision
+        return __builtin_convertvector(__builtin_convertvector(value, F4), V4);
     }
     static PERMISSIBLE_INLINE I4 flags(const uint8_t* from) {  // one load, one comparison: bytes are 0 or 1
         uint32_t bytes;

@@ -104,8 +104,6 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     const V zero_state = L::all(Loss::state_of(0.0));
     const V value_grid = L::all(grids.value);
     double* const states = examples.state;
-    float* const signed_weights = examples.signed_weight;
-    float* const curvatures = examples.curvature;
     const uint8_t* const labels = examples.positive;
     const FactorLanes<V> spread(factors);
     const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
@@ -120,8 +118,6 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         V sample = L::all(1.0);
         if constexpr (Real) sample = L::load(examples.real_weight + i);
         const V w = sample * d.weight, k = sample * d.curvature;
-        L::store(signed_weights + i, select(positive, w, -w));
-        if (curvatures != nullptr) L::store(curvatures + i, k);
         weight = wrapped(weight, lifted(w * weight_grid));
         curvature = wrapped(curvature, lifted(k * curvature_grid));
         value = wrapped(value, lifted(sample * loss.value(state, d) * value_grid));
@@ -149,6 +145,38 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     sums.low = smaller(sums.low, least(low));
     sums.high = larger(sums.high, greatest(high));
     return i;
+}
+
+template <class V, bool Real, bool Pair, class Loss>
+PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& examples, double weight_grid,
+                                        double curvature_grid, std::size_t begin, std::size_t i, std::size_t end,
+                                        int64_t* out) {
+    using L = Lanes<V>;
+    using Mask = typename L::Mask;
+    const V weights = L::all(weight_grid), curvatures = L::all(curvature_grid);
+    for (; i + L::count <= end; i += L::count) {
+        const Mask positive = L::flags(examples.positive + i);
+        const Derivatives<V> d = loss.at(L::load(examples.state + i));
+        V sample = L::all(1.0);
+        if constexpr (Real) sample = L::load(examples.real_weight + i);
+        const V w = sample * d.weight;
+        // In single precision first, as weights that come from elsewhere are.
+        const Mask signed_weight = rounded(L::single(select(positive, w, -w)) * weights);
+        Mask packed = signed_weight;
+        if constexpr (Pair) packed = (signed_weight << 32) + rounded(L::single(sample * d.curvature) * curvatures);
+        std::memcpy(out + (i - begin), &packed, sizeof packed);
+    }
+    return i;
+}
+
+template <bool Real, bool Pair, class Loss>
+PERMISSIBLE_CLONES void pack_plain(const Loss loss, const Examples& examples, double weight_grid, double curvature_grid,
+                                   std::size_t begin, std::size_t end, int64_t* out) {
+    std::size_t i = begin;
+    if constexpr (Loss::in_lanes) {
+        i = pack_run<V4, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+    }
+    pack_run<double, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
 }
 
 template <bool Real, class Loss>
@@ -206,6 +234,14 @@ class Passes final : public LossPasses {
              ? apply_plain<true, Loss>
              : apply_plain<false, Loss>)(loss_, examples, step.mask, factors, grids, begin, end, block);
         add(sums, block, 1);
+    }
+
+    void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid, double curvature_grid,
+              bool pair, int64_t* out) const override {
+        const bool real = examples.mode == WeightMode::real;
+        const auto kernel = real ? (pair ? pack_plain<true, true, Loss> : pack_plain<true, false, Loss>)
+                                 : (pair ? pack_plain<false, true, Loss> : pack_plain<false, false, Loss>);
+        kernel(loss_, examples, weight_grid, curvature_grid, begin, begin + n, out);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {

@@ -24,8 +24,6 @@ struct Examples {
     const float* multiplicity = nullptr;
     const double* real_weight = nullptr;
     double* state = nullptr;
-    float* signed_weight = nullptr;  // y w, times the sample weight when it is real
-    float* curvature = nullptr;      // null when the criterion does not need it
 };
 
 /// Values added to the score: on the rows that the rule covers and on the others. `mask` null covers every row.
@@ -68,6 +66,9 @@ class LossPasses {
                          std::size_t end, Measured& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                        std::size_t end, Applied& sums) const = 0;
+    /// The weights of rows [begin, begin + n) as packed integers (histogram.hpp), not yet times their copies.
+    virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
+                      double curvature_grid, bool pair, int64_t* out) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;
     virtual double state_of(double margin) const = 0;
     virtual double margin_of(double state) const = 0;

@@ -25,8 +25,6 @@ Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weigh
       passes_(make_passes(loss, parameter)),
       own_state_(state == nullptr ? codes.n_rows : 0),
       state_(state == nullptr ? own_state_.data() : state),
-      signed_weight_(codes.n_rows),
-      curvature_(two_sums ? codes.n_rows : 0),
       mask_(codes.n_rows) {
     if (!passes_) throw std::invalid_argument("no compiled loss of this name");
     examples_.n_rows = codes.n_rows;
@@ -51,8 +49,6 @@ Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weigh
     }
     ends_ = chunk_ends(codes.n_rows, examples_.multiplicity);
     examples_.state = state_;
-    examples_.signed_weight = signed_weight_.data();
-    examples_.curvature = two_sums ? curvature_.data() : nullptr;
 }
 
 template <class Work>
@@ -87,25 +83,55 @@ const uint8_t* Rows::mask_of(const RuleMask& rule) {
     return mask_.data();
 }
 
+namespace {
+
+/// Weights computed from the states where they are needed: cheaper than writing them to memory and reading them back.
+class StateWeights final : public WeightSource {
+  public:
+    StateWeights(const LossPasses& passes, const Examples& examples, bool pair, double weight_grid,
+                 double curvature_grid)
+        : passes_(passes),
+          examples_(examples),
+          pair_(pair),
+          weight_grid_(weight_grid),
+          curvature_grid_(curvature_grid) {}
+
+    bool pair() const override { return pair_; }
+    const float* multiplicity() const override { return examples_.multiplicity; }
+    void pack(std::size_t begin, std::size_t n, int64_t* out) const override {
+        passes_.pack(examples_, begin, n, weight_grid_, curvature_grid_, pair_, out);
+        if (examples_.multiplicity != nullptr) repeat_packed(examples_.multiplicity + begin, n, out);
+    }
+
+  private:
+    const LossPasses& passes_;
+    const Examples& examples_;
+    bool pair_;
+    double weight_grid_, curvature_grid_;
+};
+
+}  // namespace
+
 void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
                         int64_t* sums) {
-    const RowWeights weights{signed_weight_.data(), two_sums_ ? curvature_.data() : nullptr, examples_.multiplicity,
-                             weight_grid, curvature_grid};
     RowChoice choice;
     choice.share = share;
     choice.seed = seed;
     choice.first_row = first_row_;
     if (!prefix.empty()) choice.mask = mask_of(prefix);
+    const StateWeights weights(*passes_, examples_, two_sums_, weight_grid, curvature_grid);
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 
 int64_t Rows::signed_weight_of(const RuleMask& rule, double weight_grid) {
     const uint8_t* mask = mask_of(rule);
+    const StateWeights weights(*passes_, examples_, false, weight_grid, 1.0);
+    std::vector<int64_t> values(kChunkUnits);
     int64_t sum = 0;
-    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
-        if (mask[i] == 0) continue;
-        const int64_t copies = examples_.multiplicity == nullptr ? 1 : static_cast<int64_t>(multiplicity_[i]);
-        sum += copies * static_cast<int64_t>(std::nearbyint(static_cast<double>(signed_weight_[i]) * weight_grid));
+    for (std::size_t begin = 0; begin < codes_.n_rows; begin += kChunkUnits) {
+        const std::size_t n = std::min(kChunkUnits, codes_.n_rows - begin);
+        weights.pack(begin, n, values.data());
+        for (std::size_t i = 0; i < n; ++i) sum += mask[begin + i] ? values[i] : 0;
     }
     return sum;
 }

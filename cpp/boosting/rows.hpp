@@ -58,7 +58,7 @@ class Rows {
     std::unique_ptr<LossPasses> passes_;
     std::vector<double> own_state_;
     double* state_;
-    std::vector<float> signed_weight_, curvature_, multiplicity_;
+    std::vector<float> multiplicity_;
     std::vector<uint8_t> mask_;
     RuleMask masked_rule_;
     bool masked_ = false;
