@@ -1,7 +1,8 @@
 """One row: the same work done by us and by peers, interleaved in one process, with what each of them reached.
 
 The law: times are compared only inside a row, as minima over interleaved repetitions; each contender also returns the
-quality it reached (a log-loss, an objective, an error), so that nobody wins by doing less.
+quality it reached (a log-loss, an objective, an error), so that nobody wins by doing less. Rows of one thread are timed in
+processor time, which is the clock's on a quiet machine and does not move with what else runs on a busy one.
 """
 
 import time
@@ -77,17 +78,30 @@ class Outcome:
             return "shown"
         return "pass" if self.ratio(peer) >= self.row.at_least[peer] else "short"
 
+    def told(self) -> str:
+        """One line: our amount, and each peer's with the ratio."""
+        if self.failure:
+            return f"  failed: {self.failure}"
+        ours = self.measured["permissible"]
+        peers = [
+            f"{peer} {measured.best:.3g} ({self.ratio(peer):.2f}x, {self.verdict(peer)}; {measured.quality:.4g})"
+            for peer, measured in self.measured.items()
+            if peer != "permissible"
+        ]
+        return f"  {ours.best:.3g} {self.row.unit} ({self.row.quality} {ours.quality:.4g}); " + "; ".join(peers)
+
 
 def measure(row: Row) -> Outcome:
     """Run the contenders of a row in turn, `repeats` times, after one unmeasured turn of each."""
     contenders = row.prepare()
+    clock = time.process_time if row.threads == 1 else time.perf_counter
     amounts: dict[str, list[float]] = {name: [] for name in contenders}
     quality: dict[str, float] = {}
     for turn in range(row.repeats + 1):
         for name, work in contenders.items():
-            start = time.perf_counter()
+            start = clock()
             reached = work()
-            seconds = time.perf_counter() - start
+            seconds = clock() - start
             amount, quality[name] = reached if isinstance(reached, tuple) else (seconds, reached)
             if turn or row.repeats == 1:
                 amounts[name].append(amount)
@@ -105,4 +119,5 @@ def measure_all(rows: Iterable[Row], progress: Callable[[str], None] = print) ->
             outcomes.append(measure(row))
         except Exception as error:  # the table must show which row failed, and go on with the next
             outcomes.append(Outcome(row, failure=f"{type(error).__name__}: {error}"))
+        progress(outcomes[-1].told())
     return outcomes

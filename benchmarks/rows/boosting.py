@@ -184,9 +184,7 @@ def equal_loss(n_rows: int) -> Mapping[str, Work]:
     target = reached[best] + 0.002
     import permissible as pm
 
-    grown = pm.ULSClassifier(
-        n_rules=600, max_literals=2, learning_rate=1.0, beam=1, early_stopping=False, random_state=0
-    )
+    grown = pm.ULSClassifier(n_rules=600, max_literals=2, early_stopping=False, random_state=0)
     stages = grown.fit(train, labels).staged_predict_proba(test)
     needed = next((k + 1 for k, p in enumerate(stages) if log_loss(truth, p[:, 1]) <= target), 600)
     staged = [log_loss(truth, light(best).predict_proba(test, num_iteration=k)[:, 1]) for k in range(5, ROUNDS + 1, 5)]  # type: ignore[attr-defined]

@@ -90,6 +90,7 @@ def rows(full: bool) -> Iterator[Row]:
         prepare=lambda: _prepare(n_rows),
         at_least={},
         quality="mean loss",
+        threads=2,
         repeats=3,
     )
 

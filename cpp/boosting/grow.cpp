@@ -93,38 +93,42 @@ class Growth {
         return sum;
     }
 
-    void summed(const RuleMask& prefix, Sums& sums) {
+    void summed(const RuleMask& prefix, Sums& sums, bool covered = true) {
         std::fill(sums.begin(), sums.end(), 0);
-        rows_.histogram_of(prefix, grids_.weight, grids_.curvature, options_.share, seed_, sums.data());
+        rows_.histogram_of(prefix, grids_.weight, grids_.curvature, options_.share, seed_, sums.data(), covered);
     }
 
-    /// Sums of parent and literal, and of parent and not literal; only the side with fewer rows is visited.
-    void split(const RuleMask& parent, std::size_t parent_rows, const Sums& parent_sums, const Candidate& literal,
-               Sums& kept, Sums& left) {
+    /// Sums of parent and literal, and of parent and not literal; only the side with fewer rows is visited. Returns how
+    /// many rows the first side has.
+    std::size_t split(const RuleMask& parent, std::size_t parent_rows, const Sums& parent_sums,
+                      const Candidate& literal, Sums& kept, Sums& left) {
         RuleMask rule = parent;
         rule.push_back(mask_of(literal));
         rows_.mask_of(rule);
-        const bool small = 2 * rows_.covered() <= parent_rows;
-        if (!small) rule.back() = mask_of(negated(literal, true));
+        const std::size_t inside = rows_.covered();
+        const bool small = 2 * inside <= parent_rows;
         Sums& visited = small ? kept : left;
         Sums& other = small ? left : kept;
-        summed(rule, visited);
+        if (!small && !parent.empty()) rule.back() = mask_of(negated(literal, true));
+        summed(rule, visited, small || !parent.empty());  // without a parent the other side is what the mask leaves
         for (std::size_t i = 0; i < width_; ++i) other[i] = parent_sums[i] - visited[i];
+        return inside;
     }
 
     void complete(const Candidate& first) {
         Sums kept = pool().take(width_), left = pool().take(width_);
-        split({}, rows_.n_rows(), all_, first, kept, left);
-        extend(first, kept);
+        const std::size_t inside = split({}, rows_.n_rows(), all_, first, kept, left);
+        extend(first, inside, kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
-        extend(opposite, left);
+        extend(opposite, rows_.n_rows() - inside, left);
         pool().give(std::move(kept));
         pool().give(std::move(left));
     }
 
-    void extend(const Candidate& first, Sums& sums) {
+    /// Completes a rule that begins with `first`, which covers so many rows with these sums.
+    void extend(const Candidate& first, std::size_t covered, Sums& sums) {
         std::vector<Candidate> literals{first};
         std::vector<int> used{first.column};
         while (static_cast<int>(literals.size()) < options_.max_literals) {
@@ -133,22 +137,25 @@ class Growth {
                 return a.decrease < b.decrease;  // the first of equals, that is the lowest column
             });
             if (!(best->decrease > literals.back().decrease * (1.0 + kImprovement))) break;
-            if (static_cast<int>(literals.size()) + 1 < options_.max_literals) descend(literals, *best, sums);
+            if (static_cast<int>(literals.size()) + 1 < options_.max_literals) {
+                covered = descend(literals, covered, *best, sums);
+            }
             literals.push_back(*best);
             used.push_back(best->column);
         }
         if (literals.size() > 1) keep(literals);
     }
 
-    void descend(const std::vector<Candidate>& literals, const Candidate& next, Sums& sums) {
+    std::size_t descend(const std::vector<Candidate>& literals, std::size_t covered, const Candidate& next,
+                        Sums& sums) {
         RuleMask parent;
         for (const Candidate& literal : literals) parent.push_back(mask_of(literal));
-        rows_.mask_of(parent);
         Sums kept = pool().take(width_), left = pool().take(width_);
-        split(parent, rows_.covered(), sums, next, kept, left);
+        const std::size_t inside = split(parent, covered, sums, next, kept, left);
         sums.swap(kept);
         pool().give(std::move(kept));
         pool().give(std::move(left));
+        return inside;
     }
 
     void keep(const std::vector<Candidate>& literals) {

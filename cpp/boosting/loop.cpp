@@ -211,12 +211,15 @@ class Loop {
         if (static_cast<double>(rows_.n_rows()) * static_cast<double>(result_.rounds.size()) > kGradientWork) {
             squares = std::numeric_limits<double>::quiet_NaN();
         } else {
+            std::vector<RuleMask> rules;
             for (const Round& round : result_.rounds) {
-                RuleMask rule;
+                RuleMask& rule = rules.emplace_back();
                 for (const Candidate& literal : round.literals) {
                     rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
                 }
-                const double in = static_cast<double>(rows_.signed_weight_of(rule, grids.weight)) / grids.weight;
+            }
+            for (const int64_t sum : rows_.signed_weights_of(rules, grids.weight)) {
+                const double in = static_cast<double>(sum) / grids.weight;
                 squares += (2.0 * in - all) * (2.0 * in - all);
             }
         }

@@ -110,30 +110,40 @@ class StateWeights final : public WeightSource {
     double weight_grid_, curvature_grid_;
 };
 
+PERMISSIBLE_CLONES
+int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += values[i] & -static_cast<int64_t>(mask[i]);
+    return sum;
+}
+
 }  // namespace
 
 void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
-                        int64_t* sums) {
+                        int64_t* sums, bool covered) {
     RowChoice choice;
     choice.share = share;
     choice.seed = seed;
     choice.first_row = first_row_;
+    choice.wanted = covered;
     if (!prefix.empty()) choice.mask = mask_of(prefix);
     const StateWeights weights(*passes_, examples_, two_sums_, weight_grid, curvature_grid);
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 
-int64_t Rows::signed_weight_of(const RuleMask& rule, double weight_grid) {
-    const uint8_t* mask = mask_of(rule);
+std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const {
     const StateWeights weights(*passes_, examples_, false, weight_grid, 1.0);
-    std::vector<int64_t> values(kChunkUnits);
-    int64_t sum = 0;
+    std::vector<int64_t> values(kChunkUnits), sums(rules.size(), 0);
+    std::vector<uint8_t> mask(kChunkUnits);
     for (std::size_t begin = 0; begin < codes_.n_rows; begin += kChunkUnits) {
         const std::size_t n = std::min(kChunkUnits, codes_.n_rows - begin);
         weights.pack(begin, n, values.data());
-        for (std::size_t i = 0; i < n; ++i) sum += mask[begin + i] ? values[i] : 0;
+        for (std::size_t t = 0; t < rules.size(); ++t) {
+            mask_rows(codes_, rules[t], begin, begin + n, mask.data());
+            sums[t] += covered_sum(values.data(), mask.data(), n);
+        }
     }
-    return sum;
+    return sums;
 }
 
 Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {

@@ -24,10 +24,11 @@ class Rows {
     Applied restart(const double* score, double constant, const Grids& grids);
     /// Sets the margins to those of score = constant + sum of coefficient * h, added in order.
     Applied reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant, const Grids& grids);
+    /// Over the rows that a rule covers, or over the others.
     void histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
-                      int64_t* sums);
-    /// The sum of the quantised signed weights of the rows that a rule covers.
-    int64_t signed_weight_of(const RuleMask& rule, double weight_grid);
+                      int64_t* sums, bool covered = true);
+    /// Of each rule the sum of the quantised signed weights of the rows that it covers, in one visit of the rows.
+    std::vector<int64_t> signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const;
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     Applied apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     /// The mask of a rule, kept until another one is asked for; also the number of covered rows.

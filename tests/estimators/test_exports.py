@@ -14,7 +14,7 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.estimators.exports import schema_of, table_of
+from permissible.estimators.cards import schema_of, table_of
 from tests.estimators.test_files import CASES, mixed
 from tests.models.random_models import rows_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from permissible.estimators.exports import actions_for, card_of, table_of
+from permissible.estimators.cards import actions_for, card_of, table_of
 from permissible.models.evaluate import probabilities, scores
 from tests.estimators.test_files import CASES
 

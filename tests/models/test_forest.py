@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.estimators.exports import card_of
+from permissible.estimators.cards import card_of
 from permissible.estimators.intake import rows
 from permissible.models import evaluate
 from permissible.models.forest_document import forest_document, read_forest

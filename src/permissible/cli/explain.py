@@ -67,7 +67,7 @@ def one_row(fitted: Any, data: Path, row: int, file_options: Any) -> dict[str, A
 
 
 def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
-    from permissible.estimators.exports import contributions
+    from permissible.estimators.cards import contributions
 
     card, adds = contributions(fitted, asked)
     terms: list[dict[str, Any]] = [{"words": "always", "adds": list(card.intercept)}]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from permissible import decisions
-from permissible.estimators.exports import schema_of
+from permissible.estimators.cards import schema_of
 from permissible.estimators.fitted import FILED, filed, restored
 from permissible.models.atomic import write
 from permissible.models.document import (

@@ -10,7 +10,8 @@ from permissible.decisions import CostMatrix, Decision
 from permissible.distributed.mcboost import BoostFit
 from permissible.distributed.parted import Parted
 from permissible.estimators import intake
-from permissible.estimators.exports import Exports, card_of
+from permissible.estimators.cards import card_of
+from permissible.estimators.exports import Exports
 from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole

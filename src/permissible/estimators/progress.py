@@ -1,21 +1,50 @@
-"""How a long fit shows itself: a bar on the terminal when `verbose`, and scikit-learn's callbacks where it has them (1.9)."""
+"""How a long fit shows itself: a bar on the terminal when `verbose`, and scikit-learn's callbacks where it has them (1.9).
 
+Its callbacks load a library for bars on the terminal, a tenth of a second: they are only loaded when somebody sets one.
+"""
+
+import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 Watch = Callable[[int], bool]
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
+if importlib.util.find_spec("sklearn.callback") is None:  # scikit-learn before 1.9
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:
         """Nothing to support."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Leave a method as it is."""
-        return method
+else:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """scikit-learn's mixin of this name, loaded when it is first needed."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Set the callbacks that a fit tells of its rounds; none removes them."""
+            from sklearn.callback import CallbackSupportMixin as Mixin
+
+            return Mixin.set_callbacks(self, *callbacks)
+
+        def _init_callback_context(self, *args: Any, **more: Any) -> Any:
+            from sklearn.callback import CallbackSupportMixin as Mixin
+
+            return Mixin._init_callback_context(self, *args, **more)
+
+
+def with_callbacks(method: Any) -> Any:
+    """Make a method tear down the callbacks that it set up, however it ends."""
+
+    @wraps(method)
+    def managed(estimator: Any, *args: Any, **more: Any) -> Any:
+        if not getattr(estimator, "_skl_callbacks", None):
+            return method(estimator, *args, **more)
+        from sklearn.callback import with_callbacks as managing
+
+        return managing(method)(estimator, *args, **more)
+
+    return managed
 
 
 __all__ = ["CallbackSupportMixin", "Watch", "watched", "with_callbacks"]

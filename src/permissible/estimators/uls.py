@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,25 +10,24 @@ from sklearn.exceptions import ConvergenceWarning
 
 from permissible import losses
 from permissible.bins import BinnedTable, Binning, encode, row_hashes
-from permissible.distributed.parted import Parted
-from permissible.distributed.uls import fit_label
 from permissible.estimators.exports import Exports
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.uls_columns import remember_columns, training_matrix
 from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
 from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
 from permissible.estimators.whole import whole
 from permissible.learners.uls_auto import LossEvidence, choose_loss
 from permissible.learners.uls_certificate import certify, history_of
-from permissible.learners.uls_columns import boost_columns
 from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
 from permissible.models.linear import LinearModel
 from permissible.table.reading import read
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
+
+if TYPE_CHECKING:
+    from permissible.distributed.parted import Parted
 
 
 class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -198,7 +197,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         return tags
 
     @whole
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> "ULSClassifier":
         """Boost rules on the rows of X with labels y.
 
@@ -223,6 +222,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
+        if not given.weighted:  # ones, as long as the table: not kept beside the rows during the fit
+            given = replace(given, weight=np.ones(0))
         asked = plan(self, given.table.n_rows, fit_seed)
         binned = given.bins(self.max_bins, fit_seed, n_threads)
         before = self._continue(given)
@@ -246,8 +247,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self._store(binned.binning, found, evidence)
         return self
 
-    def _fit_parted(self, data: Parted, loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
+    def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
+        from permissible.distributed.uls import fit_label
+
         asked = plan(self, data.n_rows, fit_seed)
         labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
         with watched(self, asked.candidates[0].n_rules) as watch:
@@ -304,6 +307,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     def _fit_columns(self, X: Any, y: Any, sample_weight: Any) -> "ULSClassifier":
         """features="columns": Algorithm 1 on the columns of X."""
+        from permissible.estimators.uls_columns import remember_columns, training_matrix
+        from permissible.learners.uls_columns import boost_columns
+
         loss = losses.get(self.loss)
         features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
         options = plan(self, features.shape[0], seed(self.random_state)).candidates[0]

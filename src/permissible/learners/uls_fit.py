@@ -20,7 +20,6 @@ from permissible.learners.uls_memory import CompiledRows, PythonRows, PythonSurr
 from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_rows import Rows, Surrogate, Terms
 from permissible.learners.uls_trace import Trace
-from permissible.learners.uls_tree import boost_trees
 from permissible.losses import Loss
 from permissible.types import FloatArray
 
@@ -86,6 +85,8 @@ def run_loop(examples: Examples, options: ULSOptions, task: Task, held: Examples
         return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held)
     loss = losses.get(task.loss)
     if task.features == "tree":
+        from permissible.learners.uls_tree import boost_trees  # loaded only where trees are grown
+
         return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads)
     kernel = compiled(loss)
     if kernel is not None and options.scheme == 1:

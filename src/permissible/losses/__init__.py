@@ -1,18 +1,38 @@
 """Pure mathematics on arrays: one function phi, and the loss, weight, link, impurity and surrogates derived from it."""
 
+from typing import TYPE_CHECKING
+
+from permissible._lazy import attach
 from permissible.losses.bags import BAGS
-from permissible.losses.consistency import Consistency, check_consistency
 from permissible.losses.entropy import Entropy
-from permissible.losses.guess_aversion import Counterexample, GuessAversion, is_guess_averse
-from permissible.losses.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
-from permissible.losses.line_conditions import LinesVerdict
 from permissible.losses.margin_loss import MarginLoss
-from permissible.losses.multiclass import GEL, GLL, LS, LT, MC, MulticlassLoss, StructuredHinge, get_multiclass
-from permissible.losses.own_phi import from_phi
-from permissible.losses.own_psi import from_psi
 from permissible.losses.permissible_loss import PermissibleLoss
-from permissible.losses.piecewise import PiecewiseLinear, Segments
 from permissible.losses.registry import Loss, get, names, register, unregister
+
+if TYPE_CHECKING:
+    from permissible.losses.consistency import Consistency, check_consistency
+    from permissible.losses.guess_aversion import Counterexample, GuessAversion, is_guess_averse
+    from permissible.losses.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
+    from permissible.losses.line_conditions import LinesVerdict
+    from permissible.losses.multiclass import GEL, GLL, LS, LT, MC, MulticlassLoss, StructuredHinge, get_multiclass
+    from permissible.losses.own_phi import from_phi
+    from permissible.losses.own_psi import from_psi
+    from permissible.losses.piecewise import PiecewiseLinear, Segments
+
+# What a fit of a loss by name does not need is loaded when first used.
+_LATER = {
+    "consistency": ["Consistency", "check_consistency"],
+    "guess_aversion": ["Counterexample", "GuessAversion", "is_guess_averse"],
+    "large_margin": ["LargeMarginLoss", "dwd", "hinge", "lum", "squared_hinge"],
+    "line_conditions": ["LinesVerdict"],
+    "multiclass": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
+    "own_phi": ["from_phi"],
+    "own_psi": ["from_psi"],
+    "piecewise": ["PiecewiseLinear", "Segments"],
+}
+__getattr__ = attach(
+    __name__, [], {name: f"{__name__}.{module}" for module, listed in _LATER.items() for name in listed}
+)[0]
 
 __all__ = [
     "BAGS",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Decision, class_codes
-from permissible.estimators.exports import actions_for, card_of, table_of
+from permissible.estimators.cards import actions_for, card_of, table_of
 from permissible.models.evaluate import adds, holds, words
 from permissible.models.plain_card import plain_actions, plain_card
 from permissible.models.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
