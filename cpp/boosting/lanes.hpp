@@ -1,5 +1,6 @@
-// Four rows at a time, or one: the same formulas over both. The law: only IEEE operations that round alike in a vector
-// and alone, so a row gets the same bits in the body of a loop and in its tail.
+// Eight rows at a time (in the file that defines PERMISSIBLE_EIGHT_LANES), four, or one: the same formulas over all.
+// The law: only IEEE operations that round alike in a vector and alone, so a row gets the same bits in the body of a
+// loop and in its tail.
 #pragma once
 
 #include <cmath>
@@ -18,24 +19,41 @@ inline constexpr double kMagic =
     6755399441055744.0;  // 1.5 * 2^52: adding it rounds a double to an integer in its low bits
 inline constexpr int64_t kMagicBits = 0x4338000000000000LL;
 
+#ifdef PERMISSIBLE_EIGHT_LANES
+typedef double V8 __attribute__((vector_size(64)));
+typedef int64_t I8 __attribute__((vector_size(64)));
+
+/// A flag of each of eight rows: one bit, where fewer lanes take a whole integer, all ones or zero.
+struct Flags8 {
+    __mmask8 bits;
+    PERMISSIBLE_INLINE Flags8 operator&(Flags8 other) const { return {static_cast<__mmask8>(bits & other.bits)}; }
+    PERMISSIBLE_INLINE Flags8 operator|(Flags8 other) const { return {static_cast<__mmask8>(bits | other.bits)}; }
+    PERMISSIBLE_INLINE Flags8 operator~() const { return {static_cast<__mmask8>(~bits)}; }
+};
+#endif
+
 /// Types and loads of V rows at once.
 template <class V>
 struct Lanes;
 
 template <>
 struct Lanes<double> {
-    using Mask = int64_t;
+    using Ints = int64_t;
+    using Flags = int64_t;
+    using Count = int64_t;
     static constexpr std::size_t count = 1;
     static PERMISSIBLE_INLINE double load(const double* from) { return *from; }
     static PERMISSIBLE_INLINE void store(double* to, double value) { *to = value; }
     static PERMISSIBLE_INLINE double single(double value) { return static_cast<double>(static_cast<float>(value)); }
-    static PERMISSIBLE_INLINE Mask flags(const uint8_t* from) { return -static_cast<int64_t>(*from); }
+    static PERMISSIBLE_INLINE Flags flags(const uint8_t* from) { return -static_cast<int64_t>(*from); }
     static PERMISSIBLE_INLINE double all(double value) { return value; }
 };
 
 template <>
 struct Lanes<V4> {
-    using Mask = I4;
+    using Ints = I4;
+    using Flags = I4;
+    using Count = I4;
     static constexpr std::size_t count = 4;
     static PERMISSIBLE_INLINE V4 load(const double* from) {
         V4 value;
@@ -56,6 +74,67 @@ struct Lanes<V4> {
     static PERMISSIBLE_INLINE V4 all(double value) { return V4{value, value, value, value}; }
 };
 
+#ifdef PERMISSIBLE_EIGHT_LANES
+template <>
+struct Lanes<V8> {
+    using Ints = I8;
+    using Flags = Flags8;
+    using Count = int64_t;
+    static constexpr std::size_t count = 8;
+    static PERMISSIBLE_INLINE V8 load(const double* from) { return _mm512_loadu_pd(from); }
+    static PERMISSIBLE_INLINE void store(double* to, V8 value) { _mm512_storeu_pd(to, value); }
+    static PERMISSIBLE_INLINE V8 single(V8 value) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(value)); }
+    static PERMISSIBLE_INLINE Flags8 flags(const uint8_t* from) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+        return {static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes))};
+    }
+    static PERMISSIBLE_INLINE V8 all(double value) { return _mm512_set1_pd(value); }
+};
+
+PERMISSIBLE_INLINE Flags8 below(V8 a, V8 b) {
+    return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
+}
+PERMISSIBLE_INLINE Flags8 equal(V8 a, V8 b) {
+    return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
+}
+PERMISSIBLE_INLINE V8 select(Flags8 flags, V8 a, V8 b) {
+    return _mm512_mask_blend_pd(flags.bits, b, a);
+}
+PERMISSIBLE_INLINE I8 kept(Flags8 flags, I8 value) {
+    return (I8)_mm512_maskz_mov_epi64(flags.bits, (__m512i)value);
+}
+PERMISSIBLE_INLINE int64_t counted(int64_t count, Flags8 flags) {
+    return count + __builtin_popcount(flags.bits);
+}
+PERMISSIBLE_INLINE V8 root(V8 x) {
+    return _mm512_sqrt_pd(x);
+}
+PERMISSIBLE_INLINE I8 bits_of(V8 x) {
+    return (I8)x;
+}
+PERMISSIBLE_INLINE V8 from_bits(I8 bits) {
+    return (V8)bits;
+}
+PERMISSIBLE_INLINE I8 rounded(V8 value) {
+    return (I8)(value + kMagic) - kMagicBits;
+}
+PERMISSIBLE_INLINE I8 lifted(V8 value) {
+    return (I8)(value + kMagic);
+}
+PERMISSIBLE_INLINE I8 wrapped(I8 a, I8 b) {
+    return (I8)_mm512_add_epi64((__m512i)a, (__m512i)b);
+}
+PERMISSIBLE_INLINE int64_t total(I8 value) {
+    return _mm512_reduce_add_epi64((__m512i)value);
+}
+PERMISSIBLE_INLINE double least(V8 value) {
+    return _mm512_reduce_min_pd(value);
+}
+PERMISSIBLE_INLINE double greatest(V8 value) {
+    return _mm512_reduce_max_pd(value);
+}
+#endif
+
 PERMISSIBLE_INLINE int64_t below(double a, double b) {
     return -static_cast<int64_t>(a < b);
 }
@@ -73,6 +152,20 @@ PERMISSIBLE_INLINE double select(int64_t mask, double a, double b) {
 }
 PERMISSIBLE_INLINE V4 select(I4 mask, V4 a, V4 b) {
     return mask ? a : b;
+}
+/// The integers of flagged rows, 0 of the others.
+PERMISSIBLE_INLINE int64_t kept(int64_t flags, int64_t value) {
+    return flags & value;
+}
+PERMISSIBLE_INLINE I4 kept(I4 flags, I4 value) {
+    return flags & value;
+}
+/// A count of rows, plus the flagged ones.
+PERMISSIBLE_INLINE int64_t counted(int64_t count, int64_t flags) {
+    return count - flags;
+}
+PERMISSIBLE_INLINE I4 counted(I4 count, I4 flags) {
+    return count - flags;
 }
 PERMISSIBLE_INLINE double root(double x) {
     return std::sqrt(x);
@@ -165,17 +258,17 @@ PERMISSIBLE_INLINE double greatest(V4 value) {
 /// polynomial).
 template <class V>
 PERMISSIBLE_INLINE V fast_log(V x) {
-    using Mask = typename Lanes<V>::Mask;
-    const Mask bits = bits_of(x);
-    const Mask shifted = bits - 0x3fe6a09e667f3bcdLL;  // exponent counted from sqrt(1/2)
+    using Ints = typename Lanes<V>::Ints;
+    const Ints bits = bits_of(x);
+    const Ints shifted = bits - 0x3fe6a09e667f3bcdLL;  // exponent counted from sqrt(1/2)
     // Arithmetic shift by 52 through a logical one (AVX2 has no other): lift by 2^11 exponents first.
-    const Mask lifted = shifted ^ static_cast<int64_t>(uint64_t{2048} << 52);  // plus 2^63, which is the sign alone
-    Mask exponent;
+    const Ints lifted = shifted ^ static_cast<int64_t>(uint64_t{2048} << 52);  // plus 2^63, which is the sign alone
+    Ints exponent;
     if constexpr (Lanes<V>::count == 1) {
         exponent = static_cast<int64_t>(static_cast<uint64_t>(lifted) >> 52) - 2048;
     } else {
-        typedef uint64_t U4 __attribute__((vector_size(32)));
-        exponent = (Mask)((U4)lifted >> 52) - 2048;
+        typedef uint64_t Unsigned __attribute__((vector_size(sizeof(Ints))));
+        exponent = (Ints)((Unsigned)lifted >> 52) - 2048;
     }
     const V m = from_bits(bits - (exponent << 52));
     const V k = from_bits(exponent + kMagicBits) - kMagic;

@@ -6,193 +6,43 @@
 #include <cmath>
 #include <limits>
 
-#include "boosting/lanes.hpp"
 #include "boosting/losses.hpp"
+#include "boosting/runs.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::boosting {
 
 namespace {
 
-/// The factors of the four kinds of rows: covered or not, positive or not (a step v moves the margin by y v).
-struct Factors {
-    double in_positive, in_negative, out_positive, out_negative;
-
-    template <class Loss>
-    Factors(const Loss& loss, const Step& step)
-        : in_positive(loss.factor(step.value_in)),
-          in_negative(loss.factor(-step.value_in)),
-          out_positive(loss.factor(step.value_out)),
-          out_negative(loss.factor(-step.value_out)) {}
-};
-
-/// The factors spread over lanes once, before a loop.
-template <class V>
-struct FactorLanes {
-    V in_positive, in_negative, out_positive, out_negative;
-
-    explicit PERMISSIBLE_INLINE FactorLanes(const Factors& from)
-        : in_positive(Lanes<V>::all(from.in_positive)),
-          in_negative(Lanes<V>::all(from.in_negative)),
-          out_positive(Lanes<V>::all(from.out_positive)),
-          out_negative(Lanes<V>::all(from.out_negative)) {}
-    template <class Mask>
-    PERMISSIBLE_INLINE V of(Mask in, Mask positive) const {
-        return select(in, select(positive, in_positive, in_negative), select(positive, out_positive, out_negative));
-    }
-};
-
-/// The integer sums of a run of rows; every field is added to.
-struct MeasureSums {
-    int64_t all[3] = {0, 0, 0};
-    int64_t covered[3] = {0, 0, 0};
-};
-
-struct ApplySums {
-    int64_t weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-};
-
-/// A sum of lifted integers without the lift.
-PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
-    return static_cast<int64_t>(static_cast<uint64_t>(sum) - count * static_cast<uint64_t>(kMagicBits));
+template <bool Real, class Loss>
+PERMISSIBLE_CLONES void measure_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                     const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                     MeasureSums& sums) {
+    measure_rows<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <class V, bool Real, class Loss>
-PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                           const Factors& factors, const Grids& grids, std::size_t begin,
-                                           std::size_t end, MeasureSums& sums) {
-    using L = Lanes<V>;
-    using Mask = typename L::Mask;
-    Mask count = Mask{} * 0;
-    Mask all[3] = {count, count, count}, covered[3] = {count, count, count};
-    const FactorLanes<V> spread(factors);
-    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
-    std::size_t i = begin;
-    for (; i + L::count <= end; i += L::count) {
-        const Mask in = L::flags(mask + i), positive = L::flags(examples.positive + i);
-        const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
-        const Derivatives<V> d = loss.at(state);
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V sign = select(positive, sample, -sample);
-        const Mask terms[3] = {lifted(sign * d.weight * weight_grid), lifted(sample * d.curvature * curvature_grid),
-                               lifted(sign * d.slope * curvature_grid)};
-        count -= in;
-        for (int s = 0; s < 3; ++s) {
-            all[s] = wrapped(all[s], terms[s]);
-            covered[s] = wrapped(covered[s], terms[s] & in);
-        }
-    }
-    const uint64_t rows = i - begin, rows_in = static_cast<uint64_t>(total(count));
-    for (int s = 0; s < 3; ++s) {
-        sums.all[s] += lowered(total(all[s]), rows);
-        sums.covered[s] += lowered(total(covered[s]), rows_in);
-    }
-    return i;
-}
-
-template <class V, bool Real, class Loss>
-PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                         const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                         ApplySums& sums) {
-    using L = Lanes<V>;
-    using Mask = typename L::Mask;
-    Mask weight = Mask{} * 0, curvature = weight, value = weight, error = weight, covered = weight, hits = weight;
-    V low = L::all(sums.low), high = L::all(sums.high);
-    const V zero_state = L::all(Loss::state_of(0.0));
-    const V value_grid = L::all(grids.value);
-    double* const states = examples.state;
-    const uint8_t* const labels = examples.positive;
-    const FactorLanes<V> spread(factors);
-    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
-    std::size_t i = begin;
-    for (; i + L::count <= end; i += L::count) {
-        const Mask in = L::flags(mask + i), positive = L::flags(labels + i);
-        const V state = loss.moved(L::load(states + i), spread.of(in, positive));
-        const Derivatives<V> d = loss.at(state);
-        L::store(states + i, state);
-        low = smaller(low, state);
-        high = larger(high, state);
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V w = sample * d.weight, k = sample * d.curvature;
-        weight = wrapped(weight, lifted(w * weight_grid));
-        curvature = wrapped(curvature, lifted(k * curvature_grid));
-        value = wrapped(value, lifted(sample * loss.value(state, d) * value_grid));
-        // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
-        const Mask wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
-                           (equal(state, zero_state) & ~positive);
-        if constexpr (Real) {
-            const Mask counted = rounded(sample * grids.error);
-            error += counted & wrong;
-            covered += counted & in;
-            hits += counted & in & positive;
-        } else {  // a flag is -1
-            error -= wrong;
-            covered -= in;
-            hits -= in & positive;
-        }
-    }
-    const uint64_t rows = i - begin;
-    sums.weight += lowered(total(weight), rows);
-    sums.curvature += lowered(total(curvature), rows);
-    sums.value += lowered(total(value), rows);
-    sums.error += total(error);
-    sums.covered += total(covered);
-    sums.covered_positive += total(hits);
-    sums.low = smaller(sums.low, least(low));
-    sums.high = larger(sums.high, greatest(high));
-    return i;
-}
-
-template <class V, bool Real, bool Pair, class Loss>
-PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& examples, double weight_grid,
-                                        double curvature_grid, std::size_t begin, std::size_t i, std::size_t end,
-                                        int64_t* out) {
-    using L = Lanes<V>;
-    using Mask = typename L::Mask;
-    const V weights = L::all(weight_grid), curvatures = L::all(curvature_grid);
-    for (; i + L::count <= end; i += L::count) {
-        const Mask positive = L::flags(examples.positive + i);
-        const Derivatives<V> d = loss.at(L::load(examples.state + i));
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V w = sample * d.weight;
-        // In single precision first, as weights that come from elsewhere are.
-        const Mask signed_weight = rounded(L::single(select(positive, w, -w)) * weights);
-        Mask packed = signed_weight;
-        if constexpr (Pair) packed = (signed_weight << 32) + rounded(L::single(sample * d.curvature) * curvatures);
-        std::memcpy(out + (i - begin), &packed, sizeof packed);
-    }
-    return i;
+template <bool Real, class Loss>
+PERMISSIBLE_CLONES void apply_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                   const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                   ApplySums& sums) {
+    apply_rows<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
 template <bool Real, bool Pair, class Loss>
-PERMISSIBLE_CLONES void pack_plain(const Loss loss, const Examples& examples, double weight_grid, double curvature_grid,
-                                   std::size_t begin, std::size_t end, int64_t* out) {
-    std::size_t i = begin;
+PERMISSIBLE_CLONES void pack_four(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
+                                  std::size_t begin, std::size_t end, int64_t* out) {
+    pack_rows<V4, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
+}
+
+template <class Loss>
+Kernels<Loss> kernels() {
     if constexpr (Loss::in_lanes) {
-        i = pack_run<V4, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+        if (has_eight_lanes()) return wide_kernels<Loss>();
     }
-    pack_run<double, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
-}
-
-template <bool Real, class Loss>
-PERMISSIBLE_CLONES void measure_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
-                                      const Factors factors, const Grids grids, std::size_t begin, std::size_t end,
-                                      MeasureSums& sums) {
-    if constexpr (Loss::in_lanes) begin = measure_run<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
-    measure_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
-}
-
-template <bool Real, class Loss>
-PERMISSIBLE_CLONES void apply_plain(const Loss loss, const Examples& examples, const uint8_t* mask,
-                                    const Factors factors, const Grids grids, std::size_t begin, std::size_t end,
-                                    ApplySums& sums) {
-    if constexpr (Loss::in_lanes) begin = apply_run<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
-    apply_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    return {{measure_four<false, Loss>, measure_four<true, Loss>},
+            {apply_four<false, Loss>, apply_four<true, Loss>},
+            {{pack_four<false, false, Loss>, pack_four<false, true, Loss>},
+             {pack_four<true, false, Loss>, pack_four<true, true, Loss>}}};
 }
 
 template <class Loss>
@@ -212,9 +62,7 @@ class Passes final : public LossPasses {
             return;
         }
         MeasureSums block;
-        (examples.mode == WeightMode::real
-             ? measure_plain<true, Loss>
-             : measure_plain<false, Loss>)(loss_, examples, step.mask, factors, grids, begin, end, block);
+        kernels_.measure[real(examples)](loss_, examples, step.mask, factors, grids, begin, end, block);
         add(sums, block, 1);
     }
 
@@ -230,18 +78,13 @@ class Passes final : public LossPasses {
             return;
         }
         ApplySums block;
-        (examples.mode == WeightMode::real
-             ? apply_plain<true, Loss>
-             : apply_plain<false, Loss>)(loss_, examples, step.mask, factors, grids, begin, end, block);
+        kernels_.apply[real(examples)](loss_, examples, step.mask, factors, grids, begin, end, block);
         add(sums, block, 1);
     }
 
     void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid, double curvature_grid,
               bool pair, int64_t* out) const override {
-        const bool real = examples.mode == WeightMode::real;
-        const auto kernel = real ? (pair ? pack_plain<true, true, Loss> : pack_plain<true, false, Loss>)
-                                 : (pair ? pack_plain<false, true, Loss> : pack_plain<false, false, Loss>);
-        kernel(loss_, examples, weight_grid, curvature_grid, begin, begin + n, out);
+        kernels_.pack[real(examples)][pair](loss_, examples, weight_grid, curvature_grid, begin, begin + n, out);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {
@@ -264,6 +107,8 @@ class Passes final : public LossPasses {
     double cap() const override { return Loss::cap; }
 
   private:
+    static int real(const Examples& examples) { return examples.mode == WeightMode::real; }
+
     static void add(Measured& sums, const MeasureSums& more, __int128 copies) {
         for (int s = 0; s < 3; ++s) {
             sums.in[s] += copies * more.covered[s];
@@ -283,6 +128,7 @@ class Passes final : public LossPasses {
     }
 
     Loss loss_;
+    Kernels<Loss> kernels_ = kernels<Loss>();
 };
 
 }  // namespace

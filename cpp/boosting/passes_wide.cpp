@@ -1,0 +1,81 @@
+// The kernels of passes.cpp with AVX-512, eight rows a register: the same operations, so the same bits; chosen at run
+// time.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#include <immintrin.h>
+#define PERMISSIBLE_EIGHT_LANES
+#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")
+#endif
+
+#include "boosting/losses.hpp"
+#include "boosting/runs.hpp"
+
+namespace permissible::boosting {
+
+#ifdef PERMISSIBLE_EIGHT_LANES
+
+namespace {
+
+template <bool Real, class Loss>
+void measure_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
+                   const Grids& grids, std::size_t begin, std::size_t end, MeasureSums& sums) {
+    measure_rows<V8, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+}
+
+template <bool Real, class Loss>
+void apply_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
+                 const Grids& grids, std::size_t begin, std::size_t end, ApplySums& sums) {
+    apply_rows<V8, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+}
+
+template <bool Real, bool Pair, class Loss>
+void pack_eight(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
+                std::size_t begin, std::size_t end, int64_t* out) {
+    pack_rows<V8, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
+}
+
+}  // namespace
+
+bool has_eight_lanes() {
+    static const bool found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return found;
+}
+
+template <class Loss>
+Kernels<Loss> wide_kernels() {
+    return {{measure_eight<false, Loss>, measure_eight<true, Loss>},
+            {apply_eight<false, Loss>, apply_eight<true, Loss>},
+            {{pack_eight<false, false, Loss>, pack_eight<false, true, Loss>},
+             {pack_eight<true, false, Loss>, pack_eight<true, true, Loss>}}};
+}
+
+#else
+
+bool has_eight_lanes() {
+    return false;
+}
+
+template <class Loss>
+Kernels<Loss> wide_kernels() {
+    return {};
+}
+
+#endif
+
+template Kernels<Logistic> wide_kernels<Logistic>();
+template Kernels<Matsushita> wide_kernels<Matsushita>();
+template Kernels<Squared> wide_kernels<Squared>();
+template Kernels<LeastSquares> wide_kernels<LeastSquares>();
+template Kernels<Exponential> wide_kernels<Exponential>();
+
+}  // namespace permissible::boosting
