@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = attach(
         "UDTClassifier": "permissible.estimators.udt",
         "ULSClassifier": "permissible.estimators.uls",
         "CostMatrix": "permissible.decisions",
+        "DoubtfulFitWarning": "permissible.estimators.honesty",
         "Hard": "permissible.decisions",
         "MCBoostClassifier": "permissible.estimators.mcboost",
         "MarginDensityDisplay": "permissible.report.boundary_displays",

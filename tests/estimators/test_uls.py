@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from permissible import Reject, ULSClassifier, losses
+from permissible import DoubtfulFitWarning, Reject, ULSClassifier, losses
 
 
 @parametrize_with_checks(
@@ -385,7 +385,8 @@ def test_max_time_keeps_the_rules_so_far():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5))
     y = X[:, 0] + rng.normal(size=3000) > 0
-    model = ULSClassifier(n_rules=10**6, early_stopping=False, max_time=0.3).fit(X, y)
+    with pytest.warns(DoubtfulFitWarning, match="its time was up"):
+        model = ULSClassifier(n_rules=10**6, early_stopping=False, max_time=0.3).fit(X, y)
     assert model.certificate_.stopped == "time"
     assert model.score(X, y) > 0.6
 

@@ -118,7 +118,7 @@ class BoostFit:
         prior = np.zeros(len(self.costs))
         schema = self.data.binning.schema
         model = AdditiveModel(schema, self.loss, prior, (part,), exponent or 1.0, calibrated)
-        return Fitted(model, trace, certificate_of(smallest, trace))
+        return Fitted(model, trace, certificate_of(smallest, trace, settings.every_row_counts))
 
     def _boosted(
         self, share: Share | None, seed: int, n_rounds: int, *, watch: Watch | None = None, report: Report | None = None

@@ -1,11 +1,10 @@
 """BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +12,7 @@ from permissible.distributed.parted import Parted
 from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
+from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import remember_schema, seed, threads
 from permissible.estimators.matrix import matrix
 from permissible.estimators.parted import PartedSource, parted_data
@@ -31,6 +31,7 @@ from permissible.learners.boundary import (
 from permissible.learners.boundary.kernel_soft import solve_kernel_soft
 from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
 from permissible.learners.boundary.target import boundaries_of
+from permissible.learners.honesty import LOOK, Doubts, looked_at, of_boundary, spread
 from permissible.models.kernel import Kernel, KernelModel
 from permissible.models.linear import LinearModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
@@ -199,7 +200,9 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.model_: LinearModel | KernelModel = LinearModel(
             fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
         )
-        self.certificate_, self.n_iter_ = fit.certificate, fit.n_iter
+        short = None if fit.converged else f"{fit.n_iter} iterations"
+        doubts = of_boundary(target.loss, np.zeros(0), np.zeros(1), fit.certificate.relative_gap, self.tol, short)
+        self.certificate_, self.n_iter_ = replace(fit.certificate, doubts=doubts), fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self._report(fit)
         return self
@@ -270,7 +273,10 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             self.coef_ = fit.coef[None, :]
         else:
             self.support_vectors_ = X[self.support_] if kernel.name != "precomputed" else np.empty((0, X.shape[1]))
-        self.certificate_, self.n_iter_ = fit.certificate, fit.n_iter
+        self.certificate_, self.n_iter_ = (
+            replace(fit.certificate, doubts=self._doubts(fit, X, target, kernel)),
+            fit.n_iter,
+        )
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self.__dict__.pop("stream_", None)
 
@@ -289,13 +295,13 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
                 f"BoundaryClassifier: {fit.solver}, {fit.n_iter} iterations, objective {self.objective_:.8g}, "
                 f"relative gap {fit.certificate.relative_gap:.1e}"
             )
-        if not fit.converged:
-            warnings.warn(
-                f"BoundaryClassifier stopped after {fit.n_iter} iterations at a relative gap of "
-                f"{fit.certificate.relative_gap:.1e}, above tol={self.tol:g}; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_of([self.certificate_.doubts])
+
+    def _doubts(self, fit: LinearFit | KernelFit, X: Matrix, target: Target, kernel: Kernel | None) -> Doubts:
+        effects = fit.coef * spread(X) if kernel is None else np.zeros(0)  # those of a kernel are bounded by alpha
+        score = self.model_.score(looked_at(X, LOOK if kernel is None else LOOK // 100))
+        short = None if fit.converged else f"{fit.n_iter} iterations"
+        return of_boundary(target.loss, effects, score, fit.certificate.relative_gap, self.tol, short)
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)

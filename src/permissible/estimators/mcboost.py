@@ -12,6 +12,7 @@ from permissible.distributed.parted import Parted
 from permissible.estimators import intake
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
+from permissible.estimators.honesty import warn_of
 from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
@@ -94,7 +95,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     n_rounds_ : int
     history_ : mapping of arrays, one value per round
     certificate_ : mapping
-        Remaining edge, steps that hit the cap, separability, why it stopped.
+        Remaining edge, steps that hit the cap, separability, why it stopped, what is doubtful (``doubts``).
 
     References
     ----------
@@ -231,6 +232,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.n_rounds_ = fitted.model.n_rounds
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
+        warn_of([fitted.certificate["doubts"]])
         if self.learner == "auto":  # how `predict` decides, for the exports and files
             self.decision_ = CostMatrix(costs.matrix)
         elif hasattr(self, "decision_"):

@@ -12,6 +12,7 @@ from permissible.bins import BinnedTable, row_hashes
 from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.exports import Exports
+from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
@@ -205,6 +206,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.tree_ = tree
         self.history_: Mapping[str, AnyArray] = history_of(tree, trace)
         self.certificate_ = certificate
+        warn_of([certificate.doubts])
 
     def _limits(self) -> TreeLimits:
         return TreeLimits(

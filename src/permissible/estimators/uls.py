@@ -1,28 +1,31 @@
 """ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores; results: uls_results.py."""
 
-import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from permissible import losses
 from permissible.bins import BinnedTable, Binning, encode, row_hashes
 from permissible.estimators.exports import Exports
+from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
 from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
 from permissible.estimators.whole import whole
+from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss
 from permissible.learners.uls_certificate import certify, history_of
 from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
 from permissible.models.linear import LinearModel
+from permissible.models.rules import RuleModel
 from permissible.table.reading import read
+from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
@@ -88,7 +91,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     history_ : mapping of arrays
         One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
     certificate_ : RuleCertificate
-        How far the fit is from the optimum; one per class where there are more than two.
+        How far the fit is from the optimum and what is doubtful about it; one per class where there are more than two.
     selection_ : mapping or None
         What the hold-out saw: candidates, their validation curves, the choice.
     loss_evidence_ : LossEvidence or None
@@ -244,7 +247,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
                     task = replace(task, loss=losses.get(evidence[-1].chosen))
                 found.append(fit_rules(examples, task))
         remember(self, given)
-        self._store(binned.binning, found, evidence)
+        self._store(binned.binning, found, evidence, given.table)
         return self
 
     def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
@@ -265,7 +268,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         )
         return self
 
-    def _store(self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence]) -> None:
+    def _store(
+        self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence], table: Table | None = None
+    ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.models_ = models
         self._traces = tuple(fitted.trace for fitted in found)
@@ -274,12 +279,20 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         single = len(found) == 1
         histories = [history_of(fitted.trace) for fitted in found]
         self.history_ = histories[0] if single else _joined(histories, self.classes_)
-        certificates = [certify(fitted.trace, fitted.loss) for fitted in found]
+        certificates = [
+            certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table))
+            for fitted, model in zip(found, models, strict=True)
+        ]
         self.certificate_: Any = certificates[0] if single else tuple(certificates)
         choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
         self.selection_: Any = choices[0] if single else tuple(choices)
         self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)
-        _warn_separable(certificates)
+        warn_of([certificate.doubts for certificate in certificates], self.classes_)
+
+    def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
+        exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
+        score = None if table is None else partial(model.score, table)
+        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score)
 
     def _continue(self, given: TrainingRows) -> list[Start] | None:
         """The last fit, where this one goes on from it."""
@@ -321,11 +334,18 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]
-        certificates = [certify(fit.trace, loss) for fit in fits]
+        scale = spread(features)
+        certificates = [
+            certify(
+                fit.trace, loss,
+                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features)),
+            )
+            for fit, model in zip(fits, self.models_, strict=True)
+        ]  # fmt: skip
         self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)
         self.certificate_ = certificates[0] if len(fits) == 1 else tuple(certificates)
         self.selection_ = self.loss_evidence_ = None
-        _warn_separable(certificates)
+        warn_of([certificate.doubts for certificate in certificates], classes)
         return self
 
 
@@ -351,13 +371,3 @@ def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str
     joined = {key: np.concatenate([history[key] for history in histories]) for key in histories[0]}
     joined["class"] = np.repeat(classes, [len(history["surrogate"]) for history in histories])
     return joined
-
-
-def _warn_separable(certificates: list[Any]) -> None:
-    if any(certificate.separable for certificate in certificates):
-        warnings.warn(
-            "The rules separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the "
-            "coefficients; set l2 > 0 for a finite one.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
+from permissible.learners.honesty import LAST_DIGIT, Doubts, of_tree
 from permissible.learners.udt import TreeTrace
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, FloatArray
@@ -42,6 +43,10 @@ class TreeCertificate:
         Whether no single test within the limits lowers the surrogate.
     statement : str
         All that in a sentence.
+    saturated : float
+        Share of the training weight in leaves that say 0 or 1: pure ones, unless the tree was smoothed.
+    doubts : tuple of Doubt
+        What is doubtful about the fit; the estimator warned of the same.
     """
 
     surrogate: float
@@ -50,6 +55,8 @@ class TreeCertificate:
     stopped: str
     locally_optimal: bool
     statement: str
+    saturated: float = 0.0
+    doubts: Doubts = ()
 
 
 def certify(
@@ -62,8 +69,17 @@ def certify(
     if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
         bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
     return TreeCertificate(
-        surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound)
-    )
+        surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound),
+        _saturated(tree), () if trace.stopped == "pruned" else of_tree(trace.surrogate),
+    )  # fmt: skip
+
+
+def _saturated(tree: TreeModel) -> float:
+    """The share of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    leaves = tree.left < 0
+    weight = tree.weight.sum(axis=1)[leaves]
+    sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT
+    return float(weight[sure].sum() / weight.sum())
 
 
 def finest_surrogate(tree: TreeModel, binned: BinnedTable, target: AnyArray, weight: FloatArray | None) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from permissible.learners.honesty import Doubts
 from permissible.learners.uls_options import Stop
 from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss, PermissibleLoss
@@ -41,6 +42,8 @@ class RuleCertificate:
         `examples`, `b`, `a_m`, `a_v`, `a_Z`, `a_gamma`.
     statement : str
         All that in a sentence.
+    doubts : tuple of Doubt
+        What is doubtful about the fit; the estimator warned of the same.
     """
 
     stopped: Stop
@@ -52,9 +55,10 @@ class RuleCertificate:
     bound: float
     ingredients: Mapping[str, float]
     statement: str
+    doubts: Doubts = ()
 
 
-def certify(trace: Trace, loss: Loss) -> RuleCertificate:
+def certify(trace: Trace, loss: Loss, doubts: Doubts = ()) -> RuleCertificate:
     """State what is known at the end of a fit."""
     surrogate = trace.rounds[-1].surrogate if trace.rounds else trace.start_surrogate
     ingredients = _ingredients(trace, loss)
@@ -65,7 +69,7 @@ def certify(trace: Trace, loss: Loss) -> RuleCertificate:
     separable = trace.stop == "separable"
     return RuleCertificate(
         trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
-        _statement(trace, surrogate, bound),
+        _statement(trace, surrogate, bound), doubts,
     )  # fmt: skip
 
 

@@ -81,6 +81,7 @@ class ColumnFit:
     joined: list[int] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     path: list[FloatArray] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
 
     def derivatives(self, score: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Sum of b F, and per row y w and the curvature, times the sample weight."""
@@ -123,7 +124,7 @@ def boost_columns(
     start_error = float(sample @ (~positive)) / float(sample.sum())
     stop, edge, norm = _rounds(fit, unit, loss.name, watch)
     trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, total_weight=float(sample.sum()), largest_edge=edge,
-                  gradient_norm=norm)  # fmt: skip
+                  gradient_norm=norm, evidence={"objective": fit.objective})  # fmt: skip
     split = [_split(scale * theta, options.fit_intercept) for theta in fit.path]
     intercept, coefficients = split[-1] if split else _split(fit.theta, options.fit_intercept)
     return ColumnTrace(intercept, coefficients, trace, tuple(split))
@@ -163,6 +164,7 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         fit.path.append(fit.theta.copy())
         wrong = (fit.score >= 0) != (fit.sign > 0)
         after = fit.derivatives(fit.score)[0]
+        fit.objective.append((after + 0.5 * float(cost @ fit.theta**2)) / unit)  # what a step is to lower
         fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
                                 float(fit.sample @ wrong) / total, name))  # fmt: skip
         if capped:

@@ -57,6 +57,7 @@ def boost_adaptive(flavour: str, examples: Examples, options: ULSOptions, held: 
     rules: list[Rule] = []
     theta = np.zeros(1)
     rounds: list[Round] = []
+    shrunk: list[bool] = []
     stop: Stop = "rounds"
     start = parts[0].state(bag[0].loss)
     for number in range(options.n_rules):
@@ -78,10 +79,11 @@ def boost_adaptive(flavour: str, examples: Examples, options: ULSOptions, held: 
         for part in parts:
             part.step(best, shrink)
         rounds.append(_round(best, theta, parts))
+        shrunk.append(shrink > 1.0)  # such a round may raise its surrogate
         if best.capped:
             stop = "separable"
             break
-    return Trace(0.0, tuple(rounds), stop, *start, total_weight=examples.total)
+    return Trace(0.0, tuple(rounds), stop, *start, total_weight=examples.total, evidence={"shrunk": shrunk})
 
 
 class _Candidate:

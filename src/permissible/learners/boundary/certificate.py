@@ -6,6 +6,8 @@ with a free intercept. So objective - D(t) is a true bound on the distance to th
 
 from dataclasses import dataclass
 
+from permissible.learners.honesty import Doubts
+
 ROUNDING = 64 * 2.0**-52
 """Allowance, relative to the objective, for what sums in double precision may lose."""
 
@@ -22,6 +24,8 @@ class Certificate:
         The value of a feasible dual point: no classifier can do better than this.
     gap : float
         objective - dual_objective, with an allowance for rounding: the optimum is no further away.
+    doubts : tuple of Doubt
+        What is doubtful about the fit; the estimator warned of the same.
 
     Examples
     --------
@@ -34,6 +38,7 @@ class Certificate:
     objective: float
     dual_objective: float
     gap: float
+    doubts: Doubts = ()
 
     @classmethod
     def of(cls, objective: float, dual_objective: float) -> "Certificate":

@@ -22,6 +22,7 @@ from permissible.learners.mcboost.fit import (
     certificate_of,
     grow,
     make_learner,
+    saturated_share,
     smallest_margin,
 )
 from permissible.learners.mcboost.problem import Problem
@@ -89,7 +90,7 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
         scores += share * final
     model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
     certificate = {
-        **certificate_of(smallest_margin(blind.target, scores), trace),
+        **certificate_of(smallest_margin(blind.target, scores), trace, share=saturated_share(scores, chosen.exponent)),
         "chosen": chosen.name,
         "cv_cost": chosen.cost,
         "cv_log_loss": chosen.log_loss,

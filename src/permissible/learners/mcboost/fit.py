@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins import Binning, encode, find_bins
+from permissible.learners.honesty import LAST_DIGIT, of_rounds
 from permissible.learners.mcboost.boost import Trace, boost, mean_trace
 from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.problem import Problem
@@ -42,6 +43,11 @@ class Settings:
     seed: int = 0
     bin_seed: int = 0
     n_threads: int = 1
+
+    @property
+    def every_row_counts(self) -> bool:
+        """Whether each round sees every row, so that it has to lower the surrogate."""
+        return self.row_share >= 1.0 and self.n_bags == 1
 
     def for_rounds(self, n_rounds: int) -> "Settings":
         """The same settings with another number of rounds."""
@@ -108,7 +114,10 @@ def fit(
         trace.validation = held_out.measures
     prior = np.zeros(problem.n_classes) if start is None else start.prior
     model = AdditiveModel(table.schema, problem.loss, prior, (part,), exponent or 1.0, calibrated)
-    return Fitted(model, trace, certificate_of(smallest_margin(problem.target, final), trace))
+    share = saturated_share(final, model.exponent) if settings.learner in ("linear", "linear-full") else None
+    return Fitted(
+        model, trace, certificate_of(smallest_margin(problem.target, final), trace, settings.every_row_counts, share)
+    )
 
 
 def grow(
@@ -186,16 +195,29 @@ def smallest_margin(target: IntArray, scores: FloatArray) -> float:
     return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))
 
 
-def certificate_of(smallest: float, trace: Trace) -> dict[str, Any]:
-    """How far the fit is from the optimum: what a next step could still explain, and whether an optimum exists at all."""
+def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> dict[str, Any]:
+    """How far the fit is from the optimum: what a next step could still explain, whether an optimum exists, what is doubtful.
+
+    `exact` says that every round had to lower the surrogate; `share` is that of the rows whose posterior is 0 or 1. It is None
+    for rules and trees, whose certificates are the same on data in parts, where it is not counted.
+    """
+    cut = int(np.sum(trace.capped))
     return {
         "largest_edge": trace.edge[-1] if trace.edge else 0.0,
-        "capped_steps": int(np.sum(trace.capped)),
-        "separable": smallest > 0 or bool(np.any(trace.capped)),
+        "capped_steps": cut,
+        "separable": smallest > 0,
         "smallest_margin": smallest,
         "decrease_of_last_round": _last_decrease(trace),
         "stopped_by": trace.reason,
+        **({} if share is None else {"saturated": share}),
+        "doubts": of_rounds(trace.start, trace.surrogate, exact, cut if smallest > 0 else 0, share or 0.0),
     }
+
+
+def saturated_share(scores: FloatArray, exponent: float) -> float:
+    """The share of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    return float(np.mean(exponent * (first - second) >= -np.log(LAST_DIGIT)))
 
 
 def _last_decrease(trace: Trace) -> float:

@@ -1,0 +1,232 @@
+"""What is doubtful about a fit, in plain words and with the figure: the one place where that is decided, for every learner.
+
+Four things are looked for. A *surrogate that rises*: every exact step lowers it, so a rise is a defect of the fit (where rounds
+see a sample of the rows, or refits are penalised, only an end above the start counts). A *coefficient that explodes*: a step had
+no finite minimiser and was cut at a cap, or one term alone moves the score to where a double cannot tell the probability from
+1. *Probabilities that saturate*: a quarter of the training rows or more are given exactly 0 or 1 (all of them, where the loss
+itself ends at a finite score). A fit that *stopped early*: its time was up, or its gap is above the tolerance. The verdicts are
+part of the certificate; the estimators warn of the same ones, once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from permissible.learners.uls_trace import Trace
+from permissible.losses import Loss
+from permissible.types import AnyArray, FloatArray, Matrix
+
+Kind: TypeAlias = Literal["surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early"]
+
+LAST_DIGIT = 2.0**-53
+"""A probability nearer to 1 than this is 1 in double precision."""
+MANY = 0.25
+"""Share of the training rows at 0 or 1 from which probabilities count as saturated."""
+RISE = 1e-9
+"""A rise in one round by more than this share of the first surrogate is no rounding."""
+LOOK = 20_000
+"""Rows that are looked at, evenly spaced, where every row would cost a pass of its own."""
+GLANCE = 1_000
+"""Rows that suffice for the spread of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One thing that is doubtful about a fit.
+
+    Attributes
+    ----------
+    kind : {"surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early"}
+    figure : float
+        The rise, the largest coefficient (or the steps that were cut), the share of rows, the rounds (or the gap).
+    words : str
+        The same in a sentence, with a remedy.
+    """
+
+    kind: Kind
+    figure: float
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+Doubts: TypeAlias = tuple[Doubt, ...]
+
+
+def of_rules(
+    trace: Trace, loss: Loss, intercept: float, effects: FloatArray, exact: bool, score: Callable[[], FloatArray] | None
+) -> Doubts:
+    """Doubts about boosted rules or columns.
+
+    Parameters
+    ----------
+    trace : Trace
+    loss : Loss
+    intercept : float
+    effects : array
+        What each term moves the score by.
+    exact : bool
+        Whether every round had to lower the surrogate.
+    score : callable or None
+        Gives the scores of the training rows; asked only where the terms could saturate.
+    """
+    reach, ends = (
+        certain_score(loss),
+        bool(np.isfinite(getattr(loss, "score_limit", np.inf))),
+    )  # there one rule may well decide for good
+    largest = float(np.abs(effects).max(initial=0.0))
+    share = 0.0
+    if score is not None and abs(intercept) + float(np.abs(effects).sum()) >= reach:
+        share = float(np.mean(np.abs(score()) >= reach))
+    objective = trace.evidence.get("objective")
+    values = np.array([step.surrogate for step in trace.rounds]) if objective is None else np.asarray(objective)
+    same = np.array(
+        [one.loss == other.loss for one, other in zip(trace.rounds, trace.rounds[1:], strict=False)], dtype=bool
+    )
+    same &= ~np.array(trace.evidence.get("shrunk", [False] * len(trace.rounds))[1:], dtype=bool)
+    return _found(
+        rising(trace.start_surrogate, values, exact, same),
+        _separated(trace.stop == "separable", largest, np.inf if ends else reach),
+        saturating(share, ends, "set l2 > 0"),
+        _out_of_time(trace),
+    )
+
+
+def of_rounds(start: float, surrogate: Sequence[float], exact: bool, cut: int, share: float) -> Doubts:
+    """Doubts about rounds of multiclass boosting that fell short of an optimum in `cut` steps; `share` of the rows saturate.
+
+    A step is also cut where an outlying value of a column would move its row's score too far; that is no sign that the optimum
+    is infinite, so such steps count only where the scores separate the classes.
+    """
+    explosion = None
+    if cut:
+        steps = "1 step was" if cut == 1 else f"{cut} steps were"
+        explosion = Doubt(
+            "coefficient explodes", float(cut),
+            f"The terms separate the classes, so the loss has no finite minimiser: {steps} cut at a cap; fewer rounds, "
+            "early_stopping, or learner='tree' with l2 > 0 give finite coefficients.",
+        )  # fmt: skip
+    return _found(
+        rising(start, np.asarray(surrogate, dtype=np.float64), exact),
+        explosion,
+        saturating(share, False, "use fewer rounds or early_stopping"),
+    )
+
+
+def of_tree(surrogate: FloatArray) -> Doubts:
+    """Doubts about a tree: only a rise. A pure leaf says 0 or 1 by definition; the certificate counts such rows."""
+    return _found(rising(float(surrogate[0]), surrogate[1:], True))
+
+
+def of_boundary(
+    loss: Loss, effects: FloatArray, score: FloatArray, gap: float, tol: float, short: str | None
+) -> Doubts:
+    """Doubts about a boundary classifier; `short` says what it used up before it reached the tolerance."""
+    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    stopped = None
+    if short is not None:
+        stopped = Doubt(
+            "stopped early", gap,
+            f"BoundaryClassifier stopped after {short} at a relative gap of {gap:.1e}, above tol={tol:g}; "
+            "raise max_iter or tol.",
+        )  # fmt: skip
+    return _found(
+        _separated(False, float(np.abs(effects).max(initial=0.0)), np.inf if ends else reach, "raise alpha"),
+        saturating(float(np.mean(np.abs(score) >= reach)), ends, "raise alpha"),
+        stopped,
+    )
+
+
+def rising(start: float, values: FloatArray, exact: bool, comparable: AnyArray | None = None) -> Doubt | None:
+    """A surrogate that rises in some round, or (not `exact`) ends above its start."""
+    path = np.append(start, values)
+    unit = max(abs(start), np.finfo(np.float64).tiny)
+    steps = np.diff(path)
+    if (
+        comparable is not None and len(comparable) == len(steps) - 1
+    ):  # rounds of different losses, or shrunk, say nothing together
+        steps = np.where(np.append(True, comparable), steps, 0.0)
+    if exact:
+        worst = int(np.argmax(steps)) if len(steps) else 0
+        rise = float(steps[worst]) / unit if len(steps) else 0.0
+        where = f"in round {worst + 1}"
+    else:
+        rise = float(path[-1] - path[0]) / unit
+        where = "from the start to the end"
+    if not rise > RISE:
+        return None
+    return Doubt(
+        "surrogate rises", rise,
+        f"The surrogate rose by {rise:.2g} of its first value {where}, though each step is to lower it; lower learning_rate.",
+    )  # fmt: skip
+
+
+def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
+    """Rows whose probability is exactly 0 or 1; a loss that `ends` at a finite score gives them to ordinary rows too."""
+    if share < (1.0 if ends else MANY):
+        return None
+    return Doubt(
+        "probabilities saturate", share,
+        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they rank no further "
+        f"and should not be read as certainties; {remedy}.",
+    )  # fmt: skip
+
+
+def certain_score(loss: Loss) -> float:
+    """The score from which a double no longer tells the probability from 1."""
+    limit = float(getattr(loss, "score_limit", np.inf))
+    if np.isfinite(limit) or not hasattr(loss, "score"):  # tangents of one's own know no score
+        return limit
+    return float(np.asarray(loss.score(np.array([1.0 - LAST_DIGIT])))[0])
+
+
+def spread(X: Matrix) -> FloatArray:
+    """The standard deviation of each column, over at most `LOOK` rows (sparse) or `GLANCE` (dense: there every cell counts)."""
+    if hasattr(X, "multiply"):
+        rows: Any = looked_at(X, LOOK)
+        mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+        square = np.asarray(rows.multiply(rows).mean(axis=0), dtype=np.float64).ravel()
+        return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
+    values = np.asarray(looked_at(X, GLANCE), dtype=np.float64)
+    unit = np.abs(values).max(axis=0, initial=0.0)
+    unit = np.where(unit > 0, unit, 1.0)  # squares of 1e300 would leave the range
+    return np.asarray(unit * np.std(values / unit, axis=0))
+
+
+def looked_at(X: Any, count: int) -> Any:
+    """At most `count` rows, evenly spaced."""
+    return X[:: -(-X.shape[0] // count)] if X.shape[0] > count else X
+
+
+def _separated(separable: bool, largest: float, reach: float, remedy: str = "set l2 > 0") -> Doubt | None:
+    if separable:
+        return Doubt(
+            "coefficient explodes", largest,
+            "The rules separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the coefficients "
+            f"(the largest is {largest:.3g}); set l2 > 0 for a finite one.",
+        )  # fmt: skip
+    if not largest >= reach:
+        return None
+    return Doubt(
+        "coefficient explodes", largest,
+        f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability is 1 to the last digit; {remedy}.",
+    )  # fmt: skip
+
+
+def _out_of_time(trace: Trace) -> Doubt | None:
+    if trace.stop != "time":
+        return None
+    rounds = len(trace.rounds)
+    surrogate = trace.rounds[-1].surrogate if rounds else trace.start_surrogate
+    return Doubt(
+        "stopped early", float(rounds),
+        f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
+        f"{surrogate:.4g}; raise max_time or lower n_rules.",
+    )  # fmt: skip
+
+
+def _found(*doubts: Doubt | None) -> Doubts:
+    return tuple(doubt for doubt in doubts if doubt is not None)
