@@ -6,9 +6,12 @@
 // it.
 #include "boundary/kernel_blocks.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include "common/exponential.hpp"
 
 namespace permissible::boundary {
 
@@ -29,7 +32,7 @@ PERMISSIBLE_INLINE Pack load(const T* p) {
 }
 
 // exp for x <= 0 by 2^k times a polynomial on [-ln2/2, ln2/2]; held at the underflow bound below it. Relative error
-// 1e-7 and 1e-16. (Written out because a vector math library would ask for leave to reorder arithmetic.)
+// 1e-7 in single precision. (Written out because a vector math library would ask for leave to reorder arithmetic.)
 PERMISSIBLE_INLINE FloatPack exp_negative(FloatPack x) {
     const FloatPack lowest = FloatPack{} - 87.0f;
     x = x < lowest ? lowest : x;
@@ -43,32 +46,12 @@ PERMISSIBLE_INLINE FloatPack exp_negative(FloatPack x) {
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * r * r + r + 1.0f;
-    const FloatBits power = (reinterpret_cast<const FloatBits&>(shifted) - 0x4B400000 + 127) << 23;
-    return p * reinterpret_cast<const FloatPack&>(power);
+    const FloatBits power = (std::bit_cast<FloatBits>(shifted) - 0x4B400000 + 127) << 23;
+    return p * std::bit_cast<FloatPack>(power);
 }
 
 PERMISSIBLE_INLINE DoublePack exp_negative(DoublePack x) {
-    const DoublePack lowest = DoublePack{} - 700.0;
-    x = x < lowest ? lowest : x;
-    const DoublePack shifted = x * 1.4426950408889634074 + 6755399441055744.0;
-    const DoublePack k = shifted - 6755399441055744.0;
-    DoublePack r = x - k * 6.93147180369123816490e-01;
-    r = r - k * 1.90821492927058770002e-10;
-    DoublePack p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    const DoubleBits power = (reinterpret_cast<const DoubleBits&>(shifted) - 0x4338000000000000LL + 1023) << 52;
-    return p * reinterpret_cast<const DoublePack&>(power);
+    return exponential<DoublePack, DoubleBits>(x);
 }
 
 /// Products of one point with every block of points, and for the rbf kernel the whole value.

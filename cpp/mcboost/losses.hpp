@@ -53,6 +53,11 @@ inline Slopes slopes(const Parts& row, const Move& move) {
     }
 }
 
+/// dS_z/dt of a row of class z along the coordinate with this pivot.
+inline double rate_of(int z, int pivot, double c, double kc) {
+    return z < pivot ? c : (z == pivot ? -kc : 0.0);
+}
+
 /// Calls `work` with the loss as a compile-time constant.
 template <typename Work>
 decltype(auto) with_loss(Loss loss, Work&& work) {

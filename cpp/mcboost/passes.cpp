@@ -3,10 +3,31 @@
 
 #include <cstring>
 
+#include "common/exponential.hpp"
 #include "common/parallel.hpp"
-#include "mcboost/vexp.hpp"
 
 namespace permissible::mcboost {
+
+namespace {
+
+inline int64_t size_bits(double x) {  // integers compare as the non-negative doubles they are
+    int64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits & 0x7FFFFFFFFFFFFFFF;
+}
+
+inline double from_bits(int64_t bits) {
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+inline void raise_to(int64_t bits, double& largest) {
+    const double size = from_bits(bits);
+    largest = size > largest ? size : largest;
+}
+
+}  // namespace
 
 PERMISSIBLE_CLONES void largest_scores(const double* scores, std::size_t stride, int classes, std::size_t count,
                                        double* top, double* best) {
@@ -47,15 +68,19 @@ PERMISSIBLE_CLONES void weigh_by_class(const double* table, const int32_t* targe
     }
 }
 
-PERMISSIBLE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low,
-                                    double* pivot) {
+PERMISSIBLE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count,
+                                    double* __restrict low, const double* pivot) {
     const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
-    const double move0 = moves.move[0], move1 = moves.move[1];
     for (std::size_t i = 0; i < count; ++i) {
         const bool left = side[i] != 0;
         low[i] = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * pivot[i];
-        pivot[i] = left ? move1 : move0;
     }
+}
+
+PERMISSIBLE_CLONES void spread_two(const double values[2], const uint8_t* side, std::size_t count,
+                                   double* __restrict out) {
+    const double right = values[0], left = values[1];
+    for (std::size_t i = 0; i < count; ++i) out[i] = side[i] != 0 ? left : right;
 }
 
 PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
@@ -76,7 +101,7 @@ PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, dou
 }
 
 PERMISSIBLE_CLONES void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient,
-                                     double* curvature) {
+                                     double* curvature, double* sizes) {
     constexpr std::size_t kMost = 1024;
     double sum[kMost], others[kMost], prefix[kMost], squares[kMost];
     const double m = rows.classes, apart = m / (4.0 * (m - 1.0) * (m - 1.0));
@@ -103,17 +128,28 @@ PERMISSIBLE_CLONES void gll_gradient(const GllRows& rows, const double* scales, 
         const double* term = rows.terms + j * rows.stride;
         double* out = gradient + (j - 1) * static_cast<std::ptrdiff_t>(rows.stride);
         const double c = j > 0 ? scales[j - 1] : 0.0, k = j;
+        int64_t largest = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const double slope = (target[i] == j ? -others[i] : term[i]) * sum[i];
             if (j > 0) {
-                out[i] = weight[i] * c * (prefix[i] - k * slope);
-                if (!rows.newton) curvature[i] += out[i] * out[i];
+                const double value = weight[i] * c * (prefix[i] - k * slope);
+                const int64_t size = size_bits(value);
+                out[i] = value;
+                largest = size > largest ? size : largest;
+                if (!rows.newton) curvature[i] += value * value;
             }
             prefix[i] += slope;
         }
+        if (j > 0) raise_to(largest, sizes[j - 1]);
     }
     if (!rows.newton)
         for (std::size_t i = 0; i < count; ++i) curvature[i] = __builtin_sqrt(curvature[i]);
+    int64_t sharpest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int64_t size = size_bits(curvature[i]);
+        sharpest = size > sharpest ? size : sharpest;
+    }
+    raise_to(sharpest, sizes[rows.classes - 1]);
 }
 
 PERMISSIBLE_CLONES void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes,
@@ -128,6 +164,129 @@ PERMISSIBLE_CLONES void add_two(const double* moves, const uint8_t* side, std::s
 PERMISSIBLE_CLONES void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count,
                                  double* own) {
     for (std::size_t i = 0; i < count; ++i) own[i] = target[i] == cls ? scores[i] : own[i];
+}
+
+namespace {
+
+inline __attribute__((always_inline)) void raise_rows(const double* scores, const double* top, const int32_t* target,
+                                                      int32_t cls, double limit, std::size_t count,
+                                                      double* __restrict term, double* __restrict tail,
+                                                      double* __restrict total, double* __restrict own) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double score = scores[i], x = score - top[i], e = vexp(x < -limit ? -limit : x), before = total[i];
+        term[i] = e;
+        tail[i] = before;
+        total[i] = before + e;
+        own[i] = target[i] == cls ? score : own[i];
+    }
+}
+
+// Eight rows at a time where the machine can: the same arithmetic, a third less time on long chains of it.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target("arch=x86-64-v4,prefer-vector-width=512"))) void raise_by_eight(
+    const double* scores, const double* top, const int32_t* target, int32_t cls, double limit, std::size_t count,
+    double* term, double* tail, double* total, double* own) {
+    raise_rows(scores, top, target, cls, limit, count, term, tail, total, own);
+}
+const bool by_eight = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+#else
+constexpr auto raise_by_eight = raise_rows;
+constexpr bool by_eight = false;
+#endif
+
+PERMISSIBLE_CLONES void raise_by_four(const double* scores, const double* top, const int32_t* target, int32_t cls,
+                                      double limit, std::size_t count, double* term, double* tail, double* total,
+                                      double* own) {
+    raise_rows(scores, top, target, cls, limit, count, term, tail, total, own);
+}
+
+}  // namespace
+
+void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls, double limit,
+                   std::size_t count, double* term, double* tail, double* total, double* own) {
+    (by_eight ? raise_by_eight : raise_by_four)(scores, top, target, cls, limit, count, term, tail, total, own);
+}
+
+namespace {
+
+/// What one row adds: its slope and curvature along a coordinate, weighted.
+struct CoordinateRow {
+    double c, kc;
+    int32_t pivot;
+    int64_t largest = 0, sharpest = 0;
+
+    inline __attribute__((always_inline)) void write(int32_t z, double a, double b, double h, double w,
+                                                     double& gradient, double& curvature) {
+        const double rate = z < pivot ? c : (z == pivot ? -kc : 0.0);
+        const double ra = c - rate, rb = -kc - rate, rh = -rate;
+        const double inverse = 1.0 / (a + b + h);
+        const double mean = (ra * a + rb * b + rh * h) * inverse;
+        const double second = (ra * ra * a + rb * rb * b + rh * rh * h) * inverse - mean * mean;
+        gradient = w * mean;
+        curvature = w * second;
+        const int64_t size = size_bits(gradient), sharp = size_bits(curvature);
+        largest = size > largest ? size : largest;
+        sharpest = sharp > sharpest ? sharp : sharpest;
+    }
+};
+
+}  // namespace
+
+PERMISSIBLE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* __restrict gradient,
+                                        double* __restrict curvature) {
+    CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
+    const double *low = rows.low, *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
+    const int32_t* target = rows.target;
+    if (weight)
+        for (std::size_t i = 0; i < count; ++i)
+            row.write(target[i], low[i], pivot[i], high[i], weight[i], gradient[i], curvature[i]);
+    else
+        for (std::size_t i = 0; i < count; ++i)
+            row.write(target[i], low[i], pivot[i], high[i], 1.0, gradient[i], curvature[i]);
+    return {from_bits(row.largest), from_bits(row.sharpest)};
+}
+
+PERMISSIBLE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* before,
+                                     const GllCoordinate& rows, std::size_t count, double* __restrict low,
+                                     double* __restrict gradient, double* __restrict curvature) {
+    CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
+    const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
+    const double *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
+    const int32_t* target = rows.target;
+    if (weight)
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool left = side[i] != 0;
+            const double sum = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * before[i];
+            low[i] = sum;
+            row.write(target[i], sum, pivot[i], high[i], weight[i], gradient[i], curvature[i]);
+        }
+    else
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool left = side[i] != 0;
+            const double sum = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * before[i];
+            low[i] = sum;
+            row.write(target[i], sum, pivot[i], high[i], 1.0, gradient[i], curvature[i]);
+        }
+    return {from_bits(row.largest), from_bits(row.sharpest)};
+}
+
+PERMISSIBLE_CLONES void add_moves(const double* next, double below, const double* pivot, double own, std::size_t count,
+                                  double* __restrict moved, double* __restrict scores) {
+    if (next && pivot)
+        for (std::size_t i = 0; i < count; ++i) {
+            const double so_far = moved[i] + below * next[i];
+            moved[i] = so_far;
+            scores[i] += so_far + own * pivot[i];
+        }
+    else if (next)
+        for (std::size_t i = 0; i < count; ++i) {
+            const double so_far = moved[i] + below * next[i];
+            moved[i] = so_far;
+            scores[i] += so_far + 0.0;
+        }
+    else
+        for (std::size_t i = 0; i < count; ++i) scores[i] += moved[i] + own * pivot[i];
 }
 
 // x = m 2^k with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh((m-1)/(m+1)) by its series, 1e-16 in absolute terms.

@@ -24,11 +24,43 @@ void weigh_by_row(const double* costs, std::size_t count, double* term, double* 
 /// own = scores where the row's class is `cls`.
 void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count, double* own);
 
-/// The step of two values along a coordinate: low and pivot terms of the next coordinate, and the move itself.
+/// The three passes above in one where all costs are 1: term = exp(clip(scores - top)), tail = total, total += term,
+/// own = scores where the row's class is `cls`.
+void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls, double limit,
+                   std::size_t count, double* term, double* tail, double* total, double* own);
+
+/// The step of two values along a coordinate: low = up * low + down * pivot, each by the side a row is on.
 struct TwoMoves {
-    double up[2], down[2], move[2];
+    double up[2], down[2];
 };
-void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low, double* pivot);
+void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low, const double* pivot);
+
+/// Slope and curvature of GLL along one coordinate for `count` rows, weighted (losses.hpp), and the largest size of
+/// each.
+struct GllCoordinate {
+    const double *low, *pivot, *high;  // the three parts of N
+    const int32_t* target;
+    const double* weight;  // null: all 1
+    int32_t pivot_class;
+    double c, kc;
+};
+struct Sizes {
+    double gradient, curvature;
+};
+Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* gradient, double* curvature);
+
+/// advance_low along one coordinate and gll_coordinate along the next, in one pass. `rows.low` is `low`, `before` the
+/// pivot terms of the coordinate that moves.
+Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* before, const GllCoordinate& rows,
+                  std::size_t count, double* low, double* gradient, double* curvature);
+
+/// scores += moved + own * pivot, after moved += below * next (null: nothing to add): the moves of one class at the end
+/// of a round.
+void add_moves(const double* next, double below, const double* pivot, double own, std::size_t count, double* moved,
+               double* scores);
+
+/// out = the value of the side each row is on.
+void spread_two(const double values[2], const uint8_t* side, std::size_t count, double* out);
 
 /// The gradient of GLL with respect to f, (M-1, n), and with `newton` the mean curvature (else the norm), of `count`
 /// rows.
@@ -40,7 +72,9 @@ struct GllRows {
     int classes;
     bool newton;
 };
-void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient, double* curvature);
+/// `sizes` (M): raised to the largest size of each coordinate of the gradient, and of the curvature.
+void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient, double* curvature,
+                  double* sizes);
 
 /// scores (class-major, `stride` apart) += the moves of the side each row is on.
 void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes, std::size_t count,

@@ -12,20 +12,14 @@
 #include <vector>
 
 #include "common/accumulator.hpp"
+#include "mcboost/line_search.hpp"
 #include "mcboost/losses.hpp"
+#include "mcboost/passes.hpp"
 
 namespace permissible::mcboost {
 
 inline constexpr std::size_t kChunk = 1024;  // rows per block of a pass
-inline constexpr double kLargestMove =
-    100.0;  // one step moves no score by more (separable data have no finite minimiser)
 inline constexpr double kExponentLimit = 300.0;
-
-struct LineSearch {
-    double leverage;
-    bool capped;
-    int evaluations;
-};
 
 struct RoundStart {
     double surrogate, cost, error;
@@ -38,9 +32,6 @@ struct RoundSums {
 struct SlopeSums {
     Accumulator first, second;
 };
-
-/// Newton inside a bracket, along a convex function that is known by its slopes.
-LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double largest_move);
 
 class State {
   public:
@@ -62,18 +53,25 @@ class State {
 
     /// Call once when costs and target are filled.
     void prepare();
-    /// Prepares the sums of all coordinates; returns the sums of the surrogate, of the cost of argmax and of its
-    /// errors.
+    /// Call when the scores were written from outside.
+    void scores_changed() { begun_ = false; }
+    /// Prepares the sums of all coordinates (unless the end of the last round has done so); returns the sums of the
+    /// surrogate, of the cost of argmax and of its errors.
     RoundStart begin_round();
     RoundSums begin_round_sums();
     /// Slopes along the step (or along `directions`, for coordinate -1) at f + alpha * step.
     SlopeSums slopes_at(int coordinate, double alpha) const;
     /// gradient and curvature along coordinate r.
     void derive(int coordinate);
+    /// The largest size in each gradient and in the curvature, where the last derivation has found them; else empty.
+    const std::vector<double>& sizes() const { return sizes_; }
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
     LineSearch search(int coordinate);
-    /// f_r += rate * values[side] for a step of two values.
-    void advance_two(int coordinate, const uint8_t* side, const double values[2], double rate);
+    /// Where the learner writes the side (0 or 1) of each row for a step of two values along a coordinate.
+    uint8_t* sides(int coordinate);
+    /// f_r += rate * values[side], and then the derivatives along the next coordinate, if there is one, while the rows
+    /// are at hand.
+    void advance_two(int coordinate, const double values[2], double rate);
     /// f_r += factor * step.
     void advance(int coordinate, double factor);
     /// The scores after the steps of all coordinates.
@@ -112,6 +110,10 @@ class State {
     std::size_t blocks() const { return (rows_ + kChunk - 1) / kChunk; }
     template <Loss L>
     void begin_block(Block rows, RoundSums& sums);
+    /// Begins a round, block by block, each right after `before` has changed it.
+    RoundSums begin_after(const std::function<void(Block)>& before);
+    void finish_block(Block rows);
+    GllCoordinate gll_view(Block rows, int coordinate) const;
     template <Loss L>
     void derive_block(Block rows, int coordinate);
     template <Loss L>
@@ -119,12 +121,28 @@ class State {
     template <Loss L>
     void advance_block(Block rows, int coordinate, double factor);
     template <Loss L>
-    void advance_two_block(Block rows, int coordinate, const uint8_t* side, const double values[2], double rate);
+    void advance_two_block(Block rows, int coordinate);
+    void note_sizes(const std::vector<Sizes>& parts);
     template <Loss L>
-    void derive_all_block(Block rows, bool newton);
+    void derive_all_block(Block rows, bool newton, double* sizes);
+    template <Loss L>
+    void derive_all_row(std::size_t row, bool newton);
     template <Loss L>
     void slopes_all_block(Block rows, double alpha, SlopeSums& sums) const;
 
+    RoundSums started_;
+    bool begun_ = false;  // whether `started_` and all that begin_round prepares belong to the scores as they are
+    std::vector<double> sizes_;
+    /// A step of two values along a coordinate in this round: what it moves, and the factors of low and pivot terms.
+    struct TwoSteps {
+        bool taken = false;
+        double move[2];
+        TwoMoves factors;
+    };
+    std::vector<TwoSteps> two_;   // (M-1)
+    std::vector<uint8_t> sides_;  // (M-1, n), once a step of two values was taken
+    int derived_ = -1;            // the coordinate whose derivatives are there already
+    bool weighted_ = true;
     std::size_t rows_;
     int classes_;
     Loss loss_;

@@ -1,99 +1,19 @@
-// Histograms of packed words: see stumps.hpp. Sums of integers only, so threads and the order of rows do not show.
+// Stumps from packed histograms: see stumps.hpp.
 #include "mcboost/stumps.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "common/exact_sum.hpp"
 #include "common/parallel.hpp"
+#include "mcboost/packed.hpp"
+#include "mcboost/splits.hpp"
 
 namespace permissible::mcboost {
 
 namespace {
-
-constexpr int kMissing = 255, kLanes = 8, kBits = 17;
-constexpr std::size_t kFlush = 8192;  // rows until 17-bit terms could fill their 31 bits
-using Cells = std::vector<int64_t>;   // (columns padded to 8, 256, width of the terms)
-
-constexpr double kRound = 6755399441055744.0;       // 1.5 * 2^52: adding it rounds to an integer ...
-constexpr int64_t kRoundBits = 0x4338000000000000;  // ... found in the low bits
-
-inline int64_t rounded(double x) {
-    const double shifted = x + kRound;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    return bits - kRoundBits;
-}
-
-PERMISSIBLE_CLONES void pack(const double* high, const double* low, double grid_high, double grid_low,
-                             std::size_t begin, std::size_t end, int64_t* out) {
-    if (low)
-        for (std::size_t i = begin; i < end; ++i)
-            out[i] = (rounded(high[i] * grid_high) << 32) + rounded(low[i] * grid_low);
-    else
-        for (std::size_t i = begin; i < end; ++i) out[i] = rounded(high[i] * grid_high) << 32;
-}
-
-/// Adds the packed words of some rows to the first four columns of a block.
-PERMISSIBLE_CLONES void histogram_of_four(const uint8_t* block, const int64_t* packed, std::size_t begin,
-                                          std::size_t end, int64_t* cells) {
-    for (std::size_t i = begin; i < end; ++i) {
-        uint32_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
-        const int64_t word = packed[i];
-        cells[0 * 256 + (codes & 255)] += word;
-        cells[1 * 256 + ((codes >> 8) & 255)] += word;
-        cells[2 * 256 + ((codes >> 16) & 255)] += word;
-        cells[3 * 256 + (codes >> 24)] += word;
-    }
-}
-
-/// Adds the packed words of some rows to one block of eight columns.
-PERMISSIBLE_CLONES void histogram(const uint8_t* block, const int64_t* packed, std::size_t begin, std::size_t end,
-                                  int64_t* cells) {
-    for (std::size_t i = begin; i < end; ++i) {
-        uint64_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
-        const int64_t word = packed[i];
-        cells[0 * 256 + (codes & 255)] += word;
-        cells[1 * 256 + ((codes >> 8) & 255)] += word;
-        cells[2 * 256 + ((codes >> 16) & 255)] += word;
-        cells[3 * 256 + ((codes >> 24) & 255)] += word;
-        cells[4 * 256 + ((codes >> 32) & 255)] += word;
-        cells[5 * 256 + ((codes >> 40) & 255)] += word;
-        cells[6 * 256 + ((codes >> 48) & 255)] += word;
-        cells[7 * 256 + (codes >> 56)] += word;
-    }
-}
-
-/// Moves packed sums into wide ones and clears them. The low half is a signed 32-bit sum: it splits off cleanly.
-void flush(int64_t* cells, int64_t* wide, int width) {
-    for (int k = 0; k < kLanes * 256; ++k) {
-        const auto low = static_cast<int64_t>(static_cast<int32_t>(cells[k] & 0xFFFFFFFF));
-        wide[k * width] += (cells[k] - low) >> 32;
-        wide[k * width + 1] += low;
-        cells[k] = 0;
-    }
-}
-
-/// Histograms of one block of columns over words of two packed terms each; `width` terms in all, two for each word.
-void histogram_of_block(const Codes& codes, const std::vector<int64_t>& packed, std::size_t block, int width,
-                        int64_t* wide) {
-    int64_t cells[kLanes * 256] = {};
-    const uint8_t* bytes = codes.blocks + block * codes.rows * kLanes;
-    for (int word = 0; word < width / 2; ++word) {
-        const int64_t* words = packed.data() + static_cast<std::size_t>(word) * codes.rows;
-        for (std::size_t begin = 0; begin < codes.rows; begin += kFlush) {
-            const std::size_t end = std::min(codes.rows, begin + kFlush);
-            if (codes.columns - static_cast<int>(block) * kLanes <= 4)
-                histogram_of_four(bytes, words, begin, end, cells);
-            else
-                histogram(bytes, words, begin, end, cells);
-            flush(cells, wide + 2 * word, width);
-        }
-    }
-}
 
 const double* term_of(const State& state, int term, int outputs) {
     return term < outputs ? state.gradient.data() + static_cast<std::size_t>(term) * state.rows()
@@ -109,12 +29,20 @@ double score_of(const int64_t* sums, const StumpGrids& grids, double l2) {
     return squares / (static_cast<double>(sums[grids.outputs]) / grids.coarse[grids.outputs] + l2 + 1e-12);
 }
 
-void sides(const uint8_t* codes, const uint8_t* goes_left, std::size_t begin, std::size_t end, uint8_t* left) {
-    for (std::size_t i = begin; i < end; ++i) left[i] = goes_left[codes[i * kLanes]];
+/// left = 1 where the code in byte `lane` of a row's eight is at most `last`, or missing where that goes left.
+PERMISSIBLE_CLONES void sides(const uint8_t* block, int lane, int last, bool missing_left, std::size_t count,
+                              uint8_t* __restrict left) {
+    const auto most = static_cast<uint64_t>(last), lost = missing_left ? uint64_t{kMissingCode} : uint64_t{256};
+    for (std::size_t i = 0; i < count; ++i) {
+        uint64_t codes;
+        std::memcpy(&codes, block + i * kLanes, sizeof codes);
+        const uint64_t code = (codes >> (8 * lane)) & 255;
+        left[i] = static_cast<uint8_t>((code <= most) | (code == lost));
+    }
 }
 
 /// Exact sums of a term over all rows and over those on the left, and of its size.
-PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, SideSums* out) {
+PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, SideSums& out) {
     int64_t all = 0, on_left = 0, size = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const int64_t term = rounded(x[i] * grid);
@@ -122,7 +50,9 @@ PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double g
         size += term < 0 ? -term : term;
         on_left += term & -static_cast<int64_t>(left[i]);
     }
-    *out = {all, on_left, size};
+    out.all += all;
+    out.left += on_left;
+    out.size += size;
 }
 
 /// The largest size, by the bits of the numbers: integers compare as the non-negative doubles they are.
@@ -142,10 +72,10 @@ PERMISSIBLE_CLONES double largest_size(const double* x, std::size_t count) {
 }  // namespace
 
 bool StumpTest::goes_left(int code_of_row) const {
-    return column < 0 || (code_of_row == kMissing ? missing_left : code_of_row <= code);
+    return column < 0 || (code_of_row == kMissingCode ? missing_left : code_of_row <= code);
 }
 
-StumpTest best_stump(const Codes& codes, const Cells& cells, double l2, const StumpGrids& grids) {
+StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, double l2, const StumpGrids& grids) {
     StumpTest best;
     const int width = grids.width(), h = grids.outputs;
     std::vector<int64_t> total(width), left(width), right(width);
@@ -154,7 +84,7 @@ StumpTest best_stump(const Codes& codes, const Cells& cells, double l2, const St
         std::fill(total.begin(), total.end(), 0);
         for (int k = 0; k < 256; ++k)
             for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
-        const int64_t* missing = cell + kMissing * width;
+        const int64_t* missing = cell + kMissingCode * width;
         const bool has_missing = missing[h] != 0;
         const double parent = score_of(total.data(), grids, l2);
         for (const bool missing_left : {false, true}) {
@@ -181,57 +111,45 @@ bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_
 }
 
 std::vector<double> largest_terms(const State& state, int outputs) {
+    if (state.sizes().size() == static_cast<std::size_t>(outputs) + 1) return state.sizes();
     std::vector<double> largest;
     for (int t = 0; t <= outputs; ++t) largest.push_back(largest_size(term_of(state, t, outputs), state.rows()));
     return largest;
 }
 
 StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows) {
+    if (largest.size() < 2) throw std::invalid_argument("one size per gradient and one of the curvature");
     StumpGrids grids{{}, {}, static_cast<int>(largest.size()) - 1};
     int bits = 0;
     while ((std::size_t{1} << bits) < rows) ++bits;
     for (const double size : largest) {
         const double grid = grid_for(size);
-        grids.coarse.push_back(std::ldexp(grid, kBits - 52));
+        grids.coarse.push_back(std::ldexp(grid, kPackedBits - 52));
         grids.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
     }
     return grids;
 }
 
 std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids) {
-    const std::size_t n = codes.rows, blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
-    const int width = grids.width(), count = grids.count();
-    static thread_local std::vector<int64_t> packed;
-    packed.resize(n * (width / 2));
-    std::vector<int64_t>& words = packed;
-    Cells cells(blocks * kLanes * 256 * width, 0);
-#pragma omp parallel num_threads(state.threads())
-    {
-#pragma omp for schedule(static)
-        for (int word = 0; word < width / 2; ++word) {
-            const int first = 2 * word, second = first + 1;
-            const bool whole = second < count;
-            pack(term_of(state, first, grids.outputs), whole ? term_of(state, second, grids.outputs) : nullptr,
-                 grids.coarse[first], whole ? grids.coarse[second] : 0.0, 0, n, words.data() + word * n);
-        }
-#pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(blocks); ++b)
-            histogram_of_block(codes, words, b, width, &cells[b * kLanes * 256 * width]);
-    }
-    return cells;
+    PackedTerms terms{{}, grids.coarse};
+    for (int t = 0; t < grids.count(); ++t) terms.values.push_back(term_of(state, t, grids.outputs));
+    return packed_histograms(codes, terms, state.threads());
 }
 
-void stump_sides(const Codes& codes, const StumpTest& test, std::vector<uint8_t>& left) {
-    uint8_t goes_left[256];
-    for (int k = 0; k < 256; ++k) goes_left[k] = test.goes_left(k);
-    left.resize(codes.rows);
-    sides(codes.column(std::max(0, test.column)), goes_left, 0, codes.rows, left.data());
-}
-
-std::vector<SideSums> stump_sums(const State& state, const std::vector<uint8_t>& left, const StumpGrids& grids) {
+std::vector<SideSums> stump_sums(const Codes& codes, const State& state, const StumpTest& test, const StumpGrids& grids,
+                                 uint8_t* left) {
     std::vector<SideSums> sums(grids.count());
-    for (int t = 0; t < grids.count(); ++t)
-        side_sums(left.data(), term_of(state, t, grids.outputs), grids.fine[t], state.rows(), &sums[t]);
+    const std::size_t n = codes.rows;
+    const uint8_t* block = codes.blocks + static_cast<std::size_t>(std::max(0, test.column) / kLanes) * n * kLanes;
+    for (std::size_t begin = 0; begin < n; begin += kStrip) {
+        const std::size_t rows = std::min(n - begin, kStrip);
+        if (test.column >= 0)
+            sides(block + begin * kLanes, test.column % kLanes, test.code, test.missing_left, rows, left + begin);
+        else
+            std::fill(left + begin, left + begin + rows, uint8_t{1});
+        for (int t = 0; t < grids.count(); ++t)
+            side_sums(left + begin, term_of(state, t, grids.outputs) + begin, grids.fine[t], rows, sums[t]);
+    }
     return sums;
 }
 
@@ -281,12 +199,10 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
     return moves;
 }
 
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
-                       std::vector<uint8_t>& left) {
+Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs, uint8_t* left) {
     const StumpGrids grids = stump_grids(largest_terms(state, outputs), codes.rows);
     const StumpTest test = best_stump(codes, stump_cells(codes, state, grids), growth.l2, grids);
-    stump_sides(codes, test, left);
-    return stump_of(test, stump_sums(state, left, grids), growth.l2, grids);
+    return stump_of(test, stump_sums(codes, state, test, grids, left), growth.l2, grids);
 }
 
 }  // namespace permissible::mcboost

@@ -44,8 +44,8 @@ StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, doub
 struct SideSums {
     int64_t all = 0, left = 0, size = 0;
 };
-void stump_sides(const Codes& codes, const StumpTest& test, std::vector<uint8_t>& left);
-std::vector<SideSums> stump_sums(const State& state, const std::vector<uint8_t>& left, const StumpGrids& grids);
+std::vector<SideSums> stump_sums(const Codes& codes, const State& state, const StumpTest& test, const StumpGrids& grids,
+                                 uint8_t* left);
 
 /// The stump with its values and its edge.
 Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l2, const StumpGrids& grids);
@@ -54,8 +54,7 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
 std::vector<double> two_moves(const State& state, const Tree& stump, double rate);
 
 /// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
-/// state.curvature; `left` gets 1 for the rows that go left.
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs,
-                       std::vector<uint8_t>& left);
+/// state.curvature; `left` (n) gets 1 for the rows that go left.
+Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs, uint8_t* left);
 
 }  // namespace permissible::mcboost

@@ -252,6 +252,18 @@ def test_number_of_threads_does_not_change_a_bit():
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("descent", ["coordinate", "gradient"])
+def test_rounds_end_where_only_rounding_is_left(descent):
+    # With tol=0 the rounds go on to the optimum, where the slope of a line is rounding and no step is worth a search.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
+    fitted = pm.MCBoostClassifier(n_rounds=10_000, descent=descent, tol=0.0).fit(X, y)
+    assert fitted.certificate_["stopped_by"] == "no edge"
+    assert fitted.certificate_["largest_edge"] < 1e-28
+    assert len(fitted.history_["surrogate"]) < 1000
+
+
 def test_categories_and_missing_values_are_attributes():
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

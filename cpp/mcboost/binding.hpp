@@ -1,0 +1,51 @@
+// What the bindings of this area share: checks, signals, arrays handed out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "common/arrays.hpp"
+#include "mcboost/state.hpp"
+#include "mcboost/trees.hpp"
+
+namespace permissible::mcboost {
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+inline void poll_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+template <typename T>
+auto array_of(const std::vector<T>& values, std::initializer_list<size_t> shape) {
+    auto data = std::make_unique<T[]>(std::max<std::size_t>(values.size(), 1));
+    std::copy(values.begin(), values.end(), data.get());
+    return to_numpy(std::move(data), shape);
+}
+
+inline Codes codes_of(const In3<uint8_t>& blocks, const In1<uint8_t>& categorical, const In1<int32_t>& bins) {
+    const auto columns = static_cast<int>(categorical.shape(0));
+    require(blocks.shape(2) == 8 && blocks.shape(0) * 8 >= categorical.shape(0), "blocks must be (n_blocks, n, 8)");
+    require(bins.shape(0) == categorical.shape(0), "bins must have one value per column");
+    return {blocks.data(), blocks.shape(1), columns, categorical.data(), bins.data()};
+}
+
+/// Null, or a share of each row: 0 leaves it out of the fit.
+inline const double* share_of(const State& state, const nb::object& share) {
+    if (share.is_none()) return nullptr;
+    auto array = nb::cast<In1<double>>(share);
+    require(array.shape(0) == state.rows(), "share must have one value per row");
+    return array.data();
+}
+
+void bind_trees(nb::module_& area, nb::class_<State>& state);  // rounds of trees and rules
+void bind_parts(nb::class_<State>& state);                     // what a part of the rows answers
+void bind_choices(nb::module_& area);                          // how a coordinator chooses from answers alone
+
+}  // namespace permissible::mcboost
