@@ -150,10 +150,11 @@ template <typename T>
 PERMISSIBLE_AVX2 void gather_matrix(const ScoreInput& input, std::size_t begin, std::size_t n, T* values) {
     constexpr std::size_t step = 32 / sizeof(T);
     const char* base = input.base + static_cast<std::ptrdiff_t>(begin) * input.stride;
-    const std::size_t whole_rows = n / step * step, whole_columns = input.width / step * step;
+    const std::size_t whole_rows = input.width < step ? 0 : n / step * step;
     for (std::size_t i = 0; i < whole_rows; i += step) {
         const char* row = base + static_cast<std::ptrdiff_t>(i) * input.stride;
-        for (std::size_t c = 0; c < whole_columns; c += step) {
+        for (std::size_t next = 0; next < input.width; next += step) {
+            const std::size_t c = std::min(next, input.width - step);  // the last columns may come twice
             if constexpr (sizeof(T) == 4) {
                 transpose8(row + c * sizeof(T), input.stride, values + c * kRows + i, kRows);
             } else {
@@ -162,13 +163,50 @@ PERMISSIBLE_AVX2 void gather_matrix(const ScoreInput& input, std::size_t begin, 
         }
     }
     for (std::size_t c = 0; c < input.width; ++c) {
-        const std::size_t first = c < whole_columns ? whole_rows : 0;
-        for (std::size_t i = first; i < n; ++i) {
+        for (std::size_t i = whole_rows; i < n; ++i) {
             const char* at = base + static_cast<std::ptrdiff_t>(i) * input.stride + c * sizeof(T);
             values[c * kRows + i] = *reinterpret_cast<const T*>(at);
         }
     }
 }
+
+/// What the groups of rules add to the score of each row, groups in order; rows side by side, so that their sums do not
+/// wait for each other.
+PERMISSIBLE_AVX2 void sum_groups(const RuleSet& set, const uint8_t* patterns, std::size_t n, double* score) {
+    constexpr std::size_t together = 8;
+    const std::size_t n_groups = set.group_sum.size();
+    double sums[together];
+    for (std::size_t i = 0; i < n; i += together) {
+        for (double& sum : sums) sum = set.intercept;
+        for (std::size_t group = 0; group < n_groups; ++group) {
+            const double* sum_of = set.group_sum[group].data();
+            const uint8_t* pattern = patterns + group * kRows + i;
+#pragma GCC unroll 8
+            for (std::size_t k = 0; k < together; ++k) sums[k] += sum_of[pattern[k]];
+        }
+        std::copy(sums, sums + std::min(together, n - i), score + i);
+    }
+}
+
+/// The rows of the next chunk are called into the cache while this one is compared, a few lines per literal.
+class Ahead {
+  public:
+    Ahead(const ScoreInput& input, std::size_t begin, std::size_t n_literals) {
+        if (input.base == nullptr || n_literals == 0) return;
+        constexpr std::size_t line = 64;
+        next_ = input.base + static_cast<std::ptrdiff_t>(begin) * input.stride;
+        bytes_ = (kRows * static_cast<std::size_t>(input.stride) + n_literals - 1) / n_literals;
+        bytes_ = (bytes_ + line - 1) / line * line;
+    }
+    void fetch() {  // beyond the end of the matrix a prefetch does nothing
+        for (std::size_t at = 0; at < bytes_; at += 64) _mm_prefetch(next_ + at, _MM_HINT_T0);
+        next_ += bytes_;
+    }
+
+  private:
+    const char* next_ = nullptr;
+    std::size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -187,7 +225,9 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
     } else {
         gather_columns(input, begin, n, space);
     }
+    Ahead ahead(input, begin + n, set.literals.size());
     for (std::size_t k = 0; k < set.literals.size(); ++k) {
+        ahead.fetch();
         const ValueLiteral& literal = set.literals[k];
         const auto c = static_cast<std::size_t>(literal.column);
         const char* values = space.values.data() + input.place(c);
@@ -218,13 +258,7 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
         }
         patterns_of(rule, space.patterns.data() + group * kRows);
     }
-    for (std::size_t i = 0; i < n; ++i) {
-        double sum = set.intercept;
-        for (std::size_t group = 0; group < n_groups; ++group) {
-            sum += set.group_sum[group][space.patterns[group * kRows + i]];
-        }
-        score[i] = sum;
-    }
+    sum_groups(set, space.patterns.data(), n, score);
 }
 
 }  // namespace permissible::boosting

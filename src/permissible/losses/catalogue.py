@@ -51,13 +51,20 @@ def mu_matsushita(mu: float = 1 / 3) -> Entropy:
     return rescaled(matsushita(), scale=1 - mu, shift=mu)
 
 
+def _logistic_inverse(x: FloatArray) -> FloatArray:
+    """e^x / (1 + e^x); the exponential is taken once."""
+    grown = np.exp(x)
+    result: FloatArray = grown / (1 + grown)
+    return result
+
+
 def logistic() -> Entropy:
     """Binary entropy, phi_Q(p) = -p ln p - (1-p) ln(1-p) ([T] (22)): F(x) = ln(1 + e^-x) / ln 2 (E1: the 1/ln 2)."""
     return Entropy(
         b=math.log(2),
         excess=lambda p: -p * np.log(np.maximum(p, 1e-320)) - (1 - p) * np.log1p(-p),
         link=left_logit,
-        inverse=lambda x: np.exp(x) / (1 + np.exp(x)),
+        inverse=_logistic_inverse,
         conjugate=lambda x: np.log1p(np.exp(x)),
         curvature=lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
         margin=lambda x: np.tanh(-x / 2),

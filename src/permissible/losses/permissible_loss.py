@@ -155,7 +155,7 @@ class PermissibleLoss:
 
     def _probability(self, score: FloatArray) -> FloatArray:
         left = self._within(self._inverse, -np.abs(score), 0.0)
-        return np.where(score > 0, 1 - left, left)
+        return np.abs(np.subtract(score > 0, left))  # 1 - left on the right side, left itself on the other
 
     def _conjugate(self, x: FloatArray) -> FloatArray:
         return self._within(self._inner_conjugate, x, 0.0)
