@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "common/avx512.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::boosting {
@@ -56,6 +57,40 @@ void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* cho
         for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + ((codes >> (8 * lane)) & 255)] += value;
     }
 }
+
+/// The rows of a run whose mask is as wanted, and their values, moved together; returns how many.
+std::size_t compress_plain(const uint8_t* mask, uint8_t wanted, std::size_t begin, const int64_t* packed, std::size_t n,
+                           int64_t* values, uint32_t* chosen) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        chosen[count] = static_cast<uint32_t>(begin + i);
+        values[count] = packed[i];
+        count += mask[i] == wanted;
+    }
+    return count;
+}
+
+#ifdef PERMISSIBLE_AVX512
+PERMISSIBLE_AVX512 std::size_t compress_wide(const uint8_t* mask, uint8_t wanted, std::size_t begin,
+                                             const int64_t* packed, std::size_t n, int64_t* values, uint32_t* chosen) {
+    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
+    const __m256i step = _mm256_set1_epi32(8);
+    __m256i row =
+        _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(begin)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    std::size_t count = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(mask + i));
+        const auto kept = static_cast<__mmask8>(_mm_cmpeq_epi8_mask(bytes, want));
+        _mm512_storeu_si512(values + count, _mm512_maskz_compress_epi64(kept, _mm512_loadu_si512(packed + i)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(chosen + count), _mm256_maskz_compress_epi32(kept, row));
+        count += static_cast<std::size_t>(__builtin_popcount(kept));
+        row = _mm256_add_epi32(row, step);
+    }
+    return count + compress_plain(mask + i, wanted, begin + i, packed + i, n - i, values + count, chosen + count);
+}
+#else
+constexpr auto compress_wide = compress_plain;
+#endif
 
 using AddRows = void (*)(const uint64_t*, const int64_t*, std::size_t, int64_t*);
 using AddChosen = void (*)(const uint64_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
@@ -149,20 +184,9 @@ class Adder {
             return;
         }
         weights_.pack(begin, n, run_.get());
-        count_ = compress(choice, begin, n, count_);
-    }
-
-    std::size_t compress(const RowChoice& choice, std::size_t begin, std::size_t n, std::size_t count) {
-        const uint8_t* mask = choice.mask + begin;
-        uint32_t* chosen = chosen_.get();
-        int64_t* values = values_.get();
-        const int64_t* packed = run_.get();
-        for (std::size_t i = 0; i < n; ++i) {
-            chosen[count] = static_cast<uint32_t>(begin + i);
-            values[count] = packed[i];
-            count += mask[i] == choice.wanted;
-        }
-        return count;
+        static const auto compress = has_avx512() ? compress_wide : compress_plain;
+        count_ += compress(choice.mask + begin, choice.wanted, begin, run_.get(), n, values_.get() + count_,
+                           chosen_.get() + count_);
     }
 
     void clear(int lanes) { std::fill(cells_.get(), cells_.get() + lanes * 256, int64_t{0}); }
@@ -177,9 +201,9 @@ class Adder {
     bool pair_;
     std::size_t count_ = 0;
     double units_ = 0.0;
-    std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 1]};
+    std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 8]};
     std::unique_ptr<int64_t[]> run_{new int64_t[kRunRows]};
-    std::unique_ptr<uint32_t[]> chosen_{new uint32_t[kChunkUnits + 1]};
+    std::unique_ptr<uint32_t[]> chosen_{new uint32_t[kChunkUnits + 8]};
     std::unique_ptr<int64_t[]> cells_{new int64_t[8 * 256]};
 };
 

@@ -8,6 +8,7 @@
 
 #include "boosting/losses.hpp"
 #include "boosting/runs.hpp"
+#include "common/avx512.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::boosting {
@@ -37,7 +38,7 @@ PERMISSIBLE_CLONES void pack_four(const Loss& loss, const Examples& examples, do
 template <class Loss>
 Kernels<Loss> kernels() {
     if constexpr (Loss::in_lanes) {
-        if (has_eight_lanes()) return wide_kernels<Loss>();
+        if (has_avx512()) return wide_kernels<Loss>();
     }
     return {{measure_four<false, Loss>, measure_four<true, Loss>},
             {apply_four<false, Loss>, apply_four<true, Loss>},

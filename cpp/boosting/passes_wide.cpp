@@ -9,9 +9,9 @@
 #include <string>
 #include <type_traits>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#include <immintrin.h>
+#include "common/avx512.hpp"
+
+#ifdef PERMISSIBLE_AVX512
 #define PERMISSIBLE_EIGHT_LANES
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")
 #endif
@@ -45,12 +45,6 @@ void pack_eight(const Loss& loss, const Examples& examples, double weight_grid, 
 
 }  // namespace
 
-bool has_eight_lanes() {
-    static const bool found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    return found;
-}
-
 template <class Loss>
 Kernels<Loss> wide_kernels() {
     return {{measure_eight<false, Loss>, measure_eight<true, Loss>},
@@ -60,10 +54,6 @@ Kernels<Loss> wide_kernels() {
 }
 
 #else
-
-bool has_eight_lanes() {
-    return false;
-}
 
 template <class Loss>
 Kernels<Loss> wide_kernels() {

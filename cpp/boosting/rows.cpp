@@ -69,11 +69,14 @@ void Rows::over_rows(Work work) const {
 
 const uint8_t* Rows::mask_of(const RuleMask& rule) {
     if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
+    // A rule that goes on from the masked one needs its further literals only.
+    const bool further = masked_ && !masked_rule_.empty() && rule.size() > masked_rule_.size() &&
+                         same_rule(masked_rule_, RuleMask(rule.begin(), rule.begin() + masked_rule_.size()));
+    const std::size_t known = further ? masked_rule_.size() : 0;
+    masked_ = false;
     std::size_t covered = 0;
     over_rows([&](std::size_t begin, std::size_t end) {
-        mask_rows(codes_, rule, begin, end, mask_.data() + begin);
-        std::size_t count = 0;
-        for (std::size_t i = begin; i < end; ++i) count += mask_[i];
+        const std::size_t count = mask_rows(codes_, rule, begin, end, mask_.data() + begin, known);
 #pragma omp atomic
         covered += count;
     });

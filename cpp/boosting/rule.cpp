@@ -2,6 +2,7 @@
 #include "boosting/rule.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/parallel.hpp"
 
@@ -50,13 +51,27 @@ void table_mask(const uint64_t* rows, std::size_t n, int shift, const uint8_t* m
     }
 }
 
+/// How many bytes are 1; the others are 0.
+std::size_t ones(const uint8_t* bytes, std::size_t n) {
+    std::size_t count = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t eight;
+        std::memcpy(&eight, bytes + i, 8);
+        count += static_cast<std::size_t>(__builtin_popcountll(eight));
+    }
+    for (; i < n; ++i) count += bytes[i];
+    return count;
+}
+
 }  // namespace
 
-void mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out) {
+std::size_t mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
+                      std::size_t known) {
     const std::size_t n = end - begin;
     if (rule.empty()) std::fill(out, out + n, uint8_t{1});
-    bool fresh = true;
-    for (const LiteralMask& literal : rule) {
+    bool fresh = known == 0;
+    for (std::size_t k = known; k < rule.size(); ++k) {
+        const LiteralMask& literal = rule[k];
         const uint64_t* rows = codes.block(static_cast<std::size_t>(literal.column) / 8) + begin;
         const int shift = 8 * (literal.column % 8);
         if (literal.interval) {
@@ -66,6 +81,7 @@ void mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin,
         }
         fresh = false;
     }
+    return ones(out, n);
 }
 
 }  // namespace permissible::boosting

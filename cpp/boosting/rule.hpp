@@ -35,7 +35,9 @@ struct LiteralMask {
 
 using RuleMask = std::vector<LiteralMask>;
 
-/// out[i] = 1 where row begin + i passes every literal, else 0.
-void mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out);
+/// out[i] = 1 where row begin + i passes every literal, else 0; of the first `known` literals `out` holds the answer
+/// already. Returns how many rows pass.
+std::size_t mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
+                      std::size_t known = 0);
 
 }  // namespace permissible::boosting

@@ -211,9 +211,8 @@ struct Kernels {
     Pack pack[2][2];
 };
 
-/// The kernels with eight rows a register; only for losses that go in lanes, only where `has_eight_lanes`.
+/// The kernels with eight rows a register; only for losses that go in lanes, only where `has_avx512`.
 template <class Loss>
 Kernels<Loss> wide_kernels();
-bool has_eight_lanes();
 
 }  // namespace permissible::boosting
