@@ -53,6 +53,22 @@ def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
     same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y))
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_rows_that_come_again_are_known_in_blocks_too(monkeypatch, large):
+    if large:
+        for module in ("permissible.learners.uls_holdout", "permissible.distributed.uls"):
+            monkeypatch.setattr(f"{module}.LARGE", 500)
+        monkeypatch.setattr("permissible.learners.uls_holdout.PROBED", 200)
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", 256)
+    frame, _ = make()
+    frame = (frame[["colour", "truth"]]).assign(other=frame["count"] > 4)
+    y = ((frame["colour"] == "red") ^ frame["truth"] ^ (np.random.default_rng(1).random(len(frame)) < 0.1)).astype(int)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    parts, whole = ULSClassifier(n_rules=8).fit(dataset), ULSClassifier(n_rules=8).fit(frame, y)
+    assert parts.selection_["validation_share"] == whole.selection_["validation_share"] == 0.0
+    same_model(parts, whole)
+
+
 PHI = losses.from_phi(lambda p: np.sqrt(p * (1 - p)), name="own phi")
 PSI = losses.from_psi(lambda x: np.logaddexp(0, -2 * x) / 2, lambda x: -1 / (1 + np.exp(2 * x)), name="own psi")
 

@@ -238,6 +238,27 @@ def test_given_validation_rows_choose_the_number_of_rules(breast):
     assert np.argmin(model.history_["validation"]) == len(model.history_["validation"]) - 1
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_rows_that_come_again_and_again_are_judged_by_themselves(monkeypatch, large):
+    # Ten digits on a noisy display of seven segments (LED, CART's book): 128 different rows, nine in ten of them not a 0.
+    if large:
+        monkeypatch.setattr("permissible.learners.uls_holdout.LARGE", 3000)
+        monkeypatch.setattr("permissible.learners.uls_holdout.PROBED", 1000)
+    random = np.random.default_rng(0)
+    lit = ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"]
+    segments = np.array([[int(bit) for bit in shown] for shown in lit])
+    digit = random.integers(0, 10, 6000)
+    X, y = segments[digit] ^ (random.random((6000, 7)) < 0.1), digit == 0
+    likely = np.array([[np.mean(y[(row == X).all(axis=1)]) for row in np.unique(X, axis=0)]]).ravel()
+    share = np.unique(X, axis=0, return_counts=True)[1] / 6000
+    best = float(np.sum(share * np.minimum(likely, 1 - likely)))  # of every table over the 128 rows
+    model = ULSClassifier().fit(X[:3000], y[:3000])
+    assert model.selection_["validation_share"] == 0.0
+    assert np.mean(model.predict(X[3000:]) != y[3000:]) < best + 0.01 < 0.06
+    few = ULSClassifier().fit(X[:300:2], y[:300:2])  # here each row comes about twice: a hold-out is a hold-out
+    assert few.selection_["validation_share"] > 0.1
+
+
 def test_class_weight_is_sample_weight(breast):
     X, y = breast
     options = {"n_rules": 5, "early_stopping": False}

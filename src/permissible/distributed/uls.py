@@ -16,7 +16,7 @@ from permissible.distributed.session import Opening
 from permissible.distributed.transport import RemoteRows
 from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
 from permissible.learners.uls import boost
-from permissible.learners.uls_holdout import LARGE, Choice, choose_by, held_bounds, large_bounds
+from permissible.learners.uls_holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import PythonSurrogate
 from permissible.learners.uls_options import ULSOptions
@@ -52,7 +52,9 @@ def fit_label(
                     opened.close()
 
     chosen = Choice(candidates[0], {})
-    if stopping:
+    if stopping and _repeats(data):
+        chosen = choose_by(candidates, lambda options: run(options, Selection(), None), 0.0, by_itself=True)
+    elif stopping:
         bounds = _bounds(data, label)
         if bounds is not None:
             kept, held = Selection("kept", bounds), Selection("held", bounds)
@@ -103,6 +105,15 @@ def _facts(data: Parted, label: int, selection: Selection) -> tuple[Facts, bool]
 def _total(data: Parted, label: int, selection: Selection) -> float:
     found: list[WeightFacts] = data.survey("weights", label, selection)
     return math.fsum(partial for part in found for partial in part.partials)
+
+
+def _repeats(data: Parted) -> bool:
+    """Whether the same rows come again and again (uls_holdout.py)."""
+    if data.n_rows >= LARGE:
+        return few(len(np.unique(np.concatenate(data.survey("lowest", probe(data.n_rows))))))
+    parts = data.survey("contents")
+    weight = np.concatenate([part[2] for part in parts]) if data.weighted else None
+    return repeats(np.concatenate([part[0] for part in parts]), weight)
 
 
 def _bounds(data: Parted, label: int) -> tuple[int, int] | None:

@@ -209,6 +209,11 @@ class PartSurvey:
         counts = np.bincount(target, minlength=n_classes), np.bincount(target[number < fraction], minlength=n_classes)
         return [(self.part.number, np.stack([*counts, largest], axis=1))]
 
+    def lowest(self, bound: int) -> list[tuple[int, Any]]:
+        """The different hashes up to a bound."""
+        hashes = self.part.part.hashes()
+        return [(self.part.number, np.unique(hashes[hashes <= np.uint64(bound)]))]
+
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""
         part = self.part.part

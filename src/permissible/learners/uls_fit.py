@@ -14,7 +14,7 @@ from permissible import losses
 from permissible.learners.uls import boost
 from permissible.learners.uls_fast import Examples, Watch, boost_compiled
 from permissible.learners.uls_flavours import FLAVOURS, boost_adaptive, boost_best
-from permissible.learners.uls_holdout import Choice, choose, choose_on, held_out
+from permissible.learners.uls_holdout import Choice, choose, choose_by, choose_on, held_out, repeats
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import CompiledRows, PythonRows, PythonSurrogate
 from permissible.learners.uls_options import ULSOptions
@@ -68,8 +68,9 @@ def fit_rules(examples: Examples, task: Task) -> Fitted:
     if task.validation is not None:
         choice = choose_on(examples, task.validation, task.candidates, run)
     elif task.hashes is not None:
-        held = held_out(task.hashes, examples.positive, examples.weight)
-        if held is not None:
+        if repeats(task.hashes, examples.weight):
+            choice = choose_by(task.candidates, lambda options: run(examples, options), 0.0, by_itself=True)
+        elif (held := held_out(task.hashes, examples.positive, examples.weight)) is not None:
             choice = choose(examples, held, task.candidates, run)
     options = task.candidates[0] if choice is None else choice.options
     # A given validation set stays beside the final fit, so that the history shows its loss.

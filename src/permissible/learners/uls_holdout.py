@@ -3,6 +3,9 @@
 Rows are assigned by a hash of their content and the seed: equal rows stay together, the order of rows does not matter, weight
 2 is the row twice, and every worker agrees without talking. Within each class the rows of lowest hash are held out, up to a
 fifth of the class's weight; for many rows the fifth is simply of the range of the hash.
+
+Where the same few rows come again and again (seven yes-or-no questions, thousands of answers), rows to come have been seen
+already, and a hold-out of contents never met would judge another task: there the training loss itself chooses.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +22,9 @@ from permissible.types import BoolArray, FloatArray
 SHARE = 0.2
 CLEARLY = 0.01
 """A longer rule is taken when it lowers the validation loss by this share; less counts as a tie, and ties go to the shorter."""
+REPEATS = 8.0
+"""Rows that come more often than this on average are judged by themselves."""
+PROBED = 4096
 LARGE = 100_000
 Run = Callable[[Examples, ULSOptions, Examples | None], Trace]
 
@@ -57,6 +63,25 @@ def held_bounds(
     return negative_bound, positive_bound
 
 
+def repeats(hashes: npt.NDArray[np.uint64], weight: FloatArray | None) -> bool:
+    """Whether the same rows come again and again; a weight counts as copies."""
+    if len(hashes) >= LARGE:
+        bound = np.uint64(probe(len(hashes)))
+        return few(len(np.unique(hashes[hashes <= bound])))
+    total = len(hashes) if weight is None else float(np.sum(weight))
+    return total > REPEATS * len(np.unique(hashes))
+
+
+def probe(n_rows: int) -> int:
+    """The hash up to which about PROBED of so many rows lie, if they all differ."""
+    return int(PROBED / n_rows * 2.0**64)
+
+
+def few(n_different: int) -> bool:
+    """Whether so few different rows up to the probe mean repeats."""
+    return n_different * REPEATS < PROBED
+
+
 def large_bounds(share: float = SHARE) -> tuple[int, int]:
     """Of many rows, simply a share of the range of the hash."""
     return int(share * 2.0**64) - 1, int(share * 2.0**64) - 1
@@ -85,19 +110,25 @@ def choose_on(kept: Examples, judged: Examples, candidates: Sequence[ULSOptions]
     return choose_by(candidates, lambda options: run(kept, options, judged), share)
 
 
-def choose_by(candidates: Sequence[ULSOptions], run: Callable[[ULSOptions], Trace], share: float) -> Choice:
-    """The same, wherever the rows are: `run` fits a candidate on the kept rows, with the loss of the others in its trace."""
+def choose_by(
+    candidates: Sequence[ULSOptions], run: Callable[[ULSOptions], Trace], share: float, *, by_itself: bool = False
+) -> Choice:
+    """The same, wherever the rows are: `run` fits a candidate on the kept rows, with the loss of the others in its trace.
+
+    By itself: the training loss takes the place of the others'.
+    """
     best: ULSOptions | None = None
     least = np.inf
     tried = []
     for options in candidates:
         trace = run(options)
-        losses = [step.validation for step in trace.rounds]
+        start = trace.start_surrogate if by_itself else trace.start_validation
+        losses = [step.surrogate if by_itself else step.validation for step in trace.rounds]
         rounds = int(np.argmin(losses)) + 1 if losses else 0
-        loss = losses[rounds - 1] if losses else trace.start_validation
+        loss = losses[rounds - 1] if losses else start
         tried.append({
             "max_literals": options.max_literals, "learning_rate": options.learning_rate, "n_rules": rounds,
-            "validation": loss, "curve": np.array([trace.start_validation, *losses]),
+            "validation": loss, "curve": np.array([start, *losses]),
         })  # fmt: skip
         if best is None or loss < least * (1 - CLEARLY):
             best, least = replace(options, n_rules=max(rounds, 1)), loss
