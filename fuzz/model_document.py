@@ -93,7 +93,7 @@ def _replace(document: Any, place: tuple[Any, ...], given: Any) -> None:
         if isinstance(item, dict) and key not in item:
             return
         item = item[key]
-    if isinstance(item, dict):
+    if isinstance(item, dict) and isinstance(place[-1], str):  # a list may have become a mapping on the way
         if given.ConsumeBool():
             item[place[-1]] = _odd(given)
         else:

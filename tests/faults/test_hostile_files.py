@@ -50,6 +50,7 @@ def _told(forged):
 ODD = (None, True, 0, -1, 2**31, 10**400, 0.5, 1e308, "inf", "nan", "", "x", [], {}, [0], [1e308, -1], {"a": 1}, "../x")
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")  # the forged file gives names
 @pytest.mark.parametrize("count", [150, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_file_with_parts_replaced_is_refused_or_answers(kind, count):

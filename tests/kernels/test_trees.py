@@ -148,6 +148,7 @@ import numpy as np
 from permissible.kernels._core import trees
 rng = np.random.default_rng(0)
 n = 60_000
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process that a shell runs in the background is deaf to it
 codes = rng.integers(0, 255, size=(1, n, 8)).astype(np.uint8)
 target = rng.integers(0, 2, n).astype(np.uint16)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

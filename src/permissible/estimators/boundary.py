@@ -299,7 +299,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _doubts(self, fit: LinearFit | KernelFit, X: Matrix, target: Target, kernel: Kernel | None) -> Doubts:
         effects = fit.coef * spread(X) if kernel is None else np.zeros(0)  # those of a kernel are bounded by alpha
-        score = self.model_.score(looked_at(X, LOOK if kernel is None else LOOK // 100))
+        score = self.model_.score(looked_at(X, LOOK if kernel is None else LOOK // 25))
         short = None if fit.converged else f"{fit.n_iter} iterations"
         return of_boundary(target.loss, effects, score, fit.certificate.relative_gap, self.tol, short)
 

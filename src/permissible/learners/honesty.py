@@ -26,7 +26,7 @@ MANY = 0.25
 """Share of the training rows at 0 or 1 from which probabilities count as saturated."""
 RISE = 1e-9
 """A rise in one round by more than this share of the first surrogate is no rounding."""
-LOOK = 20_000
+LOOK = 5_000
 """Rows that are looked at, evenly spaced, where every row would cost a pass of its own."""
 GLANCE = 1_000
 """Rows that suffice for the spread of a column."""
