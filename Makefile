@@ -63,6 +63,7 @@ $(VENV)/.docs: $(BASE)
 	@touch $@
 
 docs: $(VENV)/.docs $(CORE) ## the documentation, with its gallery, into docs/_build/html; warnings are errors
+	@rm -rf docs/gallery
 	@cd docs && MPLBACKEND=Agg ../$(PY) -m sphinx -W --keep-going -q -b html . _build/html
 	@$(PY) tools/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
