@@ -12,6 +12,7 @@ namespace permissible::boosting {
 typedef double V4 __attribute__((vector_size(32)));
 typedef int64_t I4 __attribute__((vector_size(32)));
 typedef float F4 __attribute__((vector_size(16)));
+typedef int32_t S4 __attribute__((vector_size(16)));
 
 #define PERMISSIBLE_INLINE inline __attribute__((always_inline))
 
@@ -46,6 +47,7 @@ struct Lanes<double> {
     static PERMISSIBLE_INLINE void store(double* to, double value) { *to = value; }
     static PERMISSIBLE_INLINE double single(double value) { return static_cast<double>(static_cast<float>(value)); }
     static PERMISSIBLE_INLINE Flags flags(const uint8_t* from) { return -static_cast<int64_t>(*from); }
+    static PERMISSIBLE_INLINE int64_t whole(const float* from) { return static_cast<int64_t>(*from); }
     static PERMISSIBLE_INLINE double all(double value) { return value; }
 };
 
@@ -71,6 +73,11 @@ struct Lanes<V4> {
         const I4 spread = I4{four, four, four, four} & I4{1, 1 << 8, 1 << 16, 1 << 24};
         return spread != 0;
     }
+    static PERMISSIBLE_INLINE I4 whole(const float* from) {
+        F4 four;
+        std::memcpy(&four, from, 16);
+        return __builtin_convertvector(__builtin_convertvector(four, S4), I4);
+    }
     static PERMISSIBLE_INLINE V4 all(double value) { return V4{value, value, value, value}; }
 };
 
@@ -87,6 +94,9 @@ struct Lanes<V8> {
     static PERMISSIBLE_INLINE Flags8 flags(const uint8_t* from) {
         const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
         return {static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes))};
+    }
+    static PERMISSIBLE_INLINE I8 whole(const float* from) {
+        return (I8)_mm512_cvtepi32_epi64(_mm256_cvttps_epi32(_mm256_loadu_ps(from)));
     }
     static PERMISSIBLE_INLINE V8 all(double value) { return _mm512_set1_pd(value); }
 };

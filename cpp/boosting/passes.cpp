@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "boosting/histogram.hpp"
 #include "boosting/losses.hpp"
 #include "boosting/runs.hpp"
 #include "common/avx512.hpp"
@@ -15,24 +16,24 @@ namespace permissible::boosting {
 
 namespace {
 
-template <bool Real, class Loss>
+template <WeightMode Mode, class Loss>
 PERMISSIBLE_CLONES void measure_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                      const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
                                      MeasureSums& sums) {
-    measure_rows<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    measure_rows<V4, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <bool Real, class Loss>
+template <WeightMode Mode, class Loss>
 PERMISSIBLE_CLONES void apply_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                    const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
                                    ApplySums& sums) {
-    apply_rows<V4, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    apply_rows<V4, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <bool Real, bool Pair, class Loss>
+template <WeightMode Mode, bool Pair, class Loss>
 PERMISSIBLE_CLONES void pack_four(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
                                   std::size_t begin, std::size_t end, int64_t* out) {
-    pack_rows<V4, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
+    pack_rows<V4, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
 }
 
 template <class Loss>
@@ -40,10 +41,11 @@ Kernels<Loss> kernels() {
     if constexpr (Loss::in_lanes) {
         if (has_avx512()) return wide_kernels<Loss>();
     }
-    return {{measure_four<false, Loss>, measure_four<true, Loss>},
-            {apply_four<false, Loss>, apply_four<true, Loss>},
-            {{pack_four<false, false, Loss>, pack_four<false, true, Loss>},
-             {pack_four<true, false, Loss>, pack_four<true, true, Loss>}}};
+    constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
+    return {{measure_four<none, Loss>, measure_four<whole, Loss>, measure_four<real, Loss>},
+            {apply_four<none, Loss>, apply_four<whole, Loss>, apply_four<real, Loss>},
+            {{pack_four<none, false, Loss>, pack_four<none, true, Loss>},
+             {pack_four<real, false, Loss>, pack_four<real, true, Loss>}}};
 }
 
 template <class Loss>
@@ -54,38 +56,29 @@ class Passes final : public LossPasses {
     void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
                  Measured& sums) const override {
         const Factors factors(loss_, step);
-        if (examples.mode == WeightMode::whole) {
-            for (std::size_t i = begin; i < end; ++i) {  // each row alone, times its copies
-                MeasureSums row;
-                measure_run<double, false>(loss_, examples, step.mask, factors, grids, i, i + 1, row);
-                add(sums, row, static_cast<int64_t>(examples.multiplicity[i]));
-            }
-            return;
+        const auto kernel = kernels_.measure[static_cast<int>(examples.mode)];
+        for (std::size_t first = begin; first < end; first += run_rows(examples)) {
+            MeasureSums run;
+            kernel(loss_, examples, step.mask, factors, grids, first, std::min(end, first + run_rows(examples)), run);
+            add(sums, run);
         }
-        MeasureSums block;
-        kernels_.measure[real(examples)](loss_, examples, step.mask, factors, grids, begin, end, block);
-        add(sums, block, 1);
     }
 
     void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
                Applied& sums) const override {
         const Factors factors(loss_, step);
-        if (examples.mode == WeightMode::whole) {
-            for (std::size_t i = begin; i < end; ++i) {
-                ApplySums row;
-                apply_run<double, false>(loss_, examples, step.mask, factors, grids, i, i + 1, row);
-                add(sums, row, static_cast<int64_t>(examples.multiplicity[i]));
-            }
-            return;
+        const auto kernel = kernels_.apply[static_cast<int>(examples.mode)];
+        for (std::size_t first = begin; first < end; first += run_rows(examples)) {
+            ApplySums run;
+            kernel(loss_, examples, step.mask, factors, grids, first, std::min(end, first + run_rows(examples)), run);
+            add(sums, run);
         }
-        ApplySums block;
-        kernels_.apply[real(examples)](loss_, examples, step.mask, factors, grids, begin, end, block);
-        add(sums, block, 1);
     }
 
     void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid, double curvature_grid,
               bool pair, int64_t* out) const override {
-        kernels_.pack[real(examples)][pair](loss_, examples, weight_grid, curvature_grid, begin, begin + n, out);
+        kernels_.pack[examples.mode == WeightMode::real][pair](loss_, examples, weight_grid, curvature_grid, begin,
+                                                               begin + n, out);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {
@@ -108,22 +101,26 @@ class Passes final : public LossPasses {
     double cap() const override { return Loss::cap; }
 
   private:
-    static int real(const Examples& examples) { return examples.mode == WeightMode::real; }
+    static_assert(kCopiedRows <= std::size_t{1} << (63 - 1 - kPassBits - kMultiplicityBits));
+    /// How many rows may be summed in 64 bits; a work item has at most kPassRows.
+    static std::size_t run_rows(const Examples& examples) {
+        return examples.mode == WeightMode::whole ? kCopiedRows : kPassRows;
+    }
 
-    static void add(Measured& sums, const MeasureSums& more, __int128 copies) {
+    static void add(Measured& sums, const MeasureSums& more) {
         for (int s = 0; s < 3; ++s) {
-            sums.in[s] += copies * more.covered[s];
-            sums.out[s] += copies * (static_cast<__int128>(more.all[s]) - more.covered[s]);
+            sums.in[s] += more.covered[s];
+            sums.out[s] += static_cast<__int128>(more.all[s]) - more.covered[s];
         }
     }
 
-    static void add(Applied& sums, const ApplySums& more, __int128 copies) {
-        sums.weight += copies * more.weight;
-        sums.curvature += copies * more.curvature;
-        sums.value += copies * more.value;
-        sums.error += copies * more.error;
-        sums.covered += copies * more.covered;
-        sums.covered_positive += copies * more.covered_positive;
+    static void add(Applied& sums, const ApplySums& more) {
+        sums.weight += more.weight;
+        sums.curvature += more.curvature;
+        sums.value += more.value;
+        sums.error += more.error;
+        sums.covered += more.covered;
+        sums.covered_positive += more.covered_positive;
         sums.low_state = std::min(sums.low_state, more.low);
         sums.high_state = std::max(sums.high_state, more.high);
     }

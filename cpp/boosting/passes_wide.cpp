@@ -25,32 +25,33 @@ namespace permissible::boosting {
 
 namespace {
 
-template <bool Real, class Loss>
+template <WeightMode Mode, class Loss>
 void measure_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
                    const Grids& grids, std::size_t begin, std::size_t end, MeasureSums& sums) {
-    measure_rows<V8, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    measure_rows<V8, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <bool Real, class Loss>
+template <WeightMode Mode, class Loss>
 void apply_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
                  const Grids& grids, std::size_t begin, std::size_t end, ApplySums& sums) {
-    apply_rows<V8, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    apply_rows<V8, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <bool Real, bool Pair, class Loss>
+template <WeightMode Mode, bool Pair, class Loss>
 void pack_eight(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
                 std::size_t begin, std::size_t end, int64_t* out) {
-    pack_rows<V8, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
+    pack_rows<V8, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
 }
 
 }  // namespace
 
 template <class Loss>
 Kernels<Loss> wide_kernels() {
-    return {{measure_eight<false, Loss>, measure_eight<true, Loss>},
-            {apply_eight<false, Loss>, apply_eight<true, Loss>},
-            {{pack_eight<false, false, Loss>, pack_eight<false, true, Loss>},
-             {pack_eight<true, false, Loss>, pack_eight<true, true, Loss>}}};
+    constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
+    return {{measure_eight<none, Loss>, measure_eight<whole, Loss>, measure_eight<real, Loss>},
+            {apply_eight<none, Loss>, apply_eight<whole, Loss>, apply_eight<real, Loss>},
+            {{pack_eight<none, false, Loss>, pack_eight<none, true, Loss>},
+             {pack_eight<real, false, Loss>, pack_eight<real, true, Loss>}}};
 }
 
 #else

@@ -58,7 +58,28 @@ PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
     return static_cast<int64_t>(static_cast<uint64_t>(sum) - count * static_cast<uint64_t>(kMagicBits));
 }
 
-template <class V, bool Real, class Loss>
+/// The sample weights of V rows: real ones multiply a number before it is rounded, copies the integer that it becomes.
+template <class V, WeightMode Mode>
+struct Samples {
+    using Ints = typename Lanes<V>::Ints;
+    V real = Lanes<V>::all(1.0);
+    Ints copies{};
+
+    PERMISSIBLE_INLINE Samples(const Examples& examples, std::size_t row) {
+        if constexpr (Mode == WeightMode::real) real = Lanes<V>::load(examples.real_weight + row);
+        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::whole(examples.multiplicity + row);
+    }
+    /// The integer of a number, lifted unless it has copies.
+    PERMISSIBLE_INLINE Ints term(V number) const {
+        if constexpr (Mode == WeightMode::whole) return rounded(number) * copies;
+        return lifted(number);
+    }
+    static PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
+        return Mode == WeightMode::whole ? sum : boosting::lowered(sum, count);
+    }
+};
+
+template <class V, WeightMode Mode, class Loss>
 PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                            const Factors& factors, const Grids& grids, std::size_t begin,
                                            std::size_t end, MeasureSums& sums) {
@@ -74,11 +95,11 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
         const Flags in = L::flags(mask + i), positive = L::flags(examples.positive + i);
         const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V sign = select(positive, sample, -sample);
-        const Ints terms[3] = {lifted(sign * d.weight * weight_grid), lifted(sample * d.curvature * curvature_grid),
-                               lifted(sign * d.slope * curvature_grid)};
+        const Samples<V, Mode> samples(examples, i);
+        const V sign = select(positive, samples.real, -samples.real);
+        const Ints terms[3] = {samples.term(sign * d.weight * weight_grid),
+                               samples.term(samples.real * d.curvature * curvature_grid),
+                               samples.term(sign * d.slope * curvature_grid)};
         rows_in = counted(rows_in, in);
         for (int s = 0; s < 3; ++s) {
             all[s] = wrapped(all[s], terms[s]);
@@ -87,13 +108,13 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
     }
     const uint64_t rows = i - begin;
     for (int s = 0; s < 3; ++s) {
-        sums.all[s] += lowered(total(all[s]), rows);
-        sums.covered[s] += lowered(total(covered[s]), static_cast<uint64_t>(total(rows_in)));
+        sums.all[s] += Samples<V, Mode>::lowered(total(all[s]), rows);
+        sums.covered[s] += Samples<V, Mode>::lowered(total(covered[s]), static_cast<uint64_t>(total(rows_in)));
     }
     return i;
 }
 
-template <class V, bool Real, class Loss>
+template <class V, WeightMode Mode, class Loss>
 PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                          const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
                                          ApplySums& sums) {
@@ -101,7 +122,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     using Ints = typename L::Ints;
     using Flags = typename L::Flags;
     Ints weight{}, curvature{}, value{};
-    std::conditional_t<Real, Ints, typename L::Count> error{}, covered{}, hits{};
+    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, hits{};
     V low = L::all(sums.low), high = L::all(sums.high);
     const V zero_state = L::all(Loss::state_of(0.0));
     const V value_grid = L::all(grids.value);
@@ -117,17 +138,17 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         L::store(states + i, state);
         low = smaller(low, state);
         high = larger(high, state);
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V w = sample * d.weight, k = sample * d.curvature;
-        weight = wrapped(weight, lifted(w * weight_grid));
-        curvature = wrapped(curvature, lifted(k * curvature_grid));
-        value = wrapped(value, lifted(sample * loss.value(state, d) * value_grid));
+        const Samples<V, Mode> samples(examples, i);
+        const V w = samples.real * d.weight, k = samples.real * d.curvature;
+        weight = wrapped(weight, samples.term(w * weight_grid));
+        curvature = wrapped(curvature, samples.term(k * curvature_grid));
+        value = wrapped(value, samples.term(samples.real * loss.value(state, d) * value_grid));
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Flags wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                             (equal(state, zero_state) & ~positive);
-        if constexpr (Real) {
-            const Ints share = rounded(sample * grids.error);
+        if constexpr (Mode != WeightMode::none) {
+            Ints share = samples.copies;
+            if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
             error += kept(wrong, share);
             covered += kept(in, share);
             hits += kept(in & positive, share);
@@ -138,9 +159,9 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         }
     }
     const uint64_t rows = i - begin;
-    sums.weight += lowered(total(weight), rows);
-    sums.curvature += lowered(total(curvature), rows);
-    sums.value += lowered(total(value), rows);
+    sums.weight += Samples<V, Mode>::lowered(total(weight), rows);
+    sums.curvature += Samples<V, Mode>::lowered(total(curvature), rows);
+    sums.value += Samples<V, Mode>::lowered(total(value), rows);
     sums.error += total(error);
     sums.covered += total(covered);
     sums.covered_positive += total(hits);
@@ -149,7 +170,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     return i;
 }
 
-template <class V, bool Real, bool Pair, class Loss>
+template <class V, WeightMode Mode, bool Pair, class Loss>
 PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& examples, double weight_grid,
                                         double curvature_grid, std::size_t begin, std::size_t i, std::size_t end,
                                         int64_t* out) {
@@ -159,46 +180,49 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& exampl
     for (; i + L::count <= end; i += L::count) {
         const auto positive = L::flags(examples.positive + i);
         const Derivatives<V> d = loss.at(L::load(examples.state + i));
-        V sample = L::all(1.0);
-        if constexpr (Real) sample = L::load(examples.real_weight + i);
-        const V w = sample * d.weight;
+        const Samples<V, Mode> samples(examples, i);
+        const V w = samples.real * d.weight;
         // In single precision first, as weights that come from elsewhere are.
         const Ints signed_weight = rounded(L::single(select(positive, w, -w)) * weights);
         Ints packed = signed_weight;
-        if constexpr (Pair) packed = (signed_weight << 32) + rounded(L::single(sample * d.curvature) * curvatures);
+        if constexpr (Pair)
+            packed = (signed_weight << 32) + rounded(L::single(samples.real * d.curvature) * curvatures);
         std::memcpy(out + (i - begin), &packed, sizeof packed);
     }
     return i;
 }
 
 /// One run of registers, then single rows: the kernels, for any width of register.
-template <class V, bool Real, class Loss>
+template <class V, WeightMode Mode, class Loss>
 PERMISSIBLE_INLINE void measure_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                      const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
                                      MeasureSums& sums) {
-    if constexpr (Loss::in_lanes) begin = measure_run<V, Real>(loss, examples, mask, factors, grids, begin, end, sums);
-    measure_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+    measure_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <class V, bool Real, class Loss>
+template <class V, WeightMode Mode, class Loss>
 PERMISSIBLE_INLINE void apply_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
                                    const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
                                    ApplySums& sums) {
-    if constexpr (Loss::in_lanes) begin = apply_run<V, Real>(loss, examples, mask, factors, grids, begin, end, sums);
-    apply_run<double, Real>(loss, examples, mask, factors, grids, begin, end, sums);
+    if constexpr (Loss::in_lanes) begin = apply_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+    apply_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
 }
 
-template <class V, bool Real, bool Pair, class Loss>
+template <class V, WeightMode Mode, bool Pair, class Loss>
 PERMISSIBLE_INLINE void pack_rows(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
                                   std::size_t begin, std::size_t end, int64_t* out) {
     std::size_t i = begin;
     if constexpr (Loss::in_lanes) {
-        i = pack_run<V, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+        i = pack_run<V, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
     }
-    pack_run<double, Real, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+    pack_run<double, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
 }
 
-/// The kernels of a loss: for plain examples and for those with real sample weights; packed alone or in pairs.
+/// Rows of one run with copies: a term has at most kPassBits bits, a weight kMultiplicityBits, so that their sum fits.
+inline constexpr std::size_t kCopiedRows = 64;
+
+/// The kernels of a loss, by the kind of sample weights; packed (without copies, which come later) alone or in pairs.
 template <class Loss>
 struct Kernels {
     using Measure = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
@@ -206,8 +230,8 @@ struct Kernels {
     using Apply = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
                            std::size_t, ApplySums&);
     using Pack = void (*)(const Loss&, const Examples&, double, double, std::size_t, std::size_t, int64_t*);
-    Measure measure[2];
-    Apply apply[2];
+    Measure measure[3];
+    Apply apply[3];
     Pack pack[2][2];
 };
 
