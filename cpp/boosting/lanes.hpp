@@ -9,6 +9,7 @@
 
 namespace permissible::boosting {
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // every function here is inlined: no vector crosses a call
 typedef double V4 __attribute__((vector_size(32)));
 typedef int64_t I4 __attribute__((vector_size(32)));
 typedef float F4 __attribute__((vector_size(16)));

@@ -53,12 +53,9 @@ struct Logistic {
     }
 };
 
-/// psi = (sqrt(1 + x^2) - x) / 2. Only a square root; the tail is evaluated without cancellation.
-struct Matsushita {
-    static constexpr bool in_lanes = true;  // four rows at a time
-    static constexpr bool smooth = true;
-    static constexpr bool rising = true;  // the state grows with the margin
-    static constexpr double cap = 1e4;
+/// What the losses share whose state is the margin itself: a step is added.
+struct MarginState {
+    static constexpr bool rising = true;
     static double state_of(double margin) { return margin; }
     static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
@@ -66,6 +63,13 @@ struct Matsushita {
     PERMISSIBLE_INLINE V moved(V state, V factor) const {
         return state + factor;
     }
+};
+
+/// psi = (sqrt(1 + x^2) - x) / 2. Only a square root; the tail is evaluated without cancellation.
+struct Matsushita : MarginState {
+    static constexpr bool in_lanes = true;  // four rows at a time
+    static constexpr bool smooth = true;
+    static constexpr double cap = 1e4;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
         const V r2 = 1.0 + x * x;
@@ -80,10 +84,6 @@ struct Matsushita {
         const V r = root(1.0 + x * x);
         return select(below(Lanes<V>::all(0.0), x), 0.5 / (r + x), 0.5 * (r - x));
     }
-    template <class V>
-    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
-        return value(x);
-    }
     double largest_curvature(double low, double high) const {
         if (low <= 0.0 && high >= 0.0) return 0.5;
         return std::max(at(low).curvature, at(high).curvature);
@@ -91,18 +91,10 @@ struct Matsushita {
 };
 
 /// The extended Gini loss: psi = (1 - x)^2 / 4 on [-1, 1], 0 to the right, -x to the left (mathematics.md 4.2 ii).
-struct Squared {
+struct Squared : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = false;
-    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
-    static double state_of(double margin) { return margin; }
-    static double margin_of(double state) { return state; }
-    double factor(double step) const { return step; }
-    template <class V>
-    PERMISSIBLE_INLINE V moved(V state, V factor) const {
-        return state + factor;
-    }
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
         const V zero = Lanes<V>::all(0.0), one = Lanes<V>::all(1.0);
@@ -115,26 +107,14 @@ struct Squared {
         const V left = select(below(x, -one), -x, 0.25 * (1.0 - x) * (1.0 - x));
         return select(below(x, one), left, Lanes<V>::all(0.0));
     }
-    template <class V>
-    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
-        return value(x);
-    }
     double largest_curvature(double, double) const { return 0.5; }
 };
 
 /// psi = (1 - x)^2 everywhere: ordinary least squares; weights of examples beyond 1 are negative.
-struct LeastSquares {
+struct LeastSquares : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
-    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
-    static double state_of(double margin) { return margin; }
-    static double margin_of(double state) { return state; }
-    double factor(double step) const { return step; }
-    template <class V>
-    PERMISSIBLE_INLINE V moved(V state, V factor) const {
-        return state + factor;
-    }
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
         return {2.0 * (1.0 - x), Lanes<V>::all(2.0), Lanes<V>::all(0.0)};
@@ -143,10 +123,6 @@ struct LeastSquares {
     PERMISSIBLE_INLINE V value(V x) const {
         return (1.0 - x) * (1.0 - x);
     }
-    template <class V>
-    PERMISSIBLE_INLINE V value(V x, const Derivatives<V>&) const {
-        return value(x);
-    }
     double largest_curvature(double, double) const { return 2.0; }
 };
 
@@ -154,7 +130,7 @@ struct LeastSquares {
 struct Exponential {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
-    static constexpr bool rising = false;  // the state grows with the margin
+    static constexpr bool rising = false;  // the state falls as the margin grows
     static constexpr double cap = 40.0;
     static double state_of(double margin) { return std::exp(std::clamp(-margin, -640.0, 640.0)); }
     static double margin_of(double state) { return -std::log(state); }
@@ -171,28 +147,16 @@ struct Exponential {
     PERMISSIBLE_INLINE V value(V state) const {
         return state;
     }
-    template <class V>
-    PERMISSIBLE_INLINE V value(V state, const Derivatives<V>&) const {
-        return value(state);
-    }
     double largest_curvature(double low, double) const { return low; }
 };
 
 /// The log-cosh family of (24) of [T], corrected: w = 1/2 - (2/z) artanh(x) for |x| < tanh(z/4), clipped outside.
-struct LogCosh {
+struct LogCosh : MarginState {
     double zeta = 1.0;                       // |zeta|
     static constexpr bool in_lanes = false;  // four rows at a time
     static constexpr bool smooth = false;
-    static constexpr bool rising = true;  // the state grows with the margin
     static constexpr double cap = 1e8;
-    static double state_of(double margin) { return margin; }
-    static double margin_of(double state) { return state; }
     double limit() const { return std::tanh(0.25 * zeta); }
-    double factor(double step) const { return step; }
-    template <class V>
-    PERMISSIBLE_INLINE V moved(V state, V factor) const {
-        return state + factor;
-    }
     Derivatives<double> at(double x) const {
         if (x >= limit()) return {0.0, 0.0, 0.0};
         if (x <= -limit()) return {1.0, 0.0, 0.0};
@@ -207,7 +171,6 @@ struct LogCosh {
         const double log_cosh = half + std::log1p(std::exp(-2.0 * half)) - std::log(2.0);
         return -0.5 * x + 2.0 / zeta * (x * std::atanh(x) + 0.5 * std::log1p(-x * x) + log_cosh);
     }
-    double value(double x, const Derivatives<double>&) const { return value(x); }
     double largest_curvature(double, double) const {
         const double edge = limit();
         return 2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300));
@@ -215,19 +178,11 @@ struct LogCosh {
 };
 
 /// phi = (p(1-p))^u: the weight is the root of u (pq)^(u-1) (1-2p) = |x|, found by Newton on ln p from the tail's side.
-struct Power {
+struct Power : MarginState {
     double exponent = 0.5;                   // upsilon
     static constexpr bool in_lanes = false;  // four rows at a time
     static constexpr bool smooth = false;    // no third derivative here: plain Newton, run to a vanishing step
-    static constexpr bool rising = true;     // the state grows with the margin
     static constexpr double cap = 1e4;
-    static double state_of(double margin) { return margin; }
-    static double margin_of(double state) { return state; }
-    double factor(double step) const { return step; }
-    template <class V>
-    PERMISSIBLE_INLINE V moved(V state, V factor) const {
-        return state + factor;
-    }
     double tail(double t) const {  // p <= 1/2 with g(p) = -t
         if (t == 0.0) return 0.5;
         const double u = exponent;
@@ -258,8 +213,17 @@ struct Power {
         const double side = std::pow(1.0 - p, u - 1.0) * std::pow(p, u) * ((1.0 - u) + (2.0 * u - 1.0) * p);
         return x > 0.0 ? side : side - x;
     }
-    double value(double x, const Derivatives<double>&) const { return value(x); }
     double largest_curvature(double, double) const { return at(0.0).curvature; }
 };
+
+/// psi of a state whose derivatives are at hand, where they save something.
+template <class Loss, class V>
+PERMISSIBLE_INLINE V value_of(const Loss& loss, V state, const Derivatives<V>& d) {
+    if constexpr (requires { loss.value(state, d); }) {
+        return loss.value(state, d);
+    } else {
+        return loss.value(state);
+    }
+}
 
 }  // namespace permissible::boosting

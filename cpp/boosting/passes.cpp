@@ -137,8 +137,8 @@ std::unique_ptr<LossPasses> make_passes(const std::string& loss, double paramete
     if (loss == "squared") return std::make_unique<Passes<Squared>>(Squared{});
     if (loss == "least_squares") return std::make_unique<Passes<LeastSquares>>(LeastSquares{});
     if (loss == "exponential") return std::make_unique<Passes<Exponential>>(Exponential{});
-    if (loss == "logcosh") return std::make_unique<Passes<LogCosh>>(LogCosh{parameter});
-    if (loss == "power") return std::make_unique<Passes<Power>>(Power{parameter});
+    if (loss == "logcosh") return std::make_unique<Passes<LogCosh>>(LogCosh{{}, parameter});
+    if (loss == "power") return std::make_unique<Passes<Power>>(Power{{}, parameter});
     return nullptr;
 }
 

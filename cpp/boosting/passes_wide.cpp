@@ -13,6 +13,7 @@
 
 #ifdef PERMISSIBLE_AVX512
 #define PERMISSIBLE_EIGHT_LANES
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 on its own intrinsics
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")
 #endif
 

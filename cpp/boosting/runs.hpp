@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "boosting/lanes.hpp"
+#include "boosting/losses.hpp"
 #include "boosting/passes.hpp"
 
 namespace permissible::boosting {
@@ -142,7 +143,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         const V w = samples.real * d.weight, k = samples.real * d.curvature;
         weight = wrapped(weight, samples.term(w * weight_grid));
         curvature = wrapped(curvature, samples.term(k * curvature_grid));
-        value = wrapped(value, samples.term(samples.real * loss.value(state, d) * value_grid));
+        value = wrapped(value, samples.term(samples.real * value_of(loss, state, d) * value_grid));
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Flags wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                             (equal(state, zero_state) & ~positive);
