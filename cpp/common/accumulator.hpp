@@ -16,19 +16,19 @@ class Accumulator {
     static constexpr int kLimbs = 68;
     std::array<int64_t, kLimbs + 1> limbs{};
 
-    /// Up to 2^31 terms may be added before `carry`.
-    void add(double x) {
+    /// Adds a term, or the same term `times` over. Up to 2^31 terms may be added before `carry`.
+    void add(double x, int64_t times = 1) {
         uint64_t bits;
         std::memcpy(&bits, &x, sizeof bits);
         const auto exponent = static_cast<int>((bits >> 52) & 2047);
         if (exponent == 2047) {
-            ++limbs[kLimbs];
+            limbs[kLimbs] += times;
             return;
         }
         const uint64_t mantissa = (bits & 0xFFFFFFFFFFFFFull) | (static_cast<uint64_t>(exponent != 0) << 52);
         const int place = exponent - (exponent != 0), k = place >> 5, shift = place & 31;
         const uint64_t low = mantissa << shift, high = (mantissa >> 1) >> (63 - shift);
-        const int64_t sign = (bits >> 63) ? -1 : 1;
+        const int64_t sign = (bits >> 63) ? -times : times;
         limbs[k] += sign * static_cast<int64_t>(low & 0xFFFFFFFFull);
         limbs[k + 1] += sign * static_cast<int64_t>(low >> 32);
         limbs[k + 2] += sign * static_cast<int64_t>(high);

@@ -39,9 +39,13 @@ void set_scores(State& state, In2<double> scores) {
 
 nb::ndarray<nb::numpy, double> get_scores(const State& state) {
     const std::size_t n = state.rows(), m = state.classes();
-    auto out = std::make_unique<double[]>(n * m);
-    for (std::size_t j = 0; j < m; ++j)
-        for (std::size_t i = 0; i < n; ++i) out[i * m + j] = state.scores[j * n + i];
+    auto out = std::make_unique_for_overwrite<double[]>(n * m);
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t begin = 0; begin < n; begin += 64)  // a few rows at a time: their cells stay near
+            for (std::size_t j = 0; j < m; ++j)
+                for (std::size_t i = begin; i < std::min(n, begin + 64); ++i) out[i * m + j] = state.scores[j * n + i];
+    }
     return to_numpy(std::move(out), {n, m});
 }
 

@@ -22,8 +22,9 @@ inline void poll_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-template <typename T>
-auto array_of(const std::vector<T>& values, std::initializer_list<size_t> shape) {
+template <typename Vector>
+auto array_of(const Vector& values, std::initializer_list<size_t> shape) {
+    using T = typename Vector::value_type;
     auto data = std::make_unique<T[]>(std::max<std::size_t>(values.size(), 1));
     std::copy(values.begin(), values.end(), data.get());
     return to_numpy(std::move(data), shape);

@@ -1,6 +1,7 @@
 // See passes.hpp. Every row does the same arithmetic wherever it lies: no fused operations, no vector libraries.
 #include "mcboost/passes.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "common/exponential.hpp"
@@ -29,8 +30,8 @@ inline void raise_to(int64_t bits, double& largest) {
 
 }  // namespace
 
-PERMISSIBLE_CLONES void largest_scores(const double* scores, std::size_t stride, int classes, std::size_t count,
-                                       double* top, double* best) {
+PERMISSIBLE_WIDE_CLONES void largest_scores(const double* scores, std::size_t stride, int classes, std::size_t count,
+                                            double* top, double* best) {
     for (std::size_t i = 0; i < count; ++i) top[i] = scores[i];
     for (std::size_t i = 0; i < count; ++i) best[i] = 0;
     for (int j = 1; j < classes; ++j) {
@@ -43,8 +44,8 @@ PERMISSIBLE_CLONES void largest_scores(const double* scores, std::size_t stride,
     }
 }
 
-PERMISSIBLE_CLONES void raised_scores(const double* scores, const double* top, std::size_t count, double limit,
-                                      double* e) {
+PERMISSIBLE_WIDE_CLONES void raised_scores(const double* scores, const double* top, std::size_t count, double limit,
+                                           double* e) {
     if (top) {
         for (std::size_t i = 0; i < count; ++i) {
             const double x = scores[i] - top[i];  // never positive
@@ -58,8 +59,8 @@ PERMISSIBLE_CLONES void raised_scores(const double* scores, const double* top, s
     }
 }
 
-PERMISSIBLE_CLONES void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count,
-                                       double* term, double* tail, double* total) {
+PERMISSIBLE_WIDE_CLONES void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count,
+                                            double* term, double* tail, double* total) {
     for (std::size_t i = 0; i < count; ++i) {
         const double weighed = table[target[i] * classes] * term[i];
         tail[i] = total[i];
@@ -68,8 +69,8 @@ PERMISSIBLE_CLONES void weigh_by_class(const double* table, const int32_t* targe
     }
 }
 
-PERMISSIBLE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count,
-                                    double* __restrict low, const double* pivot) {
+PERMISSIBLE_WIDE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count,
+                                         double* __restrict low, const double* pivot) {
     const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
     for (std::size_t i = 0; i < count; ++i) {
         const bool left = side[i] != 0;
@@ -77,14 +78,14 @@ PERMISSIBLE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* side, 
     }
 }
 
-PERMISSIBLE_CLONES void spread_two(const double values[2], const uint8_t* side, std::size_t count,
-                                   double* __restrict out) {
+PERMISSIBLE_WIDE_CLONES void spread_two(const double values[2], const uint8_t* side, std::size_t count,
+                                        double* __restrict out) {
     const double right = values[0], left = values[1];
     for (std::size_t i = 0; i < count; ++i) out[i] = side[i] != 0 ? left : right;
 }
 
-PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
-                                     double* total) {
+PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
+                                          double* total) {
     if (!costs) {
         for (std::size_t i = 0; i < count; ++i) {
             tail[i] = total[i];
@@ -100,8 +101,8 @@ PERMISSIBLE_CLONES void weigh_by_row(const double* costs, std::size_t count, dou
     }
 }
 
-PERMISSIBLE_CLONES void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient,
-                                     double* curvature, double* sizes) {
+PERMISSIBLE_WIDE_CLONES void gll_gradient(const GllRows& rows, const double* scales, std::size_t count,
+                                          double* gradient, double* curvature, double* sizes) {
     constexpr std::size_t kMost = 1024;
     double sum[kMost], others[kMost], prefix[kMost], squares[kMost];
     const double m = rows.classes, apart = m / (4.0 * (m - 1.0) * (m - 1.0));
@@ -152,8 +153,8 @@ PERMISSIBLE_CLONES void gll_gradient(const GllRows& rows, const double* scales, 
     raise_to(sharpest, sizes[rows.classes - 1]);
 }
 
-PERMISSIBLE_CLONES void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes,
-                                std::size_t count, double* scores) {
+PERMISSIBLE_WIDE_CLONES void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes,
+                                     std::size_t count, double* scores) {
     for (int j = 0; j < classes; ++j) {
         const double right = moves[2 * j], left = moves[2 * j + 1];
         double* out = scores + j * stride;
@@ -161,17 +162,14 @@ PERMISSIBLE_CLONES void add_two(const double* moves, const uint8_t* side, std::s
     }
 }
 
-PERMISSIBLE_CLONES void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count,
-                                 double* own) {
+PERMISSIBLE_WIDE_CLONES void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count,
+                                      double* own) {
     for (std::size_t i = 0; i < count; ++i) own[i] = target[i] == cls ? scores[i] : own[i];
 }
 
-namespace {
-
-inline __attribute__((always_inline)) void raise_rows(const double* scores, const double* top, const int32_t* target,
-                                                      int32_t cls, double limit, std::size_t count,
-                                                      double* __restrict term, double* __restrict tail,
-                                                      double* __restrict total, double* __restrict own) {
+PERMISSIBLE_WIDE_CLONES void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls,
+                                           double limit, std::size_t count, double* __restrict term,
+                                           double* __restrict tail, double* __restrict total, double* __restrict own) {
     for (std::size_t i = 0; i < count; ++i) {
         const double score = scores[i], x = score - top[i], e = vexp(x < -limit ? -limit : x), before = total[i];
         term[i] = e;
@@ -181,31 +179,18 @@ inline __attribute__((always_inline)) void raise_rows(const double* scores, cons
     }
 }
 
-// Eight rows at a time where the machine can: the same arithmetic, a third less time on long chains of it.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target("arch=x86-64-v4,prefer-vector-width=512"))) void raise_by_eight(
-    const double* scores, const double* top, const int32_t* target, int32_t cls, double limit, std::size_t count,
-    double* term, double* tail, double* total, double* own) {
-    raise_rows(scores, top, target, cls, limit, count, term, tail, total, own);
-}
-const bool by_eight = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-#else
-constexpr auto raise_by_eight = raise_rows;
-constexpr bool by_eight = false;
-#endif
-
-PERMISSIBLE_CLONES void raise_by_four(const double* scores, const double* top, const int32_t* target, int32_t cls,
-                                      double limit, std::size_t count, double* term, double* tail, double* total,
-                                      double* own) {
-    raise_rows(scores, top, target, cls, limit, count, term, tail, total, own);
-}
-
-}  // namespace
-
-void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls, double limit,
-                   std::size_t count, double* term, double* tail, double* total, double* own) {
-    (by_eight ? raise_by_eight : raise_by_four)(scores, top, target, cls, limit, count, term, tail, total, own);
+PERMISSIBLE_WIDE_CLONES ValueSums sum_values(std::size_t count, double* __restrict values) {
+    constexpr double kWhole = 0x1p20, kRest = 0x1p64, kRound = 0x1.8p52;  // adding kRound rounds to an integer ...
+    const auto kBits = std::bit_cast<int64_t>(kRound);                    // ... found in the low bits
+    int64_t whole = 0, rest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double x = values[i], high = x * kWhole + kRound;
+        const double part = (high - kRound) * (1 / kWhole), low = (x - part) * kRest + kRound;
+        whole += std::bit_cast<int64_t>(high) - kBits;
+        rest += std::bit_cast<int64_t>(low) - kBits;
+        values[i] = part + (low - kRound) * (1 / kRest);
+    }
+    return {static_cast<double>(whole) * (1 / kWhole), static_cast<double>(rest) * (1 / kRest)};
 }
 
 namespace {
@@ -233,8 +218,8 @@ struct CoordinateRow {
 
 }  // namespace
 
-PERMISSIBLE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* __restrict gradient,
-                                        double* __restrict curvature) {
+PERMISSIBLE_WIDE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* __restrict gradient,
+                                             double* __restrict curvature) {
     CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
     const double *low = rows.low, *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
     const int32_t* target = rows.target;
@@ -247,9 +232,9 @@ PERMISSIBLE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t c
     return {from_bits(row.largest), from_bits(row.sharpest)};
 }
 
-PERMISSIBLE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* before,
-                                     const GllCoordinate& rows, std::size_t count, double* __restrict low,
-                                     double* __restrict gradient, double* __restrict curvature) {
+PERMISSIBLE_WIDE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* before,
+                                          const GllCoordinate& rows, std::size_t count, double* __restrict low,
+                                          double* __restrict gradient, double* __restrict curvature) {
     CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
     const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
     const double *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
@@ -271,8 +256,8 @@ PERMISSIBLE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* side,
     return {from_bits(row.largest), from_bits(row.sharpest)};
 }
 
-PERMISSIBLE_CLONES void add_moves(const double* next, double below, const double* pivot, double own, std::size_t count,
-                                  double* __restrict moved, double* __restrict scores) {
+PERMISSIBLE_WIDE_CLONES void add_moves(const double* next, double below, const double* pivot, double own,
+                                       std::size_t count, double* __restrict moved, double* __restrict scores) {
     if (next && pivot)
         for (std::size_t i = 0; i < count; ++i) {
             const double so_far = moved[i] + below * next[i];
@@ -290,7 +275,7 @@ PERMISSIBLE_CLONES void add_moves(const double* next, double below, const double
 }
 
 // x = m 2^k with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh((m-1)/(m+1)) by its series, 1e-16 in absolute terms.
-PERMISSIBLE_CLONES void logarithms(const double* x, std::size_t count, double* out) {
+PERMISSIBLE_WIDE_CLONES void logarithms(const double* x, std::size_t count, double* out) {
     constexpr int64_t kHalf = 0x3FE6A09E667F3BCD;  // the bits of sqrt(1/2)
     for (std::size_t i = 0; i < count; ++i) {
         int64_t bits;

@@ -80,6 +80,13 @@ void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, 
 void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes, std::size_t count,
              double* scores);
 
+/// The sum of at most 1024 values in [0, 1024), without rounding, as two numbers; before, the values are rounded to
+/// multiples of 2^-64 (none but those below 2^-11 change).
+struct ValueSums {
+    double whole, rest;
+};
+ValueSums sum_values(std::size_t count, double* values);
+
 /// out = log(x), x > 0.
 void logarithms(const double* x, std::size_t count, double* out);
 

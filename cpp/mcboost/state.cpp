@@ -81,7 +81,6 @@ void State::begin_block(Block rows, RoundSums& sums) {
         std::copy(&inverse_terms_[rows.begin], &inverse_terms_[rows.begin] + count, &low_inverse_[rows.begin]);
     if constexpr (L == Loss::gll) logarithms(total, count, value);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t row = rows.begin + i;
         const double below = std::max(own[i] - top[i], -kExponentLimit);
         if constexpr (L == Loss::gll) {
             value[i] -= below;
@@ -90,15 +89,49 @@ void State::begin_block(Block rows, RoundSums& sums) {
         } else if constexpr (L == Loss::lt) {
             value[i] = total[i] * inverse_total[i];
         } else {
-            scale_[row] = vexp(-below);
-            value[i] = total[i] * scale_[row] + (L == Loss::mc ? 1.0 : 0.0);
+            scale_[rows.begin + i] = vexp(-below);
+            value[i] = total[i] * scale_[rows.begin + i] + (L == Loss::mc ? 1.0 : 0.0);
         }
-        sums.surrogate.add(weight[row] * value[i]);
-        const auto chosen = static_cast<int>(best[i]);
-        if (chosen != target[row]) {
-            sums.cost.add(weight[row] * cost_of(row, chosen));
-            sums.error.add(weight[row]);
+    }
+    add_values<L>(rows, value, sums.surrogate);
+    add_choices(rows, best, sums);
+}
+
+// Where all weights are 1 the values of GLL, which are bounded, add as integers: the sum is the same.
+template <Loss L>
+void State::add_values(Block rows, double* value, Accumulator& sum) const {
+    const std::size_t count = rows.end - rows.begin;
+    if constexpr (L == Loss::gll) {
+        const ValueSums exact = sum_values(count, value);
+        if (!weighted_) {
+            sum.add(exact.whole);
+            sum.add(exact.rest);
+            return;
         }
+    }
+    for (std::size_t i = 0; i < count; ++i) sum.add(weight[rows.begin + i] * value[i]);
+}
+
+// Rows of weight 1 with the costs of their class are counted by their class and the chosen one, for `add_confusions`.
+void State::add_choices(Block rows, const double* best, RoundSums& sums) const {
+    if (!sums.confusions.empty()) {
+        for (std::size_t i = rows.begin; i < rows.end; ++i)
+            ++sums.confusions[target[i] * classes_ + static_cast<int>(best[i - rows.begin])];
+        return;
+    }
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        const auto chosen = static_cast<int>(best[i - rows.begin]);
+        if (chosen == target[i]) continue;
+        sums.cost.add(weight[i] * cost_of(i, chosen));
+        sums.error.add(weight[i]);
+    }
+}
+
+void State::add_confusions(RoundSums& sums) const {
+    for (std::size_t cell = 0; cell < sums.confusions.size(); ++cell) {
+        if (cell % (classes_ + 1) == 0) continue;
+        sums.cost.add(costs[cell], sums.confusions[cell]);
+        sums.error.add(1.0, sums.confusions[cell]);
     }
 }
 
@@ -116,16 +149,20 @@ void State::prepare() {
 
 RoundSums State::begin_after(const std::function<void(Block)>& before) {
     const auto count = static_cast<std::ptrdiff_t>(blocks());
+    constexpr int kFewClasses = 64;
+    const bool counted = !weighted_ && shared_costs && classes_ <= kFewClasses;
     RoundSums sums;
     with_loss(loss_, [&]<Loss L>() {
 #pragma omp parallel num_threads(threads_)
         {
             RoundSums own;
+            if (counted) own.confusions.assign(static_cast<std::size_t>(classes_) * classes_, 0);
 #pragma omp for schedule(static)
             for (std::ptrdiff_t b = 0; b < count; ++b) {
                 before(block(b));
                 begin_block<L>(block(b), own);
             }
+            add_confusions(own);
 #pragma omp critical(permissible_mcboost_sums)
             {
                 sums.surrogate.merge(own.surrogate);
@@ -159,16 +196,16 @@ void State::each_field(Visit&& visit) const {
 
 std::size_t State::fields() const {
     std::size_t total = 0;
-    each_field([&](const std::vector<double>& field) { total += field.size(); });
+    each_field([&](const LargeVector<double>& field) { total += field.size(); });
     return total / std::max<std::size_t>(rows_, 1);
 }
 
 void State::save(double* out) const {
-    each_field([&](const std::vector<double>& field) { out = std::copy(field.begin(), field.end(), out); });
+    each_field([&](const LargeVector<double>& field) { out = std::copy(field.begin(), field.end(), out); });
 }
 
 void State::restore(const double* in) {
-    each_field([&](const std::vector<double>& field) {
+    each_field([&](const LargeVector<double>& field) {
         std::copy(in, in + field.size(), const_cast<double*>(field.data()));
         in += field.size();
     });

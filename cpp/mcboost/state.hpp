@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/accumulator.hpp"
+#include "common/large.hpp"
 #include "mcboost/line_search.hpp"
 #include "mcboost/losses.hpp"
 #include "mcboost/passes.hpp"
@@ -28,6 +29,7 @@ struct RoundStart {
 /// The same, and the slopes of a line search, as exact sums: those of parts of the rows merge to those of all.
 struct RoundSums {
     Accumulator surrogate, cost, error;
+    std::vector<int64_t> confusions;  // (M, M), where rows are counted: not yet in cost and error
 };
 struct SlopeSums {
     Accumulator first, second;
@@ -42,13 +44,13 @@ class State {
     int threads() const { return threads_; }
 
     // Filled by the caller before the first round.
-    std::vector<double> scores;     // (M, n)
-    std::vector<double> costs;      // (M, n), or (M, M) indexed [z][j] when shared
+    LargeVector<double> scores;     // (M, n)
+    LargeVector<double> costs;      // (M, n), or (M, M) indexed [z][j] when shared
     bool shared_costs = true;       // whether all rows of a class have the same costs
     std::vector<int32_t> target;    // class of each row
     std::vector<double> weight;     // of each row
-    std::vector<double> gradient;   // (n) or (M-1, n): weighted derivative along the coordinate(s), after a call below
-    std::vector<double> curvature;  // (n)
+    LargeVector<double> gradient;   // (n) or (M-1, n): weighted derivative along the coordinate(s), after a call below
+    LargeVector<double> curvature;  // (n)
     std::vector<double> step;       // (n): g of each row, written by the learner before `search`
 
     /// Call once when costs and target are filled.
@@ -82,7 +84,7 @@ class State {
     /// simplex).
     void derive_all(bool newton);
     /// Moves along `directions` (M, n): score directions of every class.
-    std::vector<double> directions;
+    LargeVector<double> directions;
     LineSearch search_all();
     void advance_all(double factor);
     /// S_j += moves[2j + side]: a step of two values for every class.
@@ -110,6 +112,10 @@ class State {
     std::size_t blocks() const { return (rows_ + kChunk - 1) / kChunk; }
     template <Loss L>
     void begin_block(Block rows, RoundSums& sums);
+    template <Loss L>
+    void add_values(Block rows, double* value, Accumulator& sum) const;
+    void add_choices(Block rows, const double* best, RoundSums& sums) const;
+    void add_confusions(RoundSums& sums) const;
     /// Begins a round, block by block, each right after `before` has changed it.
     RoundSums begin_after(const std::function<void(Block)>& before);
     void finish_block(Block rows);
@@ -148,10 +154,10 @@ class State {
     Loss loss_;
     int threads_;
     bool uniform_ = false;                               // whether every factor below is 1
-    std::vector<double> factors_;                        // costs with what the loss puts in place of the diagonal
-    std::vector<double> terms_, tails_;                  // (M, n): C_zj e^{S_j}, and the sum over the classes above
-    std::vector<double> inverse_terms_, inverse_tails_;  // (M, n): the same of e^{-S_j}, for L_t
-    std::vector<double> low_, low_inverse_, scale_;      // (n): carried from coordinate to coordinate
+    LargeVector<double> factors_;                        // costs with what the loss puts in place of the diagonal
+    LargeVector<double> terms_, tails_;                  // (M, n): C_zj e^{S_j}, and the sum over the classes above
+    LargeVector<double> inverse_terms_, inverse_tails_;  // (M, n): the same of e^{-S_j}, for L_t
+    LargeVector<double> low_, low_inverse_, scale_;      // (n): carried from coordinate to coordinate
 };
 
 }  // namespace permissible::mcboost

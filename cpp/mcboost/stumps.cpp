@@ -20,18 +20,20 @@ const double* term_of(const State& state, int term, int outputs) {
                           : state.curvature.data();
 }
 
-double score_of(const int64_t* sums, const StumpGrids& grids, double l2) {
+/// The gain of a side. Grids are powers of two, so the units of the sums multiply as exactly as grids divide.
+double score_of(const int64_t* sums, const std::vector<double>& units, double l2) {
+    const std::size_t outputs = units.size() - 1;
     double squares = 0;
-    for (int r = 0; r < grids.outputs; ++r) {
-        const double sum = static_cast<double>(sums[r]) / grids.coarse[r];
+    for (std::size_t r = 0; r < outputs; ++r) {
+        const double sum = static_cast<double>(sums[r]) * units[r];
         squares += sum * sum;
     }
-    return squares / (static_cast<double>(sums[grids.outputs]) / grids.coarse[grids.outputs] + l2 + 1e-12);
+    return squares / (static_cast<double>(sums[outputs]) * units[outputs] + l2 + 1e-12);
 }
 
 /// left = 1 where the code in byte `lane` of a row's eight is at most `last`, or missing where that goes left.
-PERMISSIBLE_CLONES void sides(const uint8_t* block, int lane, int last, bool missing_left, std::size_t count,
-                              uint8_t* __restrict left) {
+PERMISSIBLE_WIDE_CLONES void sides(const uint8_t* block, int lane, int last, bool missing_left, std::size_t count,
+                                   uint8_t* __restrict left) {
     const auto most = static_cast<uint64_t>(last), lost = missing_left ? uint64_t{kMissingCode} : uint64_t{256};
     for (std::size_t i = 0; i < count; ++i) {
         uint64_t codes;
@@ -42,7 +44,8 @@ PERMISSIBLE_CLONES void sides(const uint8_t* block, int lane, int last, bool mis
 }
 
 /// Exact sums of a term over all rows and over those on the left, and of its size.
-PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count, SideSums& out) {
+PERMISSIBLE_WIDE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count,
+                                       SideSums& out) {
     int64_t all = 0, on_left = 0, size = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const int64_t term = rounded(x[i] * grid);
@@ -56,7 +59,7 @@ PERMISSIBLE_CLONES void side_sums(const uint8_t* left, const double* x, double g
 }
 
 /// The largest size, by the bits of the numbers: integers compare as the non-negative doubles they are.
-PERMISSIBLE_CLONES double largest_size(const double* x, std::size_t count) {
+PERMISSIBLE_WIDE_CLONES double largest_size(const double* x, std::size_t count) {
     int64_t top = 0;
     for (std::size_t i = 0; i < count; ++i) {
         int64_t bits;
@@ -78,6 +81,8 @@ bool StumpTest::goes_left(int code_of_row) const {
 StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, double l2, const StumpGrids& grids) {
     StumpTest best;
     const int width = grids.width(), h = grids.outputs;
+    std::vector<double> units;
+    for (const double grid : grids.coarse) units.push_back(1.0 / grid);
     std::vector<int64_t> total(width), left(width), right(width);
     for (int c = 0; c < codes.columns; ++c) {
         const int64_t* cell = &cells[static_cast<std::size_t>(c) * 256 * width];
@@ -86,7 +91,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, doub
             for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
         const int64_t* missing = cell + kMissingCode * width;
         const bool has_missing = missing[h] != 0;
-        const double parent = score_of(total.data(), grids, l2);
+        const double parent = score_of(total.data(), units, l2);
         for (const bool missing_left : {false, true}) {
             if (missing_left && !has_missing) break;
             for (int t = 0; t < width; ++t) left[t] = missing_left ? missing[t] : 0;
@@ -94,7 +99,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, doub
                 if (cell[k * width + h] == 0) continue;
                 for (int t = 0; t < width; ++t) left[t] += cell[k * width + t], right[t] = total[t] - left[t];
                 if (left[h] <= 0 || right[h] <= 0) continue;
-                const double gain = score_of(left.data(), grids, l2) + score_of(right.data(), grids, l2) - parent;
+                const double gain = score_of(left.data(), units, l2) + score_of(right.data(), units, l2) - parent;
                 if (gain > best.gain * (1 + 1e-12)) best = {gain, c, k, missing_left};
             }
         }

@@ -1,0 +1,46 @@
+// Memory for arrays of many megabytes that passes stream through side by side: on pages of 2 MB where the system gives
+// them, which spares a pass with thirty streams most of its misses in the table of pages. Smaller ones as ever.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace permissible {
+
+template <typename T>
+struct LargePages {
+    using value_type = T;
+    static constexpr std::size_t kPage = std::size_t{2} << 20, kLeast = 2 * kPage;
+
+    LargePages() = default;
+    template <typename Other>
+    LargePages(const LargePages<Other>&) {}
+
+    T* allocate(std::size_t count) {
+        const std::size_t bytes = count * sizeof(T);
+        void* memory = nullptr;
+        if (bytes < kLeast) {
+            memory = std::malloc(bytes);
+        } else {
+            memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+#ifdef __linux__
+            if (memory) madvise(memory, bytes / kPage * kPage, MADV_HUGEPAGE);  // advice: that it fails is no error
+#endif
+        }
+        if (!memory) throw std::bad_alloc();
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    bool operator==(const LargePages&) const { return true; }
+};
+
+template <typename T>
+using LargeVector = std::vector<T, LargePages<T>>;
+
+}  // namespace permissible
