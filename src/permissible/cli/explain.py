@@ -7,6 +7,8 @@ import typer
 
 from permissible.cli import options
 
+_ANSWER = {True: "yes", False: "no", None: ""}
+
 
 def command(
     model: options.Model,
@@ -38,11 +40,15 @@ def command(
         show.as_json(found)
         return
     show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
+    shown = [term for term in found["terms"] if any(term["adds"])]
+    answers = any(term["holds"] is False for term in shown)  # where every part holds, nothing needs to be said of it
     terms = [
-        [term["words"], *(f"{value:+.4f}" for value in term["adds"])] for term in found["terms"] if any(term["adds"])
+        [term["words"], *([_ANSWER[term["holds"]]] if answers else []), *(f"{value:+.4f}" for value in term["adds"])]
+        for term in shown
     ]
     names = ["adds to the score"] if len(found["scores"]) == 1 else [f"adds to {label}" for label in found["classes"]]
-    show.table("", ["", *names], terms, right=range(1, len(names) + 1))
+    head = ["", *(["holds"] if answers else [])]
+    show.table("", [*head, *names], terms, right=range(len(head), len(head) + len(names)))
     shares = zip(found["classes"], found["probabilities"], strict=True)
     show.say(
         "probability "
@@ -70,8 +76,8 @@ def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
     from permissible.estimators.cards import contributions
 
     card, adds = contributions(fitted, asked)
-    terms: list[dict[str, Any]] = [{"words": "always", "adds": list(card.intercept)}]
-    terms += [{"words": words, "adds": values} for words, values in adds]
+    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(card.intercept)}]
+    terms += [{"words": words, "holds": holding, "adds": values} for words, holding, values in adds]
     scores = [sum(term["adds"][k] for term in terms) for k in range(card.n_scores)]
     return {
         "row": row,

@@ -12,8 +12,8 @@ from permissible.estimators.fitted import filed
 from permissible.estimators.intake import rows
 from permissible.models.actions import Actions, actions_of
 from permissible.models.cards import one_versus_rest
-from permissible.models.evaluate import adds, words
-from permissible.models.scorecard import Scorecard, scorecard
+from permissible.models.evaluate import adds, holds, words
+from permissible.models.scorecard import RuleTerm, Scorecard, Term, scorecard
 from permissible.table.reading import read
 from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
@@ -60,7 +60,11 @@ def actions_for(estimator: Any, decision: Decision | None) -> Actions:
     return actions_of(chosen, labels_of(estimator), link.loss, cutoff, target is None, link.kind != "probabilities")
 
 
-def contributions(estimator: Any, X: Any) -> tuple[Scorecard, list[tuple[str, list[float]]]]:
-    """What each term, in words, adds to the scores of the first row of X."""
+def contributions(estimator: Any, X: Any) -> tuple[Scorecard, list[tuple[str, bool | None, list[float]]]]:
+    """Of each term for the first row of X: its words, whether it holds (None where that is no question), what it adds."""
     card, table = card_of(estimator), table_of(estimator, X)
-    return card, [(words(term, card), adds(term, card, table)[0].tolist()) for term in card.terms]
+
+    def holding(term: Term) -> bool | None:
+        return bool(holds(term.rule, card, table)[0]) if isinstance(term, RuleTerm) else None
+
+    return card, [(words(term, card), holding(term), adds(term, card, table)[0].tolist()) for term in card.terms]
