@@ -1,6 +1,8 @@
 """Rows on disk against rows in memory: seconds of a fit, and peak resident memory against 12 bytes a row plus a constant.
 
-The binned data set is made on the fly in chunks and never as a whole; each fit runs in a process of its own.
+The binned data set is made on the fly in chunks and never as a whole; each fit runs in a process of its own. Its peak is the
+kernel's high-water mark of that process (VmHWM): `ru_maxrss` would begin with the peak of the process that started it, which is
+the benchmark with everything that earlier rows have loaded.
 """
 
 import json
@@ -13,6 +15,12 @@ from functools import cache
 from benchmarks.row import Row
 
 COLUMNS, ROUNDS, CONSTANT_MIB = 28, 20, 330
+RULES = f"{ROUNDS} rounds"
+LEARNERS = {
+    RULES: ("ULSClassifier", {"n_rules": ROUNDS, "max_literals": 2, "early_stopping": False}),
+    "a tree of 31 leaves": ("UDTClassifier", {"max_leaves": 31}),
+    "MCBoost, 3 rounds of trees": ("MCBoostClassifier", {"learner": "tree", "max_leaves": 8, "n_rounds": 3}),
+}
 _MAKE = """
 import sys, numpy as np
 from permissible.distributed.dataset import BinnedDataset
@@ -27,15 +35,15 @@ def batches():
 BinnedDataset.from_batches(batches, target="y", directory=folder)
 """
 _FIT = """
-import json, resource, sys, time, numpy as np
+import json, pathlib, sys, time, numpy as np
 from permissible.distributed.dataset import BinnedDataset
 from permissible.distributed.parts import MemoryPart
 from permissible.distributed.transport import SerialTransport
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.bins.binning import BinnedTable
-from permissible.estimators.uls import ULSClassifier
-folder, rounds, in_memory = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "memory"
+import permissible as pm
+folder, estimator, settings, in_memory = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4] == "memory"
 dataset = BinnedDataset.open(folder)
 source = dataset
 if in_memory:
@@ -48,9 +56,10 @@ if in_memory:
             return Parted(transport, store.binning, store.classes, store.n_rows, store.weighted)
     source = InMemory()
 start = time.perf_counter()
-model = ULSClassifier(n_rules=rounds, max_literals=2, early_stopping=False, random_state=0).fit(source)
+model = getattr(pm, estimator)(random_state=0, **settings).fit(source)
 seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+status = pathlib.Path("/proc/self/status").read_text().splitlines()
+peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 print(json.dumps([seconds, peak, float(model.history_["surrogate"][-1])]))
 """
 
@@ -71,35 +80,42 @@ def _folder(n_rows: int) -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-def _peak(n_rows: int) -> tuple[float, float]:
-    _, peak, quality = json.loads(_run(_FIT, _folder(n_rows).name, ROUNDS, "disk"))
+def _peak(n_rows: int, learner: str) -> tuple[float, float]:
+    estimator, settings = LEARNERS[learner]
+    _, peak, quality = json.loads(_run(_FIT, _folder(n_rows).name, estimator, json.dumps(settings), "disk"))
     return peak, quality
 
 
 def _seconds(n_rows: int, where: str) -> tuple[float, float]:
-    seconds, _, quality = json.loads(_run(_FIT, _folder(n_rows).name, ROUNDS, where))
+    estimator, settings = LEARNERS[RULES]
+    seconds, _, quality = json.loads(_run(_FIT, _folder(n_rows).name, estimator, json.dumps(settings), where))
     return seconds, quality
 
 
-def rows(full: bool) -> Iterator[Row]:
-    """Memory at 2e7 rows when full (the stated 600 MB), speed at a tenth of it."""
-    n_rows = 20_000_000 if full else 1_000_000
+def _memory(n_rows: int, learner: str, repeats: int) -> Row:
     limit = 12 * n_rows / 2**20 + CONSTANT_MIB
-    yield Row(
-        name=f"out of core, peak memory, {n_rows:.0e} x {COLUMNS}, {ROUNDS} rounds",
+    return Row(
+        name=f"out of core, peak memory, {n_rows:.0e} x {COLUMNS}, {learner}",
         prepare=lambda: {
-            "permissible": lambda: _peak(n_rows),
+            "permissible": lambda: _peak(n_rows, learner),
             f"12 bytes a row + {CONSTANT_MIB} MiB": lambda: (limit, 0.0),
             "codes in memory": lambda: (n_rows * 32 / 2**20, 0.0),
         },
         at_least={f"12 bytes a row + {CONSTANT_MIB} MiB": 1.0},
         quality="mean loss",
-        repeats=1 if full else 3,
+        repeats=repeats,
         unit="MiB",
     )
+
+
+def rows(full: bool) -> Iterator[Row]:
+    """Memory at 2e7 rows when full (the stated 600 MB), speed at a tenth of it."""
+    n_rows = 20_000_000 if full else 1_000_000
+    for learner in LEARNERS:
+        yield _memory(n_rows, learner, 1)
     timed = n_rows // 10 if full else n_rows
     yield Row(
-        name=f"out of core against memory, {timed:.0e} x {COLUMNS}, {ROUNDS} rounds",
+        name=f"out of core against memory, {timed:.0e} x {COLUMNS}, {RULES}",
         prepare=lambda: {
             "permissible": lambda: _seconds(timed, "disk"),
             "the same rows in memory": lambda: _seconds(timed, "memory"),

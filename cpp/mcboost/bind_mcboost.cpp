@@ -1,7 +1,6 @@
 // Bindings of the mcboost area: exact dtypes, sizes checked, the GIL released, no copies of the large arrays.
 #include "common/exponential.hpp"
 #include "mcboost/binding.hpp"
-#include "mcboost/linear.hpp"
 
 namespace nb = nanobind;
 using namespace permissible;
@@ -56,70 +55,6 @@ nb::tuple begin_round(State& state) {
         start = state.begin_round();
     }
     return nb::make_tuple(start.surrogate, start.cost, start.error);
-}
-
-// Writes one row of the round's table: column, slope, intercept, leverage, capped, explained.
-void coordinate_linear(State& state, const Attributes& x, int r, double rate, double* out) {
-    state.derive(r);
-    const Affine fit = fit_affine(state, x, 1);
-    const auto n = static_cast<std::ptrdiff_t>(state.rows());
-    const double a = fit.slope[0], b = fit.intercept[0];
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-        state.step[i] = fit.column < 0 ? b : a * x.values[i * x.count + fit.column] + b;
-    const LineSearch line = state.search(r);
-    state.advance(r, rate * line.leverage);
-    const double row[] = {static_cast<double>(fit.column), a, b, line.leverage, line.capped ? 1.0 : 0.0, fit.explained};
-    std::copy(row, row + 6, out);
-}
-
-Attributes attributes_of(const State& state, const In2<double>& values, const In1<uint8_t>& allowed,
-                         const nb::object& share) {
-    require(values.shape(0) == state.rows(), "values must have one row per training row");
-    require(allowed.shape(0) == values.shape(1), "allowed must have one value per column");
-    return {values.data(), static_cast<int>(values.shape(1)), allowed.data(), share_of(state, share)};
-}
-
-nb::ndarray<nb::numpy, double> round_linear(State& state, In2<double> values, In1<uint8_t> allowed, nb::object share,
-                                            double rate) {
-    const Attributes x = attributes_of(state, values, allowed, share);
-    const int outputs = state.classes() - 1;
-    std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
-    {
-        nb::gil_scoped_release release;
-        for (int r = 0; r < outputs; ++r) {
-            coordinate_linear(state, x, r, rate, &table[static_cast<std::size_t>(r) * 6]);
-            poll_signals();
-        }
-        state.finish_round();
-    }
-    return array_of(table, {static_cast<size_t>(outputs), 6});
-}
-
-nb::ndarray<nb::numpy, double> round_linear_gradient(State& state, In2<double> values, In1<uint8_t> allowed,
-                                                     nb::object share, double rate) {
-    const Attributes x = attributes_of(state, values, allowed, share);
-    const int outputs = state.classes() - 1;
-    std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
-    {
-        nb::gil_scoped_release release;
-        state.derive_all(false);
-        const Affine fit = fit_affine(state, x, outputs);
-        const std::size_t n = state.rows();
-        std::vector<double> f(n * outputs);
-        for (int r = 0; r < outputs; ++r)
-            for (std::size_t i = 0; i < n; ++i)
-                f[r * n + i] =
-                    fit.intercept[r] + (fit.column < 0 ? 0.0 : fit.slope[r] * x.values[i * x.count + fit.column]);
-        state.directions_from_step(f);
-        const LineSearch line = state.search_all();
-        state.advance_all(rate * line.leverage);
-        for (int r = 0; r < outputs; ++r) {
-            const double row[] = {static_cast<double>(fit.column), fit.slope[r], fit.intercept[r], line.leverage,
-                                  line.capped ? 1.0 : 0.0,         fit.explained};
-            std::copy(row, row + 6, &table[static_cast<std::size_t>(r) * 6]);
-        }
-    }
-    return array_of(table, {static_cast<size_t>(outputs), 6});
 }
 
 // The pieces of a coordinate step, for learners that live in Python.
@@ -181,10 +116,6 @@ void bind_mcboost(nb::module_& area) {
         .def("set_scores", &set_scores, nb::arg("scores").noconvert())
         .def("scores", &get_scores)
         .def("begin_round", &begin_round)
-        .def("round_linear", &round_linear, nb::arg("values").noconvert(), nb::arg("allowed").noconvert(),
-             nb::arg("share").none(), nb::arg("rate"))
-        .def("round_linear_gradient", &round_linear_gradient, nb::arg("values").noconvert(),
-             nb::arg("allowed").noconvert(), nb::arg("share").none(), nb::arg("rate"))
         .def("derive", &derive, nb::arg("coordinate"))
         .def("take", &take, nb::arg("coordinate"), nb::arg("step").noconvert(), nb::arg("rate"))
         .def("finish_round", &State::finish_round)
@@ -194,6 +125,7 @@ void bind_mcboost(nb::module_& area) {
              nb::arg("weight").noconvert(), nb::arg("shared"), nb::arg("loss"), nb::arg("threads"),
              nb::rv_policy::take_ownership);
     area.def("exponential", &exponentials, nb::arg("x").noconvert());
+    bind_affine(area, state);
     bind_trees(area, state);
     bind_parts(state);
     bind_choices(area);

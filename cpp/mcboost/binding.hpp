@@ -45,8 +45,9 @@ inline const double* share_of(const State& state, const nb::object& share) {
     return array.data();
 }
 
-void bind_trees(nb::module_& area, nb::class_<State>& state);  // rounds of trees and rules
-void bind_parts(nb::class_<State>& state);                     // what a part of the rows answers
-void bind_choices(nb::module_& area);                          // how a coordinator chooses from answers alone
+void bind_affine(nb::module_& area, nb::class_<State>& state);  // affine terms
+void bind_trees(nb::module_& area, nb::class_<State>& state);   // rounds of trees and rules
+void bind_parts(nb::class_<State>& state);                      // what a part of the rows answers
+void bind_choices(nb::module_& area);                           // how a coordinator chooses from answers alone
 
 }  // namespace permissible::mcboost

@@ -89,24 +89,24 @@ SlopeSums State::slopes_at(int coordinate, double alpha) const {
     return sums;
 }
 
-LineSearch State::search(int coordinate) {
-    double largest = 0;
-    for (const double value : step) largest = std::max(largest, std::abs(value));
+LineSearch State::search_within(int coordinate, double reach) const {
     const auto slopes = [&](double alpha) {
         const SlopeSums sums = slopes_at(coordinate, alpha);
         return Slopes{sums.first.value(), sums.second.value()};
     };
-    return minimise(slopes, largest * coordinate_scale(coordinate) * (coordinate + 1));
+    return minimise(slopes, reach);
+}
+
+LineSearch State::search(int coordinate) {
+    double largest = 0;
+    for (const double value : step) largest = std::max(largest, std::abs(value));
+    return search_within(coordinate, largest * coordinate_scale(coordinate) * (coordinate + 1));
 }
 
 LineSearch State::search_all() {
     double largest = 0;
     for (const double value : directions) largest = std::max(largest, std::abs(value));
-    const auto slopes = [&](double alpha) {
-        const SlopeSums sums = slopes_at(-1, alpha);
-        return Slopes{sums.first.value(), sums.second.value()};
-    };
-    return minimise(slopes, largest);
+    return search_within(-1, largest);
 }
 
 }  // namespace permissible::mcboost

@@ -69,6 +69,8 @@ class State {
     const std::vector<double>& sizes() const { return sizes_; }
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
     LineSearch search(int coordinate);
+    /// The same along a step, or (-1) along `directions`, that moves no score by more than `reach` for a unit of alpha.
+    LineSearch search_within(int coordinate, double reach) const;
     /// Where the learner writes the side (0 or 1) of each row for a step of two values along a coordinate.
     uint8_t* sides(int coordinate);
     /// f_r += rate * values[side], and then the derivatives along the next coordinate, if there is one, while the rows

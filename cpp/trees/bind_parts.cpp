@@ -41,6 +41,7 @@ void bind_move(In3<std::uint8_t> blocks, Out1<std::int32_t> node_of_row, In1<std
     std::vector<Move> cut;
     for (std::size_t s = 0; s < n; ++s) {
         demand(columns(s) >= 0 && static_cast<std::size_t>(columns(s)) < blocks.shape(0) * 8, "no such column");
+        demand(left(s) > nodes(s) && right(s) > nodes(s), "children must have larger numbers than their node");
         cut.push_back({columns(s), left(s), right(s), left_sets.data() + s * 32});
     }
     const auto slots = slots_of(nodes);

@@ -18,16 +18,19 @@ struct Move {
     const std::uint8_t* left_set;  // 32 bytes
 };
 
-/// Sends the rows of the nodes that were cut to their children. `moves[node]`: index into `cut`, or -1.
+/// Sends the rows of the nodes that were cut to their children, and on where these are cut too: rows that were lost and
+/// made anew are told all cuts at once. `moves[node]`: index into `cut`, or -1. Children have larger numbers.
 inline void move_rows(const std::uint8_t* blocks, std::size_t n_rows, std::int32_t* node_of_row,
                       const std::vector<std::int32_t>& moves, const std::vector<Move>& cut) {
     for (std::size_t i = 0; i < n_rows; ++i) {
-        const std::int32_t node = node_of_row[i];
-        if (node < 0 || static_cast<std::size_t>(node) >= moves.size() || moves[node] < 0) continue;
-        const Move& move = cut[moves[node]];
-        const std::size_t column = move.column;
-        const std::uint8_t code = blocks[(column / 8) * n_rows * 8 + i * 8 + column % 8];
-        node_of_row[i] = (move.left_set[code >> 3] >> (code & 7)) & 1 ? move.left : move.right;
+        std::int32_t node = node_of_row[i];
+        while (node >= 0 && static_cast<std::size_t>(node) < moves.size() && moves[node] >= 0) {
+            const Move& move = cut[moves[node]];
+            const std::size_t column = move.column;
+            const std::uint8_t code = blocks[(column / 8) * n_rows * 8 + i * 8 + column % 8];
+            node = (move.left_set[code >> 3] >> (code & 7)) & 1 ? move.left : move.right;
+        }
+        node_of_row[i] = node;
     }
 }
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.cli.command import refused, run
-from tests.cluster.machines import make
+from tests.distributed.rows_in_parts import make
 
 
 @pytest.fixture
@@ -15,8 +15,9 @@ def table(tmp_path):
     return tmp_path / "big.parquet"
 
 
-def test_a_fit_out_of_core_is_the_fit_in_memory(table, tmp_path):
-    common = ("fit", table, "--target", "label", "--rules", 5, "-o")
+@pytest.mark.parametrize("model", [("uls",), ("udt",), ("mcboost",), ("mcboost", "--set", "learner=tree")])
+def test_a_fit_out_of_core_is_the_fit_in_memory(table, tmp_path, model):
+    common = ("fit", table, "--target", "label", "--rules", 5, "--model", *model, "-o")
     on_disk = run(*common, tmp_path / "one.json", "--out-of-core", tmp_path / "folder")
     assert on_disk.code == 0, on_disk
     assert run(*common, tmp_path / "other.json").code == 0
@@ -30,4 +31,6 @@ def test_a_fit_out_of_core_is_the_fit_in_memory(table, tmp_path):
 def test_what_needs_all_rows_is_refused_by_name(table, tmp_path):
     common = ("fit", table, "--target", "label", "--out-of-core", tmp_path / "folder")
     assert refused(run(*common, "--cv", 5), 2, "takes no --cv")
-    assert refused(run(*common, "--model", "boundary"), 2, "learns rules (uls) and trees (udt)")
+    assert refused(run(*common, "--model", "boundary"), 1, "columns of numbers for a linear classifier")
+    assert refused(run(*common, "--model", "mcboost", "--set", "learner=auto"), 1, "`learner` must be")
+    assert run(*common, "--model", "boundary", "--drop", "colour,real", "--json").code == 0

@@ -13,7 +13,8 @@ from permissible.dask import MCBoostClassifier, ULSClassifier
 from permissible.dask.actor import ActorTransport
 from permissible.dask.placement import WorkersLostError
 from permissible.dask.rpc import RPCTransport
-from tests.cluster.machines import document, make, workers
+from tests.cluster.machines import workers
+from tests.distributed.rows_in_parts import document, make
 
 SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0, "early_stopping": False}
 

@@ -101,7 +101,7 @@ def test_data_that_do_not_fit_are_refused(data):
     with pytest.raises(ValueError, match="make the data set with keep_values=True"):
         pm.BoundaryClassifier().fit(BinnedDataset.from_batches([frame.assign(label=y)], target="label"))
     with pytest.raises(ValueError, match="columns of numbers for a linear classifier"):
-        dataset(frame.assign(colour="red"), y)
+        pm.BoundaryClassifier().fit(dataset(frame.assign(colour="red"), y))
     with pytest.raises(ValueError, match="NaN or infinity in column 'b'"):
         pm.BoundaryClassifier().fit(dataset(frame.assign(b=np.nan), y))
     with pytest.raises(ValueError, match="labels of two classes"):

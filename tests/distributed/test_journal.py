@@ -14,7 +14,7 @@ from permissible.dask import ULSClassifier
 from permissible.distributed.dataset import BinnedDataset
 from permissible.distributed.journal import Journal
 from permissible.distributed.transport import SerialTransport
-from tests.cluster.machines import document, make
+from tests.distributed.rows_in_parts import InParts, document, make
 
 CORRECTIVE = {"n_rules": 6, "max_literals": 2, "random_state": 0, "scheme": "corrective"}
 CLASSIC = {"n_rules": 12, "random_state": 0}
@@ -79,6 +79,34 @@ def test_a_resumed_fit_does_not_ask_again(tmp_path, monkeypatch, settings):
     found = ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **settings).fit(data)
     assert document(found, tmp_path) == wanted
     assert sent[0] < all_messages / 2
+
+
+def test_classes_side_by_side_resume_from_one_file(tmp_path):
+    frame, y = make(600, 3)
+    data = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    settings = {"n_rules": 8, "max_literals": 2, "random_state": 0, "early_stopping": False}
+    wanted = document(pm.ULSClassifier(**settings).fit(frame, y), tmp_path)
+    sent = []
+    for stop_at in (-1, 25, 20, -1):
+        journal = Journal.open(tmp_path / "journal", "fit", every=1) if sent else None  # first the fit undisturbed
+        source = InParts(data, [200, 400], journal)
+        transport, send, count = source.data.transport, source.data.transport.send, [0]
+        transport.remote = True
+
+        def counted(request, send=send, count=count, stop_at=stop_at):
+            count[0] += request.method == "batch"
+            if count[0] == stop_at:
+                raise ConnectionError("stopped")
+            return send(request)
+
+        transport.send = counted
+        if stop_at > 0:
+            with pytest.raises(ConnectionError):
+                pm.ULSClassifier(**settings).fit(source)
+        else:
+            assert document(pm.ULSClassifier(**settings).fit(source), tmp_path) == wanted
+        sent.append(count[0])
+    assert sent[-1] < 0.7 * sent[0]  # steps that were remembered are told, not searched for again
 
 
 def test_the_journal_of_another_fit_is_refused(tmp_path):

@@ -1,44 +1,16 @@
 """MCBoost on blocks and on parts gives the model file of MCBoost in memory, byte for byte; what parts cannot do is refused."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.bins.binning import BinnedTable
 from permissible.distributed import store as store_module
 from permissible.distributed.dataset import BinnedDataset
 from permissible.distributed.journal import Journal
-from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.parts import MemoryPart
-from permissible.distributed.transport import SerialTransport
-from permissible.distributed.uls_rows import NumberedPart
 from permissible.estimators.files import text_of as document
-from tests.distributed.test_uls_parts import make
+from tests.distributed.rows_in_parts import InParts, make
 
 COSTS = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
-
-
-class InParts:
-    """The rows of a data set in memory, in parts of given sizes."""
-
-    def __init__(self, dataset, sizes, journal=None):
-        store = dataset.store
-        codes = np.concatenate([store.codes(block) for block in range(store.n_blocks)], axis=1)
-        target, hashes = store.target(), store.hashes()
-        weight = store.weight() if store.weighted else None
-        parts = {}
-        for number, (a, b) in enumerate(pairwise(np.cumsum([0, *sizes]))):
-            binned = BinnedTable(store.binning, np.ascontiguousarray(codes[:, a:b]), b - a)
-            part = MemoryPart(binned, target[a:b], None if weight is None else weight[a:b], hashes[a:b])
-            parts[str(number)] = NumberedPart(number, part)
-        self.data = Parted(
-            SerialTransport(parts, KINDS), store.binning, store.classes, store.n_rows, store.weighted, journal
-        )
-
-    def parted(self):
-        return self.data
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +23,9 @@ def data():
 @pytest.mark.parametrize(
     "settings",
     [
+        {"n_rounds": 6},
+        {"n_rounds": 5, "descent": "gradient", "loss": "lt", "cost_matrix": COSTS, "subsample": 0.6, "colsample": 0.7},
+        {"n_rounds": 12, "early_stopping": "cost", "patience": 2, "loss": "gel", "cost_matrix": COSTS},
         {"learner": "rule", "n_rounds": 4},
         {"learner": "tree", "n_rounds": 3, "max_leaves": 7, "cost_matrix": COSTS},
         {"learner": "tree", "n_rounds": 3, "descent": "gradient", "subsample": 0.6, "colsample": 0.5, "max_depth": 4},
@@ -65,8 +40,9 @@ def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
     frame, y, weight = data
     whole = frame.assign(label=y, w=weight) if weighted else frame.assign(label=y)
     dataset = BinnedDataset.from_batches(
-        [whole[:333], whole[333:340], whole[340:]], target="label", weight="w" if weighted else None
-    )
+        [whole[:333], whole[333:340], whole[340:]], target="label", weight="w" if weighted else None,
+        keep_values="learner" not in settings,
+    )  # fmt: skip
     settings = {"random_state": 0, **settings}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
     for source in (dataset, InParts(dataset, [1, 500, 0, 399])):
@@ -124,7 +100,8 @@ def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data,
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "`learner` must be"),
+        ({}, "keep_values=True"),
+        ({"learner": "linear-full"}, "`learner` must be"),
         ({"learner": "auto"}, "`learner` must be"),
         ({"learner": "tree", "warm_start": True}, "`warm_start` must be False"),
         ({"learner": "tree", "n_bags": 2, "subsample": 0.5}, "`n_bags` must be 1"),

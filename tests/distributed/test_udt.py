@@ -5,6 +5,11 @@ import pandas as pd
 import pytest
 
 import permissible as pm
+from permissible.dask import UDTClassifier
+from permissible.distributed import store as store_module
+from permissible.distributed.transport import SerialTransport
+from permissible.estimators.files import text_of as document
+from tests.distributed.rows_in_parts import InParts, make
 
 
 def frame(n_rows, seed=0, weighted=False):
@@ -53,3 +58,80 @@ def test_boosted_trees_over_parts_are_refused_in_one_sentence():
     stored = pm.BinnedDataset.from_batches([frame(200)], target="y")
     with pytest.raises(ValueError, match='`features` must be "rules" for data in parts'):
         pm.ULSClassifier(features="tree").fit(stored)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_give_the_file_of_memory_its_certificate_included(monkeypatch, weighted):
+    monkeypatch.setattr(store_module, "BLOCK_ROWS", 250)
+    X, y = make(900, 3)
+    weight = np.random.default_rng(1).random(900) + 0.1 if weighted else None
+    whole = X.assign(label=y, w=weight) if weighted else X.assign(label=y)
+    stored = pm.BinnedDataset.from_batches([whole[:333], whole[333:]], target="label", weight="w" if weighted else None)
+    settings = {"random_state": 0, "max_leaves": 20, "pruning": "cv", "min_weight_fraction_leaf": 0.01}
+    wanted = pm.UDTClassifier(**settings).fit(X, y, weight)
+    assert wanted.certificate_.lower_bound > 0
+    for source in (stored, InParts(stored, [1, 500, 0, 399])):
+        assert document(pm.UDTClassifier(**settings).fit(source)) == document(wanted)
+
+
+def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(tmp_path, monkeypatch):
+    X, y = make(900)
+    stored = pm.BinnedDataset.from_batches([X.assign(label=y)], target="label")
+    settings = {"random_state": 0, "max_leaves": 40, "pruning": "cv"}
+    asked, send = [], SerialTransport.send
+
+    def counted(self, request):
+        asked.append(request.method)
+        if asked.count("expand") == most:
+            raise KeyboardInterrupt
+        return send(self, request)
+
+    most = -1
+    monkeypatch.setattr(SerialTransport, "send", counted)
+    wanted = document(pm.UDTClassifier(**settings).fit(stored))
+    questions = asked.count("expand")
+    assert questions > 10
+    for stop_at in (3, 4, questions // 2):  # stopped in the first tree, again, and in the tree of a fold
+        most = stop_at
+        asked.clear()
+        with pytest.raises(KeyboardInterrupt):
+            UDTClassifier(checkpoint=tmp_path / "fit.json", **settings).fit(stored)
+    most = -1
+    asked.clear()
+    found = UDTClassifier(checkpoint=tmp_path / "fit.json", **settings).fit(stored)
+    assert document(found) == wanted
+    assert asked.count("expand") <= questions // 2
+    assert not (tmp_path / "fit.json").exists()
+
+
+class Forgetful(SerialTransport):
+    """Answers twice, and every third time it has forgotten what it knew."""
+
+    sent = 0
+
+    def send(self, request):
+        self.sent += 1
+        if self.sent % 3 == 0:
+            self.holder.sessions.clear()
+        super().send(request)
+        return super().send(request)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings"),
+    [
+        ("UDTClassifier", {"max_leaves": 12}),
+        ("MCBoostClassifier", {"learner": "tree", "n_rounds": 2, "max_leaves": 12}),
+        ("MCBoostClassifier", {"learner": "rule", "n_rounds": 2, "max_literals": 4}),
+        ("MCBoostClassifier", {"learner": "linear", "n_rounds": 3}),
+    ],
+)
+def test_parts_that_forget_in_mid_tree_give_the_same_model(estimator, settings):
+    X, y = make(900, 3)
+    stored = pm.BinnedDataset.from_batches([X.assign(label=y)], target="label", keep_values=True)
+    source = InParts(stored, [1, 500, 0, 399])
+    source.data.transport.__class__ = Forgetful
+    model = getattr(pm, estimator)
+    assert document(model(random_state=0, **settings).fit(source)) == document(
+        model(random_state=0, **settings).fit(X, y)
+    )

@@ -1,7 +1,6 @@
 """ULS on blocks gives the model of ULS in memory, bit for bit, whatever the chunks and blocks."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import permissible as pm
@@ -9,20 +8,7 @@ from permissible import losses
 from permissible.distributed import store as store_module
 from permissible.distributed.dataset import BinnedDataset
 from permissible.estimators.uls import ULSClassifier
-
-
-def make(n_rows: int = 900, classes: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "real": np.where(random.random(n_rows) < 0.1, np.nan, random.standard_normal(n_rows)),
-            "count": random.integers(0, 9, n_rows),
-            "colour": random.choice(["red", "green", "blue"], n_rows),
-            "truth": random.random(n_rows) < 0.5,
-        }
-    )
-    score = frame["real"].fillna(1) + 0.3 * frame["count"] + (frame["colour"] == "red") + random.standard_normal(n_rows)
-    return frame, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+from tests.distributed.rows_in_parts import InParts, make
 
 
 def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
@@ -46,7 +32,7 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
 )
 def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
-    frame, y = make()
+    frame, y = make(900)
     whole = frame.assign(label=y)
     dataset = BinnedDataset.from_batches([whole[:333], whole[333:340], whole[340:]], target="label")
     settings = {"random_state": 0, **settings}
@@ -122,9 +108,7 @@ def test_what_parts_cannot_do_is_refused_in_one_sentence(settings, said):
     ("settings", "most"), [({"max_literals": 2}, 6), ({"max_literals": 3, "beam": 3}, 7), ({"max_literals": 1}, 5)]
 )
 def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(settings, most):
-    from tests.distributed.test_mcboost_parts import InParts
-
-    frame, y = make()
+    frame, y = make(900)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
     settings = {"n_rules": 10, "early_stopping": False, "random_state": 0, **settings}
     source, asked = InParts(dataset, [1, 500, 0, 399]), []
@@ -137,3 +121,40 @@ def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(setting
         len([method for method in asked if method not in once]) <= most * 10 + 4
     )  # the constant, and what is left to gain
     assert "count" not in asked
+
+
+@pytest.mark.parametrize("stopping", [False, True])
+def test_where_messages_cost_the_classes_of_a_fit_share_them(stopping):
+    frame, y = make(900, 4)
+    dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
+    settings = {"n_rules": 6, "max_literals": 2, "early_stopping": stopping, "random_state": 0}
+    sent = []
+    for classes in (2, 4):
+        target = np.minimum(y, classes - 1)
+        dataset = BinnedDataset.from_batches([frame.assign(label=target)], target="label")
+        source, asked = InParts(dataset, [1, 500, 0, 399]), []
+        transport, send = source.data.transport, source.data.transport.send
+        transport.remote = True
+        transport.send = lambda request, asked=asked, send=send: (asked.append(request.method), send(request))[1]
+        same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, target))
+        sent.append(len([method for method in asked if method != "close"]))
+        assert (asked.count("batch") > 0) == (classes == 4)
+    assert sent[1] < 1.6 * sent[0]  # rounds and line searches of classes differ a little, and the longest counts
+
+
+def test_a_class_that_fails_ends_the_fit_with_its_own_error():
+    frame, y = make(300, 3)
+    source = InParts(BinnedDataset.from_batches([frame.assign(label=y)], target="label"), [100, 200])
+    transport, send, sent = source.data.transport, source.data.transport.send, [0]
+    transport.remote = True
+
+    def failing(request):
+        sent[0] += request.method == "batch"
+        if sent[0] == 12 and request.method == "batch":
+            raise OSError("the cable is out")
+        return send(request)
+
+    transport.send = failing
+    with pytest.raises(OSError, match="the cable is out"):
+        ULSClassifier(n_rules=5, random_state=0).fit(source)
+    assert not transport.holder.sessions

@@ -260,7 +260,7 @@ def test_rounds_end_where_only_rounding_is_left(descent):
     y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
     fitted = pm.MCBoostClassifier(n_rounds=10_000, descent=descent, tol=0.0).fit(X, y)
     assert fitted.certificate_["stopped_by"] == "no edge"
-    assert fitted.certificate_["largest_edge"] < 1e-28
+    assert fitted.certificate_["largest_edge"] < 1e-26  # the square of the grid on which terms are added, 2^-44
     assert len(fitted.history_["surrogate"]) < 1000
 
 

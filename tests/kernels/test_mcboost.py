@@ -29,6 +29,10 @@ def state_of(loss, target, costs, weight, scores, by_row=False, threads=1):
     return state
 
 
+def ends(x):
+    return x.min(axis=0), x.max(axis=0)
+
+
 def test_exponential_is_exact_to_two_ulp():
     x = np.concatenate([np.linspace(-700, 700, 100_001), np.random.default_rng(0).normal(size=10_000)])
     assert np.max(np.abs(kernel.exponential(x) / np.exp(x) - 1)) < 5e-16
@@ -61,7 +65,7 @@ def test_a_round_of_coordinate_steps_is_algorithm_one_to_the_letter(loss, by_row
     rows, words = costs if by_row else costs[target], codewords(5)
     state = state_of(loss, target, costs, weight, scores_of(functions), by_row)
     state.begin_round()
-    fitted = state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    fitted = state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
     f = functions.copy()
     for r in range(4):
         w = weight * reference.weights(loss, scores_of(f), target, rows, words)[:, r]
@@ -88,7 +92,7 @@ def test_a_gradient_step_lowers_the_surrogate_to_the_minimum_on_its_line(loss):
     words = codewords(4)
     state = state_of(loss, target, costs, weight, scores_of(functions))
     before = state.begin_round()[0]
-    fitted = state.round_linear_gradient(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    fitted = state.round_linear_gradient(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
     assert state.begin_round()[0] < before
     column = int(fitted[0, 0])
     direction = fitted[:, 1] * x[:, [column]] + fitted[:, 2]
@@ -103,7 +107,7 @@ def test_separable_rows_stop_at_the_cap_and_say_so():
     x = np.array([[-1.0], [1.0]])
     state = state_of("gel", np.array([0, 1]), 1.0 - np.eye(2), np.ones(2), np.zeros((2, 2)))
     state.begin_round()
-    fitted = state.round_linear(x, np.ones(1, dtype=np.uint8), None, 1.0)
+    fitted = state.round_linear(x, *ends(x), np.ones(1, dtype=np.uint8), None, 1.0)
     assert fitted[0, 4] == 1.0
     assert np.all(np.isfinite(state.scores()))
 
@@ -116,9 +120,40 @@ def test_threads_do_not_change_a_bit(loss):
         state = state_of(loss, target, costs, weight, scores_of(functions), threads=threads)
         for _ in range(2):
             state.begin_round()
-            state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+            state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
         found.append(state.scores())
     assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@pytest.mark.parametrize("coordinate", [1, -1])
+def test_affine_fits_are_the_same_for_any_parts_and_order_of_the_rows(coordinate):
+    target, costs, functions, weight, x = problem(11, n=3000, m=4, d=5)
+    x[:, 2] *= 1e6  # columns of other sizes have grids of their own
+    outputs, found = 3 if coordinate < 0 else 1, []
+    order = np.random.default_rng(0).permutation(len(x))
+    for rows in (np.arange(len(x)), order):
+        sums, largest = [], []
+        states = [
+            (state_of("gel", target[part], costs, weight[part], scores_of(functions[part])), np.ascontiguousarray(x[part]))
+            for part in np.split(rows, [1, 700, 700])
+        ]  # fmt: skip
+        for state, _ in states:
+            state.begin_sums()
+            largest.append(state.derive_largest(coordinate, False)[outputs if coordinate < 0 else 0])
+        for state, values in states:
+            sums.append(state.affine_sums(values, *ends(x), None, outputs, max(largest), len(x)))
+        choice = kernel.affine_choice(sum(sums), *ends(x), np.ones(5, dtype=np.uint8), outputs, max(largest), len(x))
+        found.append((sum(sums), *choice))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    whole = state_of("gel", target, costs, weight, scores_of(functions))
+    whole.begin_round()
+    w = whole.derive_all() if coordinate < 0 else whole.derive(1)[0][None, :]
+    size = np.sqrt((w**2).sum(axis=0))
+    _, column, slope, level, _ = found[0]
+    design = np.sqrt(size)[:, None] * np.column_stack([x[:, column], np.ones(len(x))])
+    fit = np.linalg.lstsq(design, (-w / np.sqrt(size)).T, rcond=None)[0]
+    np.testing.assert_allclose(np.stack([slope, level]), fit, rtol=1e-7, atol=1e-10)
 
 
 def test_extreme_scores_stay_finite():
@@ -126,7 +161,7 @@ def test_extreme_scores_stay_finite():
     for loss in LOSSES:
         state = state_of(loss, target, costs, weight, 1e4 * scores_of(functions))
         state.begin_round()
-        assert np.all(np.isfinite(state.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)))
+        assert np.all(np.isfinite(state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)))
         assert np.all(np.isfinite(state.scores()))
 
 
@@ -195,11 +230,11 @@ def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
     target, costs, functions, weight, x = problem(3, n=5000, m=4)
     ahead = state_of("gll", target, costs, weight, scores_of(functions))
     ahead.begin_round()
-    ahead.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    ahead.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
     afresh = state_of("gll", target, costs, weight, ahead.scores())
     assert ahead.begin_round() == afresh.begin_round()
-    ahead.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
-    afresh.round_linear(x, np.ones(3, dtype=np.uint8), None, 1.0)
+    ahead.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+    afresh.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
     np.testing.assert_array_equal(ahead.scores(), afresh.scores())
     ahead.set_scores(scores_of(functions))
     again = state_of("gll", target, costs, weight, scores_of(functions))

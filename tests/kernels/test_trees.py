@@ -180,9 +180,9 @@ def test_rows_move_and_histograms_count_as_the_twins_do(data, seed):
     moved = before.copy()
     trees.move_rows(
         blocks, moved, np.array([1, 3], dtype=np.int32), column, np.packbits(left, axis=1, bitorder="little"),
-        np.array([4, 6], dtype=np.int32), np.array([5, 7], dtype=np.int32),
+        np.array([3, 6], dtype=np.int32), np.array([4, 7], dtype=np.int32),
     )  # fmt: skip
-    cuts = {1: (column[0], left[0], 4, 5), 3: (column[1], left[1], 6, 7)}
+    cuts = {1: (column[0], left[0], 3, 4), 3: (column[1], left[1], 6, 7)}  # a child of the first is cut at once
     np.testing.assert_array_equal(moved, reference.move_rows(codes, before, cuts))
     wanted = np.array([4, 0, 7], dtype=np.int32)
     for given_weight in (None, weight.astype(np.int64)):

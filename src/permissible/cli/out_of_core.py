@@ -18,12 +18,12 @@ def learn_from_folder(
 
     if refused:
         raise UseError(f"--out-of-core reads the file block by block and takes no {', '.join(refused)}; leave it out.")
-    if learner.model not in ("uls", "udt"):
-        raise UseError(f"--out-of-core learns rules (uls) and trees (udt), got --model {learner.model}.")
+    linear = learner.model == "boundary" or getattr(learner.estimator(), "learner", None) == "linear"
     with show.progress("binning", json):
         dataset = BinnedDataset.from_parquet(
-            data, target=target, weight=weight, drop=drop, categorical=categorical, directory=folder, seed=learner.seed
-        )
+            data, target=target, weight=weight, drop=drop, categorical=categorical, directory=folder, seed=learner.seed,
+            keep_values=linear,
+        )  # fmt: skip
     classes = dataset.classes
     if not json:
         columns = len(dataset.schema.columns)

@@ -9,7 +9,7 @@ from typing import Any
 from permissible.dask.placement import POLL_SECONDS, Placement
 from permissible.dask.worker import Failed, answered
 from permissible.distributed.parted import KINDS
-from permissible.distributed.session import Holder, Request
+from permissible.distributed.session import Batch, Holder, Request
 
 
 class PartsActor:
@@ -33,7 +33,7 @@ class ActorTransport:
         self.placement = Placement(client, futures, timeout)
         self.actors: dict[tuple[str, ...], Any] = {}
 
-    def send(self, request: Request) -> Sequence[Any]:
+    def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per actor."""
         payload, deadline = pickle.dumps(request, protocol=5), time.monotonic() + self.timeout
         if request.method == "close":  # said once: a session that nobody closes costs memory only

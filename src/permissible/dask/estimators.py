@@ -42,7 +42,6 @@ class OnCluster:
 
     local: ClassVar[Any]
     resumes: ClassVar[bool] = True
-    valued: ClassVar[bool] = False  # whether the partitions keep their values beside the codes
     own = ("client", "checkpoint", "checkpoint_every", "timeout", "transport")
 
     def __init__(
@@ -109,10 +108,15 @@ class OnCluster:
         client = default_client() if self.client is None else self.client
         seen = survey_of_all(client, partitions, max_bins, fit_seed)
         classes, binning = seen.classes(), seen.binning()
-        if self.valued:
+        valued = self._needs_values()
+        if valued and self.local is boundary.BoundaryClassifier:
             refuse_categories(binning)
-        futures = binned_futures(client, partitions, seen, fit_seed, self.valued)
+        futures = binned_futures(client, partitions, seen, fit_seed, valued)
         return Parted(self._transport(client, futures, timeout), binning, classes, seen.survey.n_rows, seen.weighted)
+
+    def _needs_values(self) -> bool:
+        """Whether the partitions must keep their values beside the codes."""
+        return self.local is boundary.BoundaryClassifier or getattr(self.estimator, "learner", None) == "linear"
 
     def _transport(self, client: Any, futures: Any, timeout: float) -> Transport:
         if self.transport == "serial":
@@ -161,8 +165,8 @@ class UDTClassifier(OnCluster):
 
     Parameters
     ----------
-    client, timeout, transport
-        As in :class:`permissible.dask.ULSClassifier`; there is no checkpoint, since a tree takes few questions.
+    client, checkpoint, checkpoint_every, timeout, transport
+        As in :class:`permissible.dask.ULSClassifier`; the checkpoint is written after every batch of nodes.
     **settings
         The parameters of the local estimator.
 
@@ -174,18 +178,17 @@ class UDTClassifier(OnCluster):
     """
 
     local = udt.UDTClassifier
-    resumes = False
 
 
 class MCBoostClassifier(OnCluster):
-    """Multiclass boosting of rules or trees with a cost matrix, fitted on a cluster.
+    """Multiclass boosting of affine terms, rules or trees with a cost matrix, fitted on a cluster.
 
     Parameters
     ----------
     client, checkpoint, checkpoint_every, timeout, transport
         As in :class:`permissible.dask.ULSClassifier`.
     **settings
-        The parameters of :class:`permissible.MCBoostClassifier`; `learner` must be "rule" or "tree".
+        The parameters of :class:`permissible.MCBoostClassifier`; `learner` must be "linear", "rule" or "tree".
 
     Examples
     --------
@@ -217,4 +220,3 @@ class BoundaryClassifier(OnCluster):
 
     local = boundary.BoundaryClassifier
     resumes = False
-    valued = True

@@ -14,7 +14,7 @@ from distributed.comm.core import CommClosedError
 
 from permissible.dask.placement import POLL_SECONDS, Placement, within
 from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
-from permissible.distributed.session import Request
+from permissible.distributed.session import Batch, Request
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class RPCTransport:
         self.placement = Placement(client, futures, timeout)
         self.traffic = Traffic()
 
-    def send(self, request: Request) -> Sequence[Any]:
+    def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per worker, or more after a loss."""
         ask = self._tell if request.method == "close" else self._send
         answers: list[Any] = self.client.sync(ask, request)
         return answers
 
-    async def _tell(self, request: Request) -> list[Any]:
+    async def _tell(self, request: Request | Batch) -> list[Any]:
         """Say something once, to those who are known to be there: a session that nobody closes costs memory only."""
         payload = pickle.dumps(request, protocol=5)
         groups: dict[str, list[str]] = {}
@@ -53,7 +53,7 @@ class RPCTransport:
         await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
         return []
 
-    async def _send(self, request: Request) -> list[Any]:
+    async def _send(self, request: Request | Batch) -> list[Any]:
         payload = pickle.dumps(request, protocol=5)
         deadline = asyncio.get_running_loop().time() + self.timeout
         waiting, answers = dict.fromkeys(self.placement.futures), list[Any]()

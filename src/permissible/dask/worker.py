@@ -14,7 +14,7 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from permissible.distributed.parted import KINDS
-from permissible.distributed.session import Holder, Request
+from permissible.distributed.session import Batch, Holder, Request
 
 HANDLER = "permissible_answer"
 
@@ -33,7 +33,7 @@ class Failed:
     error: BaseException
 
 
-def answered(holder: Holder, request: Request, names: Sequence[str] | None = None) -> bytes:
+def answered(holder: Holder, request: Request | Batch, names: Sequence[str] | None = None) -> bytes:
     """The answer of a holder, or what went wrong, ready to travel."""
     try:
         answer = holder.answer(request, names)
@@ -74,7 +74,7 @@ class AnswerPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
         return await asyncio.get_running_loop().run_in_executor(self.thread, self._answer, request, names)
 
     def _answer(self, request: bytes, names: list[str]) -> bytes:
-        question: Request = pickle.loads(request)
+        question: Request | Batch = pickle.loads(request)
         reply = answered(self.holder, question, names)
         if question.method == "close":  # keep no partition that dask may want to let go
             used = {name for _, name in self.holder.sessions}

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from permissible.distributed.parts import values_of
 from permissible.distributed.session import Opening
 from permissible.distributed.transport import RemoteRows, Transport
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.kernels._core import sums as kernel
 from permissible.learners.boundary.parted import BEND_BITS, COLUMN_BITS, Sums, Surface
 from permissible.types import BoolArray, FloatArray, IntArray
-from permissible.validation import Words, refusal
 
 EXACT_ROWS = 1 << (52 - 2 * COLUMN_BITS - BEND_BITS)
 """Rows whose rounded products add exactly in double precision."""
@@ -53,13 +53,8 @@ class LinearRows:
 
     def _rows(self) -> Rows:
         part = self.part.part
-        values, weight, positive = part.values(), part.weight(), part.target() == 1
-        if values is None:
-            raise refusal(
-                "X", "data in parts that hold their values for a linear classifier", Words("codes alone"),
-                "make the data set with keep_values=True",
-            )  # fmt: skip
-        return Rows(np.ascontiguousarray(values), positive, np.ones(len(positive)) if weight is None else weight)
+        values, weight, positive = values_of(part), part.weight(), part.target() == 1
+        return Rows(values, positive, np.ones(len(positive)) if weight is None else weight)
 
     def facts(self) -> tuple[IntArray, FloatArray]:
         """The exact total weight, and the largest size of each column."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
-from permissible.distributed.loading import FirstPass, encoded, refuse_categories
+from permissible.distributed.loading import FirstPass, encoded
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.parts import BlockPart
 from permissible.distributed.store import Store, StoreWriter, open_store
@@ -108,7 +108,8 @@ class BinnedDataset:
         max_bins, seed : int
             As `max_bins` and `random_state` of the estimators.
         keep_values : bool
-            Write the values beside the codes, 8 bytes each: `BoundaryClassifier` needs them.
+            Write the values beside the codes, 8 bytes each: linear learners need them (`BoundaryClassifier`, and
+            `MCBoostClassifier` with ``learner="linear"``).
         """
         return cls._build(batch_columns(batches), target, **options)
 
@@ -129,8 +130,6 @@ class BinnedDataset:
         source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
         seen = _first_pass(source, max_bins, seed)
         seen.classes()  # refuse before a folder is made
-        if keep_values:
-            refuse_categories(seen.binning())
         folder = Path(tempfile.mkdtemp(prefix="permissible-") if directory is None else directory)
         return cls(_second_pass(source, seen, folder, seed, keep_values), temporary=directory is None)
 

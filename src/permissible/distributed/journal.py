@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ import numpy as np
 
 from permissible.bins.literal import Literal
 from permissible.learners.mcboost.grown import Grown
+from permissible.learners.mcboost.linear import AffineStep
+from permissible.learners.udt_parts import Weighed
 from permissible.learners.uls_leverage import Leverage
 from permissible.learners.uls_refit import Refit
 from permissible.learners.uls_search import GrownRule
@@ -26,8 +29,10 @@ from permissible.models.atomic import write
 from permissible.validation import Words, refusal
 
 Choice = TypeVar("Choice")
-VERSION = 1
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Grown, GrownRule, Leverage, Literal, Refit, Round, Trace)}
+VERSION = 2
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (AffineStep, Grown, GrownRule, Leverage, Literal, Refit, Round, Trace, Weighed)
+}
 
 
 @dataclass(slots=True)
@@ -40,6 +45,9 @@ class Journal:
     choices: list[Any] = field(default_factory=list)
     position: int = 0
     unwritten: int = 0
+    sections: dict[str, "Journal"] = field(default_factory=dict)
+    whole: "Journal | None" = None
+    writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], fit: str, every: int = 10) -> "Journal":
@@ -50,12 +58,22 @@ class Journal:
         remedy = "fit with the data and settings it was made with, or remove the file"
         try:
             found = json.loads(file.read_bytes())
-            version, told, choices = found["version"], found["fit"], [_read(c) for c in found["choices"]]
-        except (ValueError, KeyError, TypeError) as error:
+            version, told = found["version"], found["fit"]
+            choices = {name: [_read(c) for c in kept] for name, kept in found["choices"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise refusal("checkpoint", "a file that a fit has left", Words(f"another file, {file}"), remedy) from error
         if (version, told) != (VERSION, fit):
             raise refusal("checkpoint", "the checkpoint of this very fit", Words("that of another one"), remedy)
-        return cls(file, fit, every, choices)
+        journal = cls(file, fit, every, choices.pop("", []))
+        for name, kept in choices.items():
+            journal.section(name).choices = kept
+        return journal
+
+    def section(self, name: str) -> "Journal":
+        """A journal of its own for one of several fits side by side, in the same file."""
+        if name not in self.sections:
+            self.sections[name] = Journal(self.path, self.fit, self.every, whole=self)
+        return self.sections[name]
 
     def recall(self, choose: Callable[[], Choice]) -> Choice:
         """The choice that was made here last time, or make it now and remember it."""
@@ -64,7 +82,8 @@ class Journal:
         else:
             choice = choose()
             self.choices.append(choice)
-            self.unwritten += isinstance(choice, (Grown, GrownRule))
+            self.unwritten += isinstance(choice, (AffineStep, Grown, GrownRule))
+            self.unwritten += self.every * isinstance(choice, Weighed)  # a tree has few questions, and each is dear
         self.position += 1
         if self.unwritten >= self.every:
             self.write()
@@ -85,9 +104,14 @@ class Journal:
 
     def write(self) -> None:
         """Put what is known on disk, whole or not at all."""
-        written = {"version": VERSION, "fit": self.fit, "choices": [_written(choice) for choice in self.choices]}
-        write(self.path, json.dumps(written))
         self.unwritten = 0
+        if self.whole is not None:
+            self.whole.write()
+            return
+        with self.writing:  # what another section adds meanwhile is in this file or in the next
+            known = {"": self.choices, **{name: section.choices for name, section in self.sections.items()}}
+            choices = {name: [_written(choice) for choice in list(kept)] for name, kept in known.items()}
+            write(self.path, json.dumps({"version": VERSION, "fit": self.fit, "choices": choices}))
 
     def finish(self) -> None:
         """The fit is done: the file goes."""

@@ -11,7 +11,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
 from permissible.bins.sampling import row_hashes
 from permissible.distributed.batches import Part
-from permissible.distributed.parts import MemoryPart
+from permissible.distributed.parts import MemoryPart, numbers_of
 from permissible.distributed.survey import Survey
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
@@ -68,7 +68,7 @@ class FirstPass:
 
 
 def refuse_categories(binning: Binning) -> None:
-    """Values are kept of numbers alone."""
+    """A boundary takes numbers alone."""
     for column in binning.schema.columns:
         if column.kind == "categorical":
             remedy = "leave it out, or fit rules or a tree, which take categories"
@@ -95,7 +95,7 @@ def encoded(
         table, labels, weight = _counted(table, labels, weight)
     return MemoryPart(
         encode(binning, table), np.searchsorted(classes, labels).astype(np.uint16), weight if weighted else None,
-        row_hashes(table, seed), np.ascontiguousarray(table.floats(), dtype=np.float64) if valued else None,
+        row_hashes(table, seed), numbers_of(table) if valued else None,
     )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""MCBoost with rules and trees over parts: rows in blocks on disk or on workers. Same model as in memory, bit for bit.
+"""MCBoost over parts, with affine terms, rules or trees: rows in blocks on disk or on workers. Same model, bit for bit.
 
 What `learners/mcboost/fit.py` does with a table is done here with questions: hold rows out and find the number of rounds and the
 temperature, then boost on all rows.
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from permissible.distributed.transport import RemoteRows
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.boost import Trace, mean_trace, run_rounds
 from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged, certificate_of
-from permissible.learners.mcboost.parted import Next, PartedTrees, Standing, made
+from permissible.learners.mcboost.parted import Choices, LinearChoices, Next, PartedRounds, Standing, TreeChoices, made
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Round, Sampling
+from permissible.learners.mcboost.space import Space, Spread, attributes_from
 from permissible.learners.mcboost.stopping import Watch
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.models.additive import AdditiveModel
@@ -51,8 +52,13 @@ class AskedRows:
         answer: IntArray = self._remote.ask("packed_sums", *question)
         return answer
 
+    def affine(self, *question: Any) -> IntArray:
+        """Sums of all attributes."""
+        answer: IntArray = self._remote.ask("affine", *question)
+        return answer
+
     def slopes(self, *question: Any) -> IntArray:
-        """Exact slopes along a tree."""
+        """Exact slopes along a tree or term."""
         answer: IntArray = self._remote.ask("slopes", *question)
         return answer
 
@@ -82,11 +88,19 @@ class JudgedElsewhere(Watch):
         """The parts are told with the next question that these scores were the best."""
         self.improved = True
 
-    def outcome(self, best: bool) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Scores (after the best round, or the last), classes and weights of the held-out rows, in the order of the parts."""
-        found = sorted(self.remote.ask("outcome", best and not self.improved), key=lambda item: item[0])
-        scores, target, weight = (np.concatenate(column) for column in zip(*(rows for _, rows in found), strict=True))
-        return scores, target, weight
+    def misfit(self, best: bool, exponent: float) -> IntArray:
+        """The exact sum of the log-losses of the held-out rows at an exponent, after the best round or the last."""
+        answer: IntArray = self.remote.ask("misfit", best and not self.improved, exponent)
+        return answer
+
+
+class Run(NamedTuple):
+    """What rounds made: a part of a model, their trace, the least margin, and (of affine terms) the share of rows at 0 or 1."""
+
+    part: Any
+    trace: Trace
+    margin: float
+    saturated: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,51 +120,70 @@ class BoostFit:
         calibrated = exponent is None and settings.calibrate
         measures: list[float] = []
         if settings.early_stopping is not None or calibrated:
-            rehearsed = self._rehearse()
+            rehearsed = self._rehearse(calibrated)
             if rehearsed is not None:
-                n_rounds, measures, outcome = rehearsed
-                if calibrated:
-                    exponent = fitted_exponent(self.loss, *outcome)
-        runs = [self._boosted(None, settings.seed + bag, n_rounds, report=report) for bag in range(settings.n_bags)]
-        part, trace, smallest = runs[0] if len(runs) == 1 else self._averaged(runs)
+                n_rounds, measures, found = rehearsed
+                exponent = exponent if found is None else found
+        exponent = exponent or 1.0
+        runs = [
+            self._boosted(None, settings.seed + bag, n_rounds, report=report, exponent=exponent)
+            for bag in range(settings.n_bags)
+        ]
+        part, trace, smallest, saturated = runs[0] if len(runs) == 1 else self._averaged(runs)
         if measures and settings.early_stopping is not None:
             trace.validation = measures
         prior = np.zeros(len(self.costs))
         schema = self.data.binning.schema
-        model = AdditiveModel(schema, self.loss, prior, (part,), exponent or 1.0, calibrated)
-        return Fitted(model, trace, certificate_of(smallest, trace, settings.every_row_counts))
+        model = AdditiveModel(schema, self.loss, prior, (part,), exponent, calibrated)
+        return Fitted(model, trace, certificate_of(smallest, trace, settings.every_row_counts, saturated))
 
     def _boosted(
-        self, share: Share | None, seed: int, n_rounds: int, *, watch: Watch | None = None, report: Report | None = None
-    ) -> tuple[Any, Trace, float]:
-        """Run the rounds: the part of the model, the trace, and the least margin."""
+        self, share: Share | None, seed: int, n_rounds: int, *, watch: Watch | None = None,
+        report: Report | None = None, exponent: float = 1.0,
+    ) -> Run:  # fmt: skip
+        """Run the rounds."""
         settings, data = self.settings, self.data
         sampling = Sampling(settings.row_share, settings.column_share, seed)
-        opening = BoostSettings(self.costs, self.loss, share, sampling, settings.n_threads)
+        space = self._space(share)
+        opening = BoostSettings(self.costs, self.loss, share, sampling, settings.n_threads, space)
         n_rows, total = self._size(share)
         remote = RemoteRows(data.transport, BoostKind(), Opening("mcboost", opening))
-        learner = PartedTrees(
-            AskedRows(remote), n_rows, data.binning, len(self.costs), settings.growth, settings.descent,
-            settings.learning_rate, sampling, made if data.journal is None else data.journal.recall,
-        )  # fmt: skip
+        rows, n_classes, rate = AskedRows(remote), len(self.costs), settings.learning_rate
+        choices: Choices
+        if space is None:
+            choices = TreeChoices(rows, n_rows, data.binning, n_classes, settings.growth, sampling)
+        else:
+            choices = LinearChoices(rows, n_rows, space, n_classes, rate, sampling)
+        recall = made if data.journal is None else data.journal.recall
+        learner = PartedRounds(rows, choices, n_classes, settings.descent, rate, sampling, recall)
         try:
             rounds, trace = run_rounds(
                 learner, total, self.loss, learner, n_rounds, watch=watch, tol=settings.tol, report=report
             )
-            return learner.part(rounds), trace, float(remote.ask("margin"))
+            saturated = None if space is None else int(remote.ask("saturated", exponent)) / n_rows
+            return Run(learner.part(rounds), trace, float(remote.ask("margin")), saturated)
         finally:
             remote.close()
 
-    def _averaged(self, runs: list[tuple[Any, Trace, float]]) -> tuple[Any, Trace, float]:
-        """The mean of several runs, and the least margin under it."""
-        part = averaged([part for part, _, _ in runs])
+    def _averaged(self, runs: list[Run]) -> Run:
+        """The mean of several runs."""
+        part = averaged([run.part for run in runs])
         opening = BoostSettings(self.costs, self.loss)
         remote = RemoteRows(self.data.transport, JudgeKind(), Opening("mcboost judge", opening))
         try:
             remote.ask("judge", dict(part.arrays), False)
-            return part, mean_trace([trace for _, trace, _ in runs]), float(remote.ask("margin"))
+            return Run(part, mean_trace([run.trace for run in runs]), float(remote.ask("margin")), None)
         finally:
             remote.close()
+
+    def _space(self, share: Share | None) -> Space | None:
+        """The space of affine terms of some rows, where such terms are learned."""
+        if self.settings.learner != "linear":
+            return None
+        data = self.data
+        means: list[IntArray] = data.survey("attribute_means", share)
+        attributes = attributes_from(data.binning.schema, sum(means[1:], means[0]))
+        return Space.around(attributes, Spread.merged(data.survey("attribute_spread", attributes, share)))
 
     def _size(self, share: Share | None) -> tuple[int, float]:
         """Number and exact weight of some rows."""
@@ -158,25 +191,30 @@ class BoostFit:
         limbs = np.ascontiguousarray(sum((limbs for _, limbs in found[1:]), found[0][1]))
         return sum(n_rows for n_rows, _ in found), sums.exact_values(limbs)[0]
 
-    def _rehearse(self) -> tuple[int, list[float], tuple[FloatArray, IntArray, FloatArray]] | None:
-        """Fit part of the rows and watch the others: the number of rounds, the measures, and the others at that point."""
+    def _rehearse(self, calibrated: bool) -> tuple[int, list[float], float | None] | None:
+        """Fit part of the rows and watch the others: the number of rounds, the measures, the exponent that suits the others."""
         settings, bounds = self.settings, self._bounds()
         if bounds is None:
             return None
         stopping = settings.early_stopping is not None
-        held = Share("held", bounds)
-        opening = BoostSettings(self.costs, self.loss, held)
+        held, kept = Share("held", bounds), Share("kept", bounds)
+        space = self._space(kept)
+        if space is not None:  # terms of a model are on the attributes' own scale
+            space = replace(space, scale=np.ones(len(space.scale)))
+        opening = BoostSettings(self.costs, self.loss, held, space=space)
         remote = RemoteRows(self.data.transport, JudgeKind(), Opening("mcboost judge", opening))
         watch = JudgedElsewhere(
             settings.patience if stopping else None, remote=remote, measure=settings.early_stopping or "surrogate",
             total=self._size(held)[1],
         )  # fmt: skip
         try:
-            self._boosted(Share("kept", bounds), settings.seed, settings.n_rounds, watch=watch)
-            outcome = watch.outcome(stopping)
+            self._boosted(kept, settings.seed, settings.n_rounds, watch=watch)
+            exponent = None
+            if calibrated:
+                exponent = fitted_exponent(self.loss, lambda at: watch.misfit(stopping, at))
         finally:
             remote.close()
-        return watch.best_round if stopping else settings.n_rounds, watch.measures, outcome
+        return watch.best_round if stopping else settings.n_rounds, watch.measures, exponent
 
     def _bounds(self) -> tuple[float, ...] | None:
         """Below which number the rows of each class are held out; None when that would be none of the rows, or all."""

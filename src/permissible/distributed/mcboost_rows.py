@@ -1,6 +1,6 @@
 """The rows of an MCBoost fit in parts: what a part keeps between questions, and how it answers (learners/mcboost/parted.py).
 
-In memory a part keeps the compiled state of its rows. A block on disk keeps it in a file beside nothing else: between questions
+In memory a part keeps the compiled state of its rows. A block on disk keeps it in a nameless file (spill.py): between questions
 only the node of each row stays in memory, 4 bytes a row. A share of the rows, and rows held out, follow from content hashes.
 """
 
@@ -11,16 +11,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from permissible.distributed.parts import BlockPart
+from permissible.distributed.parts import BlockPart, table_of
 from permissible.distributed.spill import Spill
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.kernels._core import mcboost as kernel
-from permissible.learners.mcboost.fit import smallest_margin
+from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
 from permissible.learners.mcboost.growing import Sizes
 from permissible.learners.mcboost.grown import Grown
-from permissible.learners.mcboost.parted import Next, Standing
+from permissible.learners.mcboost.linear import AffineStep, affine_scores
+from permissible.learners.mcboost.parted import Next, Standing, Step
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Sampling
+from permissible.learners.mcboost.space import Space
+from permissible.learners.mcboost.temperature import misfit_limbs
 from permissible.learners.mcboost.trees import layout_of
 from permissible.learners.udt_parts import Cut, move_rows
 from permissible.models.forest import forest_values
@@ -55,27 +58,34 @@ class BoostSettings:
     share: Share | None = None
     sampling: Sampling = field(default_factory=Sampling)
     n_threads: int = 1
+    space: Space | None = None
 
 
 class Examples(NamedTuple):
-    """The chosen rows of a part."""
+    """The chosen rows of a part: their codes, or where affine terms are learned their attributes."""
 
     blocks: AnyArray
+    values: FloatArray
     problem: Problem
     hashes: npt.NDArray[np.uint64]
 
 
-def examples_of(part: NumberedPart, settings: BoostSettings) -> Examples:
-    """Read the chosen rows."""
+def examples_of(part: NumberedPart, settings: BoostSettings, features: bool = True) -> Examples:
+    """Read the chosen rows, with or without their features."""
     source = part.part
     target, weight, hashes = source.target().astype(np.int64), source.weight(), source.hashes()
-    blocks = source.binned().blocks
     weight = np.ones(len(target)) if weight is None else weight
-    if settings.share is not None:
-        rows = settings.share.mask(hashes, target)
-        blocks, target, weight, hashes = blocks[:, rows], target[rows], weight[rows], hashes[rows]
+    rows = None if settings.share is None else settings.share.mask(hashes, target)
+    blocks, values = np.zeros((0, 0, 8), dtype=np.uint8), np.zeros((0, 0))
+    if features and settings.space is not None:
+        values = settings.space.values(table_of(part.part, rows))
+    elif features:
+        blocks = source.binned().blocks
+    if rows is not None:
+        blocks = blocks[:, rows] if blocks.size else blocks
+        target, weight, hashes = target[rows], weight[rows], hashes[rows]
     return Examples(
-        np.ascontiguousarray(blocks), Problem(target, settings.costs, weight, settings.loss), hashes
+        np.ascontiguousarray(blocks), values, Problem(target, settings.costs, weight, settings.loss), hashes
     )  # fmt: skip
 
 
@@ -182,21 +192,30 @@ class BoostRows:
         examples, state = self._open()
         return state.packed_sums(examples.blocks, *test, largest, n_rows)
 
-    def slopes(self, tree: Grown, alpha: float) -> IntArray:
-        """Exact slopes along a tree."""
+    def affine(self, largest: float, n_rows: int, sampled: bool) -> IntArray:
+        """Sums of all attributes."""
         examples, state = self._open()
-        self._step(examples, state, tree)
+        space, number = self.settings.space, self.following.number
+        assert space is not None
+        share = self.settings.sampling.chosen(examples.hashes, number).astype(np.float64) if sampled else None
+        outputs = 1 if self.following.coordinate >= 0 else state.classes - 1
+        return state.affine_sums(examples.values, space.low, space.high, share, outputs, largest, n_rows)
+
+    def slopes(self, step: Step, alpha: float) -> IntArray:
+        """Exact slopes along a tree or term."""
+        examples, state = self._open()
+        self._step(examples, state, step)
         return state.slopes(self.following.coordinate, alpha)
 
-    def take(self, tree: Grown, factor: float, following: Next) -> Standing:
+    def take(self, step: Step, factor: float, following: Next) -> Standing:
         """Take a step, finish the round where it was the last, and begin the next."""
         examples, state = self._open()
         coordinate = self.following.coordinate
-        if tree.packed and coordinate < 0:
-            leaf = kernel.leaves_of(examples.blocks, *tree.nodes())
-            state.move_two(leaf, tree.values(state.classes - 1), factor)
+        if isinstance(step, Grown) and step.packed and coordinate < 0:
+            leaf = kernel.leaves_of(examples.blocks, *step.nodes())
+            state.move_two(leaf, step.values(state.classes - 1), factor)
         else:
-            self._step(examples, state, tree)
+            self._step(examples, state, step)
             state.move(coordinate, factor)
         sums = np.zeros((3, 0), dtype=np.int64)
         if following.number != self.following.number:
@@ -205,10 +224,18 @@ class BoostRows:
             sums = state.begin_sums()
         return self._stand(examples, state, sums, following)
 
-    def _step(self, examples: Examples, state: kernel.State, tree: Grown) -> None:
-        outputs = 1 if self.following.coordinate >= 0 else state.classes - 1
-        leaf = kernel.leaves_of(examples.blocks, *tree.nodes())
-        state.set_steps(self.following.coordinate, leaf, tree.values(outputs))
+    def _step(self, examples: Examples, state: kernel.State, step: Step) -> None:
+        coordinate = self.following.coordinate
+        if isinstance(step, AffineStep):
+            state.set_affine(coordinate, examples.values, step.column, step.slope, step.level)
+            return
+        leaf = kernel.leaves_of(examples.blocks, *step.nodes())
+        state.set_steps(coordinate, leaf, step.values(1 if coordinate >= 0 else state.classes - 1))
+
+    def saturated(self, exponent: float) -> int:
+        """How many rows have a posterior of 0 or 1."""
+        _, state = self._open()
+        return saturated_rows(state.scores(), exponent)
 
     def margin(self) -> float:
         """The least margin of the rows."""
@@ -221,8 +248,8 @@ class JudgedRows:
 
     def __init__(self, part: NumberedPart, settings: BoostSettings) -> None:
         self.part, self.settings = part, settings
-        examples = examples_of(part, settings)
         spills = [spill_of(part) for _ in range(2)]
+        examples = examples_of(part, settings, features=spills[0] is None)
         self._examples = examples if spills[0] is None else None
         self._kept = {"last": Kept(spills[0]), "best": Kept(spills[1])}
         self._kept["last"].write(np.zeros((len(examples.problem.target), len(settings.costs))))
@@ -230,25 +257,32 @@ class JudgedRows:
     def _scores(self, which: str) -> FloatArray:
         return self._kept[which].read().reshape(-1, len(self.settings.costs))
 
-    def judge(self, terms: dict[str, AnyArray], was_best: bool) -> IntArray:
+    def judge(self, terms: Any, was_best: bool) -> IntArray:
         """Take a round in; exact sums of the surrogate, the cost and the errors. `was_best`: the round before was."""
         examples = self._examples or examples_of(self.part, self.settings)
-        binning, n_classes = self.part.part.binned().binning, len(self.settings.costs)
         before = self._scores("last")
         if was_best:
             self._kept["best"].write(before)
-        scores = before + scores_of(forest_values(terms, examples.blocks, binning, n_classes))
+        scores = before + self._added(terms, examples)
         self._kept["last"].write(scores)
         return examples.problem.state(scores, 1).begin_sums()
 
-    def outcome(self, best: bool) -> list[tuple[int, tuple[FloatArray, IntArray, FloatArray]]]:
-        """Scores, classes and weights of the rows."""
-        problem = (self._examples or examples_of(self.part, self.settings)).problem
-        return [(self.part.number, (self._scores("best" if best else "last"), problem.target, problem.weight))]
+    def _added(self, terms: Any, examples: Examples) -> FloatArray:
+        """What a round adds to the scores."""
+        space, n_classes = self.settings.space, len(self.settings.costs)
+        if space is None:
+            binning = self.part.part.binned().binning
+            return scores_of(forest_values(terms, examples.blocks, binning, n_classes))
+        return affine_scores(terms, examples.values, n_classes)
+
+    def misfit(self, best: bool, exponent: float) -> IntArray:
+        """The exact sum of the log-losses of the rows at an exponent."""
+        problem = (self._examples or examples_of(self.part, self.settings, features=False)).problem
+        return misfit_limbs(exponent, self._scores("best" if best else "last"), problem.target, problem.weight)
 
     def margin(self) -> float:
         """The least margin of the rows."""
-        problem = (self._examples or examples_of(self.part, self.settings)).problem
+        problem = (self._examples or examples_of(self.part, self.settings, features=False)).problem
         return smallest_margin(problem.target, self._scores("last"))
 
 
@@ -284,5 +318,5 @@ class JudgeKind:
         return JudgedRows(part, settings)
 
     def merge(self, method: str, answers: Sequence[Any]) -> Any:
-        """Sums add; rows are listed."""
+        """Sums add."""
         return min(answers) if method == "margin" else sum(answers[1:], answers[0])

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from permissible.bins.binning import Binning
+import numpy as np
+
+from permissible.bins.binning import BinnedTable, Binning
 from permissible.distributed.boundary_rows import LinearKind
 from permissible.distributed.journal import Journal
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
@@ -36,6 +38,15 @@ class Parted:
         answers = remote.ask(method, *arguments)
         remote.close()
         return [answer for _, answer in sorted(answers, key=lambda item: item[0])]
+
+    def rows(self, most: int) -> tuple[BinnedTable | None, AnyArray, AnyArray | None]:
+        """All rows with their classes and weights, in the order of the parts; none where they are more than so many."""
+        if self.n_rows > most:
+            return None, np.zeros(0), None
+        blocks, targets, weights = zip(*self.survey("rows"), strict=True)
+        codes = np.ascontiguousarray(np.concatenate(blocks, axis=1))
+        weight = np.concatenate([of for of in weights if of is not None]) if self.weighted else None
+        return BinnedTable(self.binning, codes, codes.shape[1]), np.concatenate(targets), weight
 
     def numbered(self, method: str, *arguments: Any) -> dict[int, Any]:
         """The same by part number."""

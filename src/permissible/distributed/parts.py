@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from permissible.bins.binning import BinnedTable
 from permissible.distributed.store import Store, open_store
-from permissible.types import AnyArray, FloatArray
+from permissible.table.table import Table
+from permissible.types import AnyArray, BoolArray, FloatArray
+from permissible.validation import Words, refusal
 
 
 class Part(Protocol):
@@ -102,3 +104,31 @@ class BlockPart:
 
 def _reopened(folder: Path, block: int) -> BlockPart:
     return BlockPart(open_store(folder), block)
+
+
+def values_of(part: Part) -> FloatArray:
+    """The values of a part, which must have been kept."""
+    values = part.values()
+    if values is None:
+        raise refusal(
+            "X", "data in parts that hold their values for a linear classifier", Words("codes alone"),
+            "make the data set with keep_values=True",
+        )  # fmt: skip
+    return np.ascontiguousarray(values)
+
+
+def numbers_of(table: Table) -> FloatArray:
+    """The values of a table as one matrix, categories as their codes: what a part keeps."""
+    columns = [np.asarray(column, dtype=np.float64) for column in table.columns]
+    return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
+
+
+def table_of(part: Part, rows: BoolArray | None = None) -> Table:
+    """The table of a part that kept its values, or of some of its rows."""
+    values, schema = values_of(part), part.binned().binning.schema
+    values = values if rows is None else values[rows]
+    columns = tuple(
+        values[:, j].astype(np.int32) if column.kind == "categorical" else values[:, j]
+        for j, column in enumerate(schema.columns)
+    )
+    return Table(schema, columns, len(values))

@@ -1,16 +1,16 @@
 """The far side of a fit: what a holder of rows keeps, and how it answers. It runs on a worker, or in this process.
 
 The law: a session's state depends only on its `Opening` and on the changes applied to it, in order. So it is versioned by the
-number of changes; a change that comes twice is answered from memory; a session that is behind says how far it is, and is
-sent the changes it lacks. Nothing here chooses anything.
+number of changes; a change that comes twice is answered from memory (or, where its answer is large and making it twice does no
+harm, made again); a session that is behind says how far it is, and is sent the changes it lacks. Nothing here chooses anything.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-FOLD = 16
-"""Answers of parts that wait to be merged."""
+FOLD, FOLD_BYTES = 16, 1 << 20
+"""Answers of parts that wait to be merged: so many, or so large together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Questions of several fits in one message; the answer is a list, one for each."""
+
+    requests: tuple[Request, ...]
+    method: str = "batch"
+
+
+@dataclass(frozen=True, slots=True)
 class Behind:
     """The answer of a holder that lacks changes: it has made the first `version` of them."""
 
@@ -45,7 +53,10 @@ class Behind:
 
 
 class Kind(Protocol):
-    """A kind of rows that can be held: how to build them, which calls change them, and how answers of parts merge."""
+    """A kind of rows that can be held: how to build them, which calls change them, and how answers of parts merge.
+
+    Changes whose names are in an attribute `repeatable` may be made twice in a row: their answers are not kept.
+    """
 
     changes: frozenset[str]
 
@@ -75,8 +86,10 @@ class Holder:
     parts: dict[str, Any] = field(default_factory=dict)
     sessions: dict[tuple[str, str], _Session] = field(default_factory=dict)
 
-    def answer(self, request: Request, names: Sequence[str] | None = None) -> Any:
+    def answer(self, request: Request | Batch, names: Sequence[str] | None = None) -> Any:
         """Answer for the named parts (all, when none are named), merged; `Behind` when one of them lacks changes."""
+        if isinstance(request, Batch):
+            return [self.answer(question, names) for question in request.requests]
         asked = [*self.parts] if names is None else names
         if request.method == "close":
             self.forget(request.session)
@@ -89,7 +102,7 @@ class Holder:
                 behind.append(answer.version)
                 continue
             answers.append(answer)
-            if len(answers) == FOLD:  # many parts have large answers: keep few of them
+            if len(answers) == FOLD or (len(answers) > 1 and _size(answers) > FOLD_BYTES):
                 answers = [kind.merge(request.method, answers)]
         return Behind(min(behind)) if behind else kind.merge(request.method, answers)
 
@@ -104,7 +117,10 @@ class Holder:
         if session is None:
             session = self.sessions[key] = _Session(kind.build(self.parts[name], request.opening.settings))
         if session.version == request.version + 1 and session.last is not None and session.last[0] == request.method:
-            return session.last[1]  # the same change again, after an answer that was lost on its way
+            # the same change again, after an answer that was lost on its way
+            if request.method in _repeatable(kind):
+                return getattr(session.rows, request.method)(*request.arguments)
+            return session.last[1]
         lacking = request.version - session.version
         if lacking < 0 or lacking > len(request.replay):
             return Behind(session.version)
@@ -117,5 +133,17 @@ class Holder:
         answer = getattr(session.rows, method)(*arguments)
         if method in kind.changes:
             session.version += 1
-            session.last = (method, answer)
+            session.last = (method, None if method in _repeatable(kind) else answer)
         return answer
+
+
+def _size(answer: Any) -> int:
+    """Bytes of the arrays of an answer."""
+    if isinstance(answer, (list, tuple)):
+        return sum(map(_size, answer))
+    return int(getattr(answer, "nbytes", 0))
+
+
+def _repeatable(kind: Kind) -> frozenset[str]:
+    found: frozenset[str] = getattr(kind, "repeatable", frozenset())
+    return found

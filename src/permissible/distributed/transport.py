@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from permissible.distributed.session import Behind, Holder, Kind, Opening, Request
+from permissible.distributed.session import Batch, Behind, Holder, Kind, Opening, Request
 
 
 class Transport(Protocol):
@@ -19,7 +19,7 @@ class Transport(Protocol):
     One whose attribute `remote` is true pays for every message: questions are then asked together where they can be.
     """
 
-    def send(self, request: Request) -> Sequence[Any]:
+    def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per holder; each may be `Behind`."""
         ...
 
@@ -32,7 +32,7 @@ class SerialTransport:
     def __init__(self, parts: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
         self.holder = Holder(kinds, dict(parts))
 
-    def send(self, request: Request) -> Sequence[Any]:
+    def send(self, request: Request | Batch) -> Sequence[Any]:
         """The answer of the one holder."""
         return [self.holder.answer(request)]
 

@@ -3,7 +3,7 @@
 A part knows its rows, the fold that is left out, and which node each row is in; everything else is with the coordinator.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,6 +97,7 @@ class TreeKind:
     """Builds and merges the rows of tree fits."""
 
     changes = frozenset({"expand"})
+    repeatable = changes  # a node that was cut has no rows; histograms kept by every part would fill the memory
 
     def build(self, part: NumberedPart, settings: TreeSettings) -> TreeRows:
         """The rows of one part under a fit."""
@@ -126,6 +127,7 @@ class TreeFit:
     monotone: AnyArray | None = None
     smoothing: float = 0.0
     n_threads: int = 1
+    recall: Callable[[Callable[[], Any]], Any] = lambda find: find()
     kind: Kind = field(default_factory=TreeKind)
 
     def grow(self, fold: Fold | None = None) -> tuple[TreeModel, TreeTrace, Facts]:
@@ -137,7 +139,7 @@ class TreeFit:
         try:
             model, trace = Coordinator(
                 lambda cuts, wanted: remote.ask("expand", cuts, wanted), self.binning, self.n_classes, self.loss,
-                weighting, self.limits, facts.total, self.monotone, self.n_threads,
+                weighting, self.limits, facts.total, self.monotone, self.n_threads, self.recall,
             ).run(self.smoothing)  # fmt: skip
         finally:
             remote.close()

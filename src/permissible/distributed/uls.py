@@ -5,15 +5,18 @@ rules they choose, and the fit on all rows.
 """
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.session import Opening
-from permissible.distributed.transport import RemoteRows
+from permissible.distributed.together import side_by_side
+from permissible.distributed.transport import RemoteRows, Transport
 from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
 from permissible.learners.uls import boost
 from permissible.learners.uls_holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
@@ -25,6 +28,27 @@ from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss
 
 Watch = Callable[[int], bool]
+
+
+def fit_labels(
+    data: Parted, labels: Sequence[int], loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
+    n_threads: int = 1, watch: Watch | None = None,
+) -> list[tuple[Trace, Choice]]:  # fmt: skip
+    """Boost rules for each label against the rest; where a question is a message, those of all labels travel in one."""
+    lock = threading.Lock()
+
+    def watched(number: int) -> bool:
+        with lock:  # a bar on the terminal is one for all labels
+            return watch is None or watch(number)
+
+    def fit(label: int, transport: Transport) -> tuple[Trace, Choice]:
+        journal = data.journal if data.journal is None or len(labels) == 1 else data.journal.section(str(label))
+        own = replace(data, transport=transport, journal=journal)
+        return fit_label(own, label, loss, candidates, stopping, n_threads=n_threads, watch=watched)
+
+    if len(labels) == 1 or not getattr(data.transport, "remote", False):
+        return [fit(label, data.transport) for label in labels]
+    return side_by_side(data.transport, [partial(fit, label) for label in labels])
 
 
 def fit_label(

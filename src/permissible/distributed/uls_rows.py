@@ -15,10 +15,11 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Literal as BinLiteral
 from permissible.bins.literal import Rule
-from permissible.distributed.parts import BlockPart, Part
+from permissible.distributed.parts import BlockPart, Part, table_of
 from permissible.distributed.streamed import StreamedRows
 from permissible.distributed.transport import RemoteRows
 from permissible.kernels._core import sums
+from permissible.learners.mcboost.space import Spread, mean_sums, spread_of
 from permissible.learners.uls_fast import Examples, whole
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import CompiledRows, PythonRows
@@ -33,6 +34,8 @@ from permissible.learners.uls_rows import (
     merged_sums,
 )
 from permissible.losses import Loss
+from permissible.models.attributes import Attribute
+from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
 
@@ -213,6 +216,28 @@ class PartSurvey:
         """The different hashes up to a bound."""
         hashes = self.part.part.hashes()
         return [(self.part.number, np.unique(hashes[hashes <= np.uint64(bound)]))]
+
+    def attribute_means(self, share: "Mask | None") -> list[tuple[int, IntArray]]:
+        """Exact sums of the values of each attribute, for its mean."""
+        return [(self.part.number, mean_sums(*self._valued(share)))]
+
+    def attribute_spread(
+        self, attributes: tuple[Attribute, ...], share: "Mask | None"
+    ) -> list[tuple[int, Spread]]:  # fmt: skip
+        """How the rows lie around the means."""
+        return [(self.part.number, spread_of(attributes, *self._valued(share)))]
+
+    def _valued(self, share: "Mask | None") -> tuple[Table, FloatArray]:
+        part = self.part.part
+        weight, target = part.weight(), part.target()
+        weight = np.ones(len(target)) if weight is None else weight
+        rows = None if share is None else share.mask(part.hashes(), target)
+        return table_of(part, rows), weight if rows is None else weight[rows]
+
+    def rows(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
+        """Codes, classes and weights of all rows: asked for only where the rows are few."""
+        part = self.part.part
+        return [(self.part.number, (np.array(part.binned().blocks), part.target(), part.weight()))]
 
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""

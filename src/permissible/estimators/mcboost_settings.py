@@ -94,9 +94,9 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
 
 def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     """Refuse what rows in parts cannot do; the settings otherwise."""
-    if settings.learner not in ("rule", "tree"):
-        remedy = 'set learner="tree" or learner="rule", or fit rows in memory'
-        raise refusal("learner", '"rule" or "tree" on data in parts, which hold codes', settings.learner, remedy)
+    if settings.learner not in ("linear", "rule", "tree"):
+        remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'
+        raise refusal("learner", '"linear", "rule" or "tree" on data in parts', settings.learner, remedy)
     if cost is not None:
         raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
     if estimator.warm_start:
@@ -104,6 +104,9 @@ def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     if settings.n_bags > 1 and settings.row_share < 1.0:
         remedy = "set one of them to 1, or fit rows in memory"
         raise refusal("n_bags", "1 on data in parts where `subsample` is below 1", settings.n_bags, remedy)
+    if settings.n_bags > 1 and settings.learner == "linear":
+        remedy = "set it to 1, or learn rules or trees"
+        raise refusal("n_bags", '1 on data in parts with learner="linear"', settings.n_bags, remedy)
     return settings
 
 

@@ -1,6 +1,7 @@
 """UDTClassifier: the scikit-learn face of the decision tree. It validates, calls the learner, and stores."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from permissible.estimators.intake import TrainingRows, remember, remember_schem
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
 from permissible.learners.pruning import cross_validated_level, link_levels, prune
-from permissible.learners.tree_certificate import TreeCertificate, certify, history_of
+from permissible.learners.tree_certificate import BOUND_ROWS, TreeCertificate, certify, history_of
 from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree
 from permissible.models.tree import TreeModel
 from permissible.models.tree_explanation import TreeExplanation, explain_rows
@@ -185,12 +186,14 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         n_classes = len(data.classes)
         monotone = monotone_directions(self.monotonic_cst, data.binning.schema, n_classes)
         fit = TreeFit(data.transport, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
+        if data.journal is not None:
+            fit = replace(fit, recall=data.journal.recall)
         tree, trace, facts = fit.grow()
         path = fit.cross_validated(tree, trace, facts, folds) if pruning == "cv" else None
         if pruning is not None:
             levels = link_levels(tree, trace.impurity)
             tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        certificate = certify(tree, trace, None, np.zeros(0), None)
+        certificate = certify(tree, trace, *data.rows(BOUND_ROWS))
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
         self._keep(tree, trace, certificate)

@@ -252,15 +252,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        from permissible.distributed.uls import fit_label
+        from permissible.distributed.uls import fit_labels
 
         asked = plan(self, data.n_rows, fit_seed)
         labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
         with watched(self, asked.candidates[0].n_rules) as watch:
-            found = [
-                fit_label(data, label, loss, asked.candidates, asked.stopping, n_threads=n_threads, watch=watch)
-                for label in labels
-            ]
+            found = fit_labels(data, labels, loss, asked.candidates, asked.stopping, n_threads=n_threads, watch=watch)
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
         self._store(

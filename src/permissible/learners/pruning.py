@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
+from permissible.kernels._core import sums
 from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree, quantise
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -132,7 +133,7 @@ def cross_validated_level(
         outside = np.zeros(tree.weight.shape, dtype=np.int64)
         np.add.at(outside, (descend(tree, binned), target), np.where(folds == fold, integers, 0))
         total += left_out_surrogate(tree, trace, (outside * unit).astype(np.float64), candidates)
-    return best_level(candidates, total / weight.sum())
+    return best_level(candidates, total / sums.exact_sum(np.ascontiguousarray(weight, dtype=np.float64)))
 
 
 def candidate_levels(level: FloatArray) -> FloatArray:

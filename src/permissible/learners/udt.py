@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from permissible.bins.binning import BinnedTable, Binning, ColumnBins
 from permissible.bins.literal import OTHER, Literal, Test
-from permissible.kernels._core import trees
+from permissible.kernels._core import sums, trees
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 from permissible.validation import Words, refusal
@@ -101,7 +101,7 @@ def grow_tree(
         raise refusal("y", f"labels of at most {MAX_CLASSES} classes", Words(f"{n_classes} classes"))
     phi, parameter, function = compiled_impurity(loss)
     integers, unit, counts = quantise(weight)
-    total = float(binned.n_rows if weight is None else np.sum(weight))
+    total = float(binned.n_rows) if weight is None else sums.exact_sum(np.ascontiguousarray(weight, dtype=np.float64))
     codes, categorical = column_layout(binned.binning)
     grown = (trees.grow_counts if counts else trees.grow_weights)(
         binned.blocks,

@@ -8,14 +8,14 @@ a tree of 255 leaves takes about as many questions as it is deep.
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.kernels._core import trees
+from permissible.kernels._core import sums, trees
 from permissible.learners.udt import TreeLimits, TreeTrace, assemble, column_layout, compiled_impurity
 from permissible.models.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
@@ -47,22 +47,28 @@ class Facts:
 
     n_rows: int
     largest: float
-    total: float
+    limbs: IntArray
     whole: bool
+
+    @property
+    def total(self) -> float:
+        """The exact total weight, rounded once."""
+        return sums.exact_values(self.limbs)[0]
 
     @classmethod
     def of(cls, weight: FloatArray | None, n_rows: int) -> "Facts":
         """The facts of one part."""
         if weight is None or not len(weight):
-            return cls(n_rows, 1.0 if n_rows else 0.0, float(n_rows), True)
-        return cls(n_rows, float(weight.max()), float(weight.sum()), bool(np.array_equal(weight, np.rint(weight))))
+            return cls(n_rows, 1.0 if n_rows else 0.0, sums.exact_limbs(np.array([[float(n_rows)]])), True)
+        limbs = sums.exact_limbs(np.ascontiguousarray(weight, dtype=np.float64)[None, :])
+        return cls(n_rows, float(weight.max()), limbs, bool(np.array_equal(weight, np.rint(weight))))
 
     @classmethod
     def merged(cls, facts: Sequence["Facts"]) -> "Facts":
         """The facts of several parts together."""
         largest = max((fact.largest for fact in facts), default=0.0)
-        total = float(np.sum([fact.total for fact in facts]))
-        return cls(sum(fact.n_rows for fact in facts), largest, total, all(fact.whole for fact in facts))
+        limbs = sum((fact.limbs for fact in facts[1:]), facts[0].limbs)
+        return cls(sum(fact.n_rows for fact in facts), largest, limbs, all(fact.whole for fact in facts))
 
     def weighting(self, limits: TreeLimits) -> Weighting:
         """The same grid as `quantise` takes for the rows in one piece."""
@@ -81,6 +87,13 @@ class Cut:
     left_set: bytes
     left: int
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What was found out about some nodes with one question: totals, rows and best cut (or None) of each. A journal keeps it."""
+
+    nodes: tuple[tuple[Any, int, Any], ...]
 
 
 Answer = tuple[IntArray, IntArray]
@@ -176,16 +189,17 @@ class Coordinator:
     total: float
     monotone: AnyArray | None = None
     n_threads: int = 1
+    recall: Callable[[Callable[[], Weighed]], Weighed] = lambda find: find()
     known: int = 1
+    untold: list[Cut] = field(default_factory=list)
 
     def run(self, smoothing: float = 0.0) -> tuple[TreeModel, TreeTrace]:
         """Grow best-first."""
-        histogram, rows = self.ask((), (0,))
-        root = _Node(0, self._totals(histogram[0]), int(rows[0]), 0, histogram=histogram[0])
+        root = _Node(0, np.zeros(0, dtype=np.int64), 0, 0)
+        self._learn([root], lambda: self._ask_root(root))
         final, parents = [root], []
         gains: list[float] = []
         queue: list[tuple[float, int]] = []
-        self._weigh(root)
         self._queue(queue, root, 0)
         while queue and (self.limits.max_leaves is None or len(gains) + 1 < self.limits.max_leaves):
             _, place = heapq.heappop(queue)
@@ -247,13 +261,43 @@ class Coordinator:
             column, left_set = node.choice[2], node.choice[6]
             cuts.append(Cut(node.number, column, left_set.tobytes(), left.number, right.number))
             smaller.append(left if left.totals.sum() <= right.totals.sum() else right)
-        histograms, rows = self.ask(tuple(cuts), tuple(node.number for node in smaller))
-        for node, small, histogram, count in zip(batch, smaller, histograms, rows, strict=True):
+        self.untold += cuts
+        self._learn(
+            [child for node in batch for child in node.children or ()], lambda: self._ask_children(batch, smaller)
+        )
+
+    def _learn(self, nodes: list[_Node], find: Callable[[], None]) -> None:
+        """Find something out about nodes, or take it from the journal of an earlier try, which leaves no histograms."""
+
+        def found() -> Weighed:
+            find()
+            return Weighed(tuple((node.totals, node.rows, node.choice) for node in nodes))
+
+        for node, (totals, rows, choice) in zip(nodes, self.recall(found).nodes, strict=True):
+            node.totals, node.rows = np.asarray(totals, dtype=np.int64), int(rows)
+            if choice is not None:
+                left_set, left = np.asarray(choice[6], dtype=np.uint8), np.asarray(choice[7], dtype=np.int64)
+                node.choice = (*choice[:6], left_set, left)
+
+    def _ask_root(self, root: _Node) -> None:
+        histogram, rows = self.ask((), (0,))
+        root.totals, root.rows, root.histogram = self._totals(histogram[0]), int(rows[0]), histogram[0]
+        self._weigh(root)
+
+    def _ask_children(self, batch: list[_Node], smaller: list[_Node]) -> None:
+        """One question: the cuts that the parts do not know yet, and a histogram for each node (two where its own is gone)."""
+        wanted: list[_Node] = []
+        for node, small in zip(batch, smaller, strict=True):
+            wanted += [small] if node.histogram is not None else list(node.children or ())
+        histograms, rows = self.ask(tuple(self.untold), tuple(node.number for node in wanted))
+        self.untold.clear()
+        answers = {node.number: answer for node, *answer in zip(wanted, histograms, rows, strict=True)}
+        for node, small in zip(batch, smaller, strict=True):
             assert node.children is not None
-            assert node.histogram is not None
             large = node.children[1] if small is node.children[0] else node.children[0]
+            small.histogram, count = answers[small.number]
             small.rows, large.rows = int(count), node.rows - int(count)
-            small.histogram, large.histogram = histogram, node.histogram - histogram
+            large.histogram = answers[large.number][0] if node.histogram is None else node.histogram - small.histogram
             node.histogram = None
             for child in node.children:
                 self._weigh(child)

@@ -12,10 +12,6 @@ import numpy as np
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray
-from permissible.validation import Words, refusal, squarable
-
-LARGEST_MATRIX = 2**30
-"""Cells of the attribute matrix, 8 bytes each: beyond this a table with many categories would not fit in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,41 +37,9 @@ class Attribute:
         return np.where(column == MISSING_CATEGORY, 0.0, indicator - self.mean)
 
 
-def attributes_of(table: Table, weight: FloatArray) -> tuple[Attribute, ...]:
-    """Every attribute of a table, with its weighted mean over the present values."""
-    found: list[Attribute] = []
-    width = sum(max(len(column.categories), 1) for column in table.schema.columns)
-    if width * table.n_rows > LARGEST_MATRIX:
-        widest = max(table.schema.columns, key=lambda column: len(column.categories))
-        raise refusal(
-            "X", f"of at most {LARGEST_MATRIX:,} cells, each category a column, for a linear learner",
-            Words(f"{width:,} columns by {table.n_rows:,} rows ({len(widest.categories):,} categories in {widest.name!r})"),
-            'use learner="tree" or learner="rule", which take categories as they are',
-        )  # fmt: skip
-    for position, column in enumerate(table.schema.columns):
-        values = table.columns[position]
-        if column.kind == "categorical":
-            present = values != MISSING_CATEGORY
-            found.extend(
-                Attribute(position, code, _mean((values == code)[present], weight[present]))
-                for code in range(len(column.categories))
-            )
-        else:
-            numbers = np.asarray(values, dtype=np.float64)
-            squarable("X", numbers, column.name)
-            present = ~np.isnan(numbers)
-            found.append(Attribute(position, -1, _mean(numbers[present], weight[present])))
-    return tuple(found)
-
-
 def attribute_matrix(attributes: tuple[Attribute, ...], table: Table) -> FloatArray:
     """The attributes of every row from their means, (n, d), row-major."""
     matrix = np.empty((table.n_rows, len(attributes)))
     for position, attribute in enumerate(attributes):
         matrix[:, position] = attribute.values(table)
     return matrix
-
-
-def _mean(values: FloatArray, weight: FloatArray) -> float:
-    total = float(np.sum(weight))
-    return float(np.sum(weight * values) / total) if total > 0 else 0.0

@@ -159,10 +159,13 @@ def grow_partition(growth: Growth, max_leaves: int | None) -> tuple[AnyArray, Fl
 
 
 def move_rows(codes: Codes, node_of_row: AnyArray, cuts: dict[int, tuple[int, BoolArray, int, int]]) -> AnyArray:
-    """The node of each row after some nodes were cut: node -> (column, codes that go left, left child, right child)."""
+    """The node of each row after some nodes were cut: node -> (column, codes that go left, left child, right child).
+
+    Children have larger numbers than their node, and may be cut themselves.
+    """
     moved = node_of_row.copy()
-    for node, (column, left, first, second) in cuts.items():
-        here = node_of_row == node
+    for node, (column, left, first, second) in sorted(cuts.items()):
+        here = moved == node
         moved[here] = np.where(left[codes[here, column]], first, second)
     return moved
 

@@ -22,12 +22,12 @@ from permissible.learners.mcboost.fit import (
     certificate_of,
     grow,
     make_learner,
-    saturated_share,
+    saturated_rows,
     smallest_margin,
 )
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.stopping import rows_of
-from permissible.learners.mcboost.temperature import fitted_exponent
+from permissible.learners.mcboost.temperature import fitted_exponent, misfit_limbs
 from permissible.learners.mcboost.trees import Growth
 from permissible.models.additive import AdditiveModel, posterior
 from permissible.table.table import Table
@@ -90,7 +90,9 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
         scores += share * final
     model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
     certificate = {
-        **certificate_of(smallest_margin(blind.target, scores), trace, share=saturated_share(scores, chosen.exponent)),
+        **certificate_of(
+            smallest_margin(blind.target, scores), trace, share=saturated_rows(scores, chosen.exponent) / len(scores)
+        ),
         "chosen": chosen.name,
         "cv_cost": chosen.cost,
         "cv_log_loss": chosen.log_loss,
@@ -155,7 +157,7 @@ def _judge(
 ) -> Candidate:
     part = problem.take(seen)
     scores = scores[seen]
-    exponent = fitted_exponent("gll", scores, part.target, part.weight)
+    exponent = fitted_exponent("gll", lambda at: misfit_limbs(at, scores, part.target, part.weight))
     rows = np.arange(len(scores))
     log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, part.target]
     costs = part.cost_rows()

@@ -13,7 +13,7 @@ from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Sampling
 from permissible.learners.mcboost.stopping import HeldOut, held_out_rows, rows_of
-from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
+from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent, misfit_limbs
 from permissible.learners.mcboost.trees import Growth, TreeLearner
 from permissible.models.additive import AdditiveModel, Part
 from permissible.table.table import Table
@@ -106,15 +106,15 @@ def fit(
     if settings.early_stopping is not None or calibrated:
         n_rounds, held_out = _rehearse(table, problem, settings, start, binning)
         if calibrated and held_out is not None:
-            exponent = fitted_exponent(
-                problem.loss, held_out.best_scores, held_out.problem.target, held_out.problem.weight
-            )
+            judged = held_out.best_scores, held_out.problem.target, held_out.problem.weight
+            exponent = fitted_exponent(problem.loss, lambda exponent: misfit_limbs(exponent, *judged))
     part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report, binning)
     if held_out is not None and settings.early_stopping is not None:
         trace.validation = held_out.measures
     prior = np.zeros(problem.n_classes) if start is None else start.prior
     model = AdditiveModel(table.schema, problem.loss, prior, (part,), exponent or 1.0, calibrated)
-    share = saturated_share(final, model.exponent) if settings.learner in ("linear", "linear-full") else None
+    affine = settings.learner in ("linear", "linear-full")
+    share = saturated_rows(final, model.exponent) / len(final) if affine else None
     return Fitted(
         model, trace, certificate_of(smallest_margin(problem.target, final), trace, settings.every_row_counts, share)
     )
@@ -198,8 +198,8 @@ def smallest_margin(target: IntArray, scores: FloatArray) -> float:
 def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> dict[str, Any]:
     """How far the fit is from the optimum: what a next step could still explain, whether an optimum exists, what is doubtful.
 
-    `exact` says that every round had to lower the surrogate; `share` is that of the rows whose posterior is 0 or 1. It is None
-    for rules and trees, whose certificates are the same on data in parts, where it is not counted.
+    `exact` says that every round had to lower the surrogate; `share` is that of the rows whose posterior is 0 or 1, None
+    for rules and trees.
     """
     cut = int(np.sum(trace.capped))
     return {
@@ -214,10 +214,10 @@ def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: fl
     }
 
 
-def saturated_share(scores: FloatArray, exponent: float) -> float:
-    """The share of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
+def saturated_rows(scores: FloatArray, exponent: float) -> int:
+    """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
     second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    return float(np.mean(exponent * (first - second) >= -np.log(LAST_DIGIT)))
+    return int(np.sum(exponent * (first - second) >= -np.log(LAST_DIGIT)))
 
 
 def _last_decrease(trace: Trace) -> float:

@@ -55,7 +55,7 @@ def _round(learner: "LinearLearner", used: np.ndarray, fits: FloatArray, edge: f
     """The fits as affine terms: one per attribute and coordinate, and one constant per coordinate."""
     outputs = fits.shape[1]
     lever = learner.rate * fits
-    slope = lever[:-1] / learner.scale[used][:, None]
+    slope = lever[:-1] / learner.space.scale[used][:, None]
     attribute = np.concatenate([np.repeat(used, outputs), np.full(outputs, -1)]).astype(np.int64)
     coordinate = np.tile(np.arange(outputs), len(used) + 1)
     slopes = np.concatenate([slope.ravel(), np.zeros(outputs)])

@@ -7,10 +7,13 @@ their confidence honest on average; it cannot undo a shift between classes, so d
 "mc" or cost-free "gll" when Bayes decisions for many cost matrices are wanted.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
+from permissible.kernels._core import mcboost as kernel
+from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import Problem
 from permissible.types import FloatArray, IntArray
 
@@ -31,17 +34,32 @@ def exponent_of(problem: Problem) -> float | None:
     return None
 
 
-def fitted_exponent(loss: str, scores: FloatArray, target: IntArray, weight: FloatArray) -> float:
+def misfits(exponent: float, scores: FloatArray, target: IntArray, weight: FloatArray) -> FloatArray:
+    """The weighted log-loss of each row at an exponent; a row's own arithmetic, wherever it stands among others."""
+    raised = exponent * scores
+    top = raised.max(axis=1)
+    total = np.zeros(len(raised))
+    for j in range(raised.shape[1]):
+        total += kernel.exponential(np.ascontiguousarray(raised[:, j] - top))
+    own = raised[np.arange(len(target)), target]
+    return np.asarray(weight * (np.log(total) + (top - own)))
+
+
+def misfit_limbs(exponent: float, scores: FloatArray, target: IntArray, weight: FloatArray) -> IntArray:
+    """The exact sum of the misfits of some rows, as numbers that add."""
+    return sums.exact_limbs(np.ascontiguousarray(misfits(exponent, scores, target, weight)[None, :]))
+
+
+def fitted_exponent(loss: str, misfit_at: Callable[[float], IntArray]) -> float:
     """The exponent of least log-loss on held-out rows, held towards the loss's own one by a prior worth about one row.
 
-    Without the prior a few held-out rows that are all classified right would ask for certainty.
+    Without the prior a few held-out rows that are all classified right would ask for certainty. `misfit_at` gives the exact
+    sum of the rows' log-losses at an exponent (`misfit_limbs`), wherever the rows are.
     """
     usual = np.log(1.0 if loss in ("gll", "ls") else 2.0)
-    own = scores[np.arange(len(target)), target]
 
     def log_loss(log_exponent: float) -> float:
-        exponent = np.exp(log_exponent)
-        misfit = np.sum(weight * (logsumexp(exponent * scores, axis=1) - exponent * own))
+        (misfit,) = sums.exact_values(np.ascontiguousarray(misfit_at(float(np.exp(log_exponent)))))
         return float(misfit + 0.5 * (log_exponent - usual) ** 2)
 
     found = minimize_scalar(log_loss, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
