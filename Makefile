@@ -112,7 +112,8 @@ test-lowest: $(VENV)-lowest/.core ## the tests of the core on the lowest version
 
 sanitize: $(STAMP) $(CORE) ## the tests of the kernels on a core built with the address, undefined-behaviour and thread sanitizers
 	@tools/sanitize/run.sh $(PY) address -m "not slow" tests/kernels tests/bins tests/learners tests/faults/test_extremes.py -k "not memory_beyond"
-	@tools/sanitize/run.sh $(PY) thread -m "not slow" tests/kernels tests/faults/test_concurrency.py -k "thread or kernel"
+	@tools/sanitize/run.sh $(PY) thread -m "not slow" tests/kernels tests/faults/test_concurrency.py \
+		-k "(thread or kernel) and not nested and not process"
 
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := json_text model_document csv_file arff_file cost_file command_options
