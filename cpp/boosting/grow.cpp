@@ -55,6 +55,8 @@ class Growth {
           options_(options),
           grids_(grids),
           seed_(seed),
+          sample_(rows.sample(options.share, seed)),
+          n_rows_(rows.rows_in(sample_)),
           width_(layouts.size() * 256 * (rows.two_sums() ? 2 : 1)),
           all_(pool().take(width_)) {
         summed({}, all_);
@@ -104,7 +106,7 @@ class Growth {
                       const Candidate& literal, Sums& kept, Sums& left) {
         RuleMask rule = parent;
         rule.push_back(mask_of(literal));
-        rows_.mask_of(rule);
+        rows_.mask_of(rule, sample_);
         const std::size_t inside = rows_.covered();
         const bool small = 2 * inside <= parent_rows;
         Sums& visited = small ? kept : left;
@@ -117,12 +119,12 @@ class Growth {
 
     void complete(const Candidate& first) {
         Sums kept = pool().take(width_), left = pool().take(width_);
-        const std::size_t inside = split({}, rows_.n_rows(), all_, first, kept, left);
+        const std::size_t inside = split({}, n_rows_, all_, first, kept, left);
         extend(first, inside, kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
-        extend(opposite, rows_.n_rows() - inside, left);
+        extend(opposite, n_rows_ - inside, left);
         pool().give(std::move(kept));
         pool().give(std::move(left));
     }
@@ -181,6 +183,8 @@ class Growth {
     const GrowOptions& options_;
     const HistogramGrids& grids_;
     uint64_t seed_;
+    Sample sample_;       // the rows that are searched,
+    std::size_t n_rows_;  // and how many they are
     std::size_t width_;
     Sums all_;
     Criterion criterion_;

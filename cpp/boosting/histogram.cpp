@@ -138,13 +138,11 @@ class Adder {
 
     /// The chosen rows of [begin, end), run by run; they wait until a chunk is full.
     void add_chosen_of(const RowChoice& choice, std::size_t begin, std::size_t end) {
-        std::size_t row = begin;
-        while (row < end) {
-            const uint64_t run = (choice.first_row + row) / kRunRows;
-            const std::size_t run_end = std::min<std::size_t>(end, (run + 1) * kRunRows - choice.first_row);
-            if (choice.share >= 1.0 || run_taken(run, choice.seed, choice.share)) add_run(choice, row, run_end);
-            row = run_end;
+        if (!choice.sample.whole()) {
+            choice.sample.over(begin, end, [&](std::size_t from, std::size_t to) { add_run(choice, from, to); });
+            return;
         }
+        for (std::size_t row = begin; row < end; row += kRunRows) add_run(choice, row, std::min(end, row + kRunRows));
     }
 
     void flush() {
@@ -255,7 +253,7 @@ void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowCh
     const std::size_t width = codes.n_columns * 256 * (weights.pair() ? 2 : 1);
     const int threads = std::min<int>(resolve_threads(n_threads, codes.n_rows * codes.n_columns),
                                       static_cast<int>(std::max<std::size_t>(n_chunks, 1)));
-    const bool all = choice.mask == nullptr && choice.share >= 1.0;
+    const bool all = choice.mask == nullptr && choice.sample.whole();
     const auto add = [&](Adder& adder, std::size_t chunk) {
         const std::size_t begin = chunk == 0 ? 0 : ends[chunk - 1];
         if (all) {

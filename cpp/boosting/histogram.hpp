@@ -7,6 +7,7 @@
 // chunks of at most kChunkUnits rows keep the two halves apart, and are then unpacked into wide sums.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -45,13 +46,36 @@ class ArrayWeights final : public WeightSource {
     void pack(std::size_t begin, std::size_t n, int64_t* out) const override;
 };
 
-/// Which rows are summed: those whose mask byte is `wanted` (all when the mask is null), thinned to a share of runs.
+/// Whether a sampled search takes this run of rows.
+bool run_taken(uint64_t run, uint64_t seed, double share);
+
+/// A share of the runs of rows. The parts of a table agree on it, since runs are counted over the whole table.
+struct Sample {
+    double share = 1.0;
+    uint64_t seed = 0;
+    uint64_t first_row = 0;  // global number of row 0
+
+    bool operator==(const Sample&) const = default;
+    bool whole() const { return share >= 1.0; }
+
+    /// Calls work(from, to) for the taken rows of [begin, end), a run (or all of them) at a time.
+    template <class Work>
+    void over(std::size_t begin, std::size_t end, Work work) const {
+        if (whole()) return work(begin, end);
+        for (std::size_t row = begin; row < end;) {
+            const uint64_t run = (first_row + row) / kRunRows;
+            const std::size_t run_end = std::min<std::size_t>(end, (run + 1) * kRunRows - first_row);
+            if (run_taken(run, seed, share)) work(row, run_end);
+            row = run_end;
+        }
+    }
+};
+
+/// Which rows are summed: those of a sample whose mask byte is `wanted` (all when the mask is null).
 struct RowChoice {
     const uint8_t* mask = nullptr;
     uint8_t wanted = 1;
-    double share = 1.0;
-    uint64_t seed = 0;
-    uint64_t first_row = 0;  // global number of row 0, so that the parts of a table agree on the runs
+    Sample sample;
 };
 
 /// Multiplies packed weights by the copies of their rows.
@@ -63,8 +87,5 @@ std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicit
 /// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
 void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
-
-/// Whether a sampled search takes this run of rows.
-bool run_taken(uint64_t run, uint64_t seed, double share);
 
 }  // namespace permissible::boosting

@@ -67,7 +67,19 @@ void Rows::over_rows(Work work) const {
     }
 }
 
-const uint8_t* Rows::mask_of(const RuleMask& rule) {
+Sample Rows::sample(double share, uint64_t seed) const {
+    if (share >= 1.0) return {};
+    return {share, seed, first_row_};
+}
+
+std::size_t Rows::rows_in(const Sample& sample) const {
+    std::size_t count = 0;
+    sample.over(0, codes_.n_rows, [&](std::size_t from, std::size_t to) { count += to - from; });
+    return count;
+}
+
+const uint8_t* Rows::mask_of(const RuleMask& rule, const Sample& sample) {
+    masked_ = masked_ && sample == masked_sample_;
     if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
     // A rule that goes on from the masked one needs its further literals only.
     const bool further = masked_ && !masked_rule_.empty() && rule.size() > masked_rule_.size() &&
@@ -76,12 +88,16 @@ const uint8_t* Rows::mask_of(const RuleMask& rule) {
     masked_ = false;
     std::size_t covered = 0;
     over_rows([&](std::size_t begin, std::size_t end) {
-        const std::size_t count = mask_rows(codes_, rule, begin, end, mask_.data() + begin, known);
+        std::size_t count = 0;
+        sample.over(begin, end, [&](std::size_t from, std::size_t to) {
+            count += mask_rows(codes_, rule, from, to, mask_.data() + from, known);
+        });
 #pragma omp atomic
         covered += count;
     });
     covered_ = covered;
     masked_rule_ = rule;
+    masked_sample_ = sample;
     masked_ = true;
     return mask_.data();
 }
@@ -125,11 +141,9 @@ int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
 void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
                         int64_t* sums, bool covered) {
     RowChoice choice;
-    choice.share = share;
-    choice.seed = seed;
-    choice.first_row = first_row_;
+    choice.sample = sample(share, seed);
     choice.wanted = covered;
-    if (!prefix.empty()) choice.mask = mask_of(prefix);
+    if (!prefix.empty()) choice.mask = mask_of(prefix, choice.sample);
     const StateWeights weights(*passes_, examples_, two_sums_, weight_grid, curvature_grid);
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }

@@ -31,8 +31,11 @@ class Rows {
     std::vector<int64_t> signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const;
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     Applied apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
-    /// The mask of a rule, kept until another one is asked for; also the number of covered rows.
-    const uint8_t* mask_of(const RuleMask& rule);
+    /// The mask of a rule, kept until another one is asked for; also the number of covered rows. Of a sample only the
+    /// taken rows are masked and counted.
+    const uint8_t* mask_of(const RuleMask& rule, const Sample& sample = {});
+    Sample sample(double share, uint64_t seed) const;
+    std::size_t rows_in(const Sample& sample) const;
     std::size_t covered() const { return covered_; }
     void scores(double* out) const;
     bool positive(std::size_t row) const { return examples_.positive[row] != 0; }
@@ -62,6 +65,7 @@ class Rows {
     std::vector<float> multiplicity_;
     std::vector<uint8_t> mask_;
     RuleMask masked_rule_;
+    Sample masked_sample_;
     bool masked_ = false;
     std::size_t covered_ = 0;
     std::vector<std::size_t> ends_;
