@@ -118,7 +118,9 @@ void histogram_blocks(const Codes& codes, const PackedTerms& terms, std::size_t 
     const std::size_t blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
     const int width = terms.width();
     const int widest = width / 2 >= 4 ? 4 : 1;
-    std::vector<int64_t> cells(kLanes * 256 * widest, 0), words(std::min(kStrip, codes.rows) * widest);
+    static thread_local std::vector<int64_t> cells, words;  // kept: fresh pages at every call cost more than the sums
+    cells.assign(kLanes * 256 * widest, 0);
+    words.resize(std::max(words.size(), std::min(kStrip, codes.rows) * widest));
     for (std::size_t begin = 0; begin < codes.rows; begin += kStrip) {
         const std::size_t rows = std::min(codes.rows - begin, kStrip);
         for (int t = 0, group; t < width; t += 2 * group) {

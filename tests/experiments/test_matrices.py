@@ -30,10 +30,42 @@ def test_error_and_the_pair_confused_most_are_those_of_the_test_rows(small_table
     one = unit("guess-averse", "ecoli", matrices.METHOD, 0, {"rounds": 5, "seed": 0, "source": "made up"})
     payload = matrices.work(one)
     found = table_2.risks(table_2.trial("ecoli", 0), ["MC"], 5)
-    rows = matrices.blocks({one: payload}, {"ecoli": (found["MC"], 1)})[1].rows
+    risks = {"ecoli": {method: np.array([found["MC"]]) for method in table_2.ALGORITHMS}}
+    rows = matrices.blocks({one: payload}, risks)[1].rows
     assert rows[0][3] == pytest.approx(5.5 * payload["error"])
     assert 0 < payload["share"] <= 1
     assert rows[0][5] == table_2.trial("ecoli", 0).costs[tuple(payload["pair"])]
+
+
+def test_a_control_variate_finds_the_expectation_that_few_draws_miss():
+    generator = np.random.default_rng(0)
+    control = generator.uniform(1, 10, (2000, 50))
+    risks = 0.3 * control + generator.normal(0, 0.1, control.shape) + 1
+    found = np.array([matrices.over_all(*pair, 5.5) for pair in zip(risks, control, strict=True)])
+    gaps = found[:, 0] - (0.3 * 5.5 + 1)
+    assert np.abs(gaps).mean() < 0.25 * np.abs(risks.mean(axis=1) - 2.65).mean()
+    assert np.mean(np.abs(gaps) <= 2 * found[:, 1]) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_own_order_of_the_classes_is_the_fit_of_table_2(small_tables):
+    shared = table_2.trial("ecoli", 0)
+    order = np.arange(len(shared.costs))
+    posterior = matrices._posterior(shared, order, 5)
+    assert shared.risk(posterior.argmax(axis=1)) == table_2.risks(shared, ["MC"], 5)["MC"]
+    assert shared.risk((posterior @ shared.costs).argmin(axis=1)) == table_2.risks(shared, ["P-MC"], 5)["P-MC"]
+
+
+def test_another_order_names_the_classes_as_before(small_tables):
+    shared = table_2.trial("ecoli", 0)
+    order = np.arange(len(shared.costs))
+    own, other = (matrices._posterior(shared, given, 20) for given in (order, order[::-1].copy()))
+    assert not np.array_equal(own, other)
+    assert np.mean(own.argmax(axis=1) == other.argmax(axis=1)) > 0.8
+    one = unit("guess-averse", "ecoli", matrices.ORDERED, 1, {"rounds": 5, "seed": 0, "source": "made up"})
+    payload = matrices.work(one)
+    assert len(payload["MC"]) == len(payload["P-MC"]) == matrices.TRIALS
+    gap = np.mean(payload["MC"]) - matrices.MEAN_COST * payload["error"]
+    assert abs(gap) < 4 * np.std(payload["MC"]) / np.sqrt(matrices.TRIALS)
 
 
 def test_only_sets_with_a_predefined_split_are_planned(small_tables):
