@@ -73,7 +73,7 @@ AffineGrid::AffineGrid(double largest, const Attributes& attributes, std::size_t
     const int fine = std::min(52 - kRunBits, 61 - bits_of(rows));
     int exponent = 0;
     if (largest > 0 && std::isfinite(largest)) std::frexp(largest, &exponent);
-    to_weight = std::ldexp(1.0, std::clamp(-exponent, -1000, 1000));
+    to_weight = std::isfinite(largest) ? std::ldexp(1.0, std::clamp(-exponent, -1000, 1000)) : 0.0;
     whole = std::ldexp(1.0, 1 - fine);  // a coordinate's size may round up to just above the norm
     for (int c = 0; c < attributes.count; ++c) {
         const double size = std::max(std::abs(attributes.low[c]), std::abs(attributes.high[c]));
@@ -103,6 +103,7 @@ std::vector<int64_t> affine_sums(const State& state, const Attributes& attribute
     for (const double step : grid.square) square.push_back(rounder(step));
     const std::vector<double> inverse = per_step(grid, d, outputs);
     std::vector<int64_t> sums(width, 0);
+    if (grid.to_weight == 0) return sums;  // weights beyond all numbers fit nothing
 #pragma omp parallel num_threads(state.threads())
     {
         std::vector<int64_t> own(width, 0);
