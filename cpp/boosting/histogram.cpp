@@ -50,7 +50,9 @@ void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_
 
 template <int Lanes>
 void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n, int64_t* cells) {
+    constexpr std::size_t ahead = 48;
     for (std::size_t i = 0; i < n; ++i) {
+        __builtin_prefetch(rows + chosen[i + ahead < n ? i + ahead : i]);  // the next ones are not always neighbours
         const uint64_t codes = rows[chosen[i]];
         const int64_t value = values[i];
 #pragma GCC unroll 8
