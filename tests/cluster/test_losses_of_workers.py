@@ -9,7 +9,8 @@ import pytest
 from distributed import Nanny
 
 import permissible as pm
-from permissible.dask import MCBoostClassifier, ULSClassifier
+import permissible.dask
+from permissible.dask import ULSClassifier
 from permissible.dask.actor import ActorTransport
 from permissible.dask.placement import WorkersLostError
 from permissible.dask.rpc import RPCTransport
@@ -84,15 +85,24 @@ def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypa
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_mid_fit_changes_no_trees_of_mcboost(data, tmp_path, monkeypatch):
-    frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
-    settings = {"learner": "tree", "n_rounds": 4, "max_leaves": 5, "random_state": 0}
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("ULSClassifier", SETTINGS, 20),  # three classes, whose questions travel together
+        ("UDTClassifier", {"max_leaves": 30, "random_state": 0}, 5),
+        ("MCBoostClassifier", {"learner": "tree", "n_rounds": 4, "max_leaves": 5, "random_state": 0}, 12),
+        ("MCBoostClassifier", {"learner": "linear", "n_rounds": 3, "random_state": 0}, 12),
+    ],
+)
+def test_a_worker_killed_in_mid_fit_changes_no_other_model(tmp_path, monkeypatch, name, settings, message):
+    rows = make(1500, classes=3)
+    frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in rows)
     with workers(2) as client:
         victim = sorted(client.run(os.getpid).values())[0]
-        sent = kill_at(monkeypatch, RPCTransport, 12, [victim])
-        model = MCBoostClassifier(client=client, **settings).fit(frame, y)
-    assert sent[0] > 15
-    assert document(model, tmp_path) == document(pm.MCBoostClassifier(**settings).fit(*data), tmp_path)
+        sent = kill_at(monkeypatch, RPCTransport, message, [victim])
+        model = getattr(permissible.dask, name)(client=client, **settings).fit(frame, y)
+    assert sent[0] > message
+    assert document(model, tmp_path) == document(getattr(pm, name)(**settings).fit(*rows), tmp_path)
 
 
 def test_an_error_on_a_worker_is_told_as_it_is(client, data):

@@ -33,13 +33,16 @@ def folders(tmp_path_factory):
     made = []
     for n_rows in (FEW, MANY):
         made.append(str(tmp_path_factory.mktemp(f"rows{n_rows}")))
-        pm.BinnedDataset.from_batches(lambda n_rows=n_rows: batches(n_rows), target="y", directory=made[-1])
+        pm.BinnedDataset.from_batches(
+            lambda n_rows=n_rows: batches(n_rows), target="y", directory=made[-1], keep_values=True
+        )
     return made
 
 
 @pytest.mark.parametrize(
     ("estimator", "settings"),
     [
+        ("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}),
         ("ULSClassifier", {"n_rules": 2, "max_literals": 2, "early_stopping": False}),
         ("UDTClassifier", {"max_leaves": 100}),
         ("UDTClassifier", {"max_leaves": 4, "pruning": "cv", "pruning_folds": 2}),
