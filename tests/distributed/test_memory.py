@@ -42,7 +42,7 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize(
     ("estimator", "settings"),
     [
-        ("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}),
+        pytest.param("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}, marks=pytest.mark.slow),
         ("ULSClassifier", {"n_rules": 2, "max_literals": 2, "early_stopping": False}),
         ("UDTClassifier", {"max_leaves": 100}),
         ("UDTClassifier", {"max_leaves": 4, "pruning": "cv", "pruning_folds": 2}),

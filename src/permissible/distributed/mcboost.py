@@ -139,12 +139,12 @@ class BoostFit:
 
     def _boosted(
         self, share: Share | None, seed: int, n_rounds: int, *, watch: Watch | None = None,
-        report: Report | None = None, exponent: float = 1.0,
+        report: Report | None = None, exponent: float = 1.0, space: Space | None = None,
     ) -> Run:  # fmt: skip
         """Run the rounds."""
         settings, data = self.settings, self.data
         sampling = Sampling(settings.row_share, settings.column_share, seed)
-        space = self._space(share)
+        space = self._space(share) if space is None else space
         opening = BoostSettings(self.costs, self.loss, share, sampling, settings.n_threads, space)
         n_rows, total = self._size(share)
         remote = RemoteRows(data.transport, BoostKind(), Opening("mcboost", opening))
@@ -199,16 +199,16 @@ class BoostFit:
         stopping = settings.early_stopping is not None
         held, kept = Share("held", bounds), Share("kept", bounds)
         space = self._space(kept)
-        if space is not None:  # terms of a model are on the attributes' own scale
-            space = replace(space, scale=np.ones(len(space.scale)))
-        opening = BoostSettings(self.costs, self.loss, held, space=space)
+        # terms of a model are on the attributes' own scale
+        unscaled = None if space is None else replace(space, scale=np.ones(len(space.scale)))
+        opening = BoostSettings(self.costs, self.loss, held, space=unscaled)
         remote = RemoteRows(self.data.transport, JudgeKind(), Opening("mcboost judge", opening))
         watch = JudgedElsewhere(
             settings.patience if stopping else None, remote=remote, measure=settings.early_stopping or "surrogate",
             total=self._size(held)[1],
         )  # fmt: skip
         try:
-            self._boosted(kept, settings.seed, settings.n_rounds, watch=watch)
+            self._boosted(kept, settings.seed, settings.n_rounds, watch=watch, space=space)
             exponent = None
             if calibrated:
                 exponent = fitted_exponent(self.loss, lambda at: watch.misfit(stopping, at))
