@@ -307,3 +307,27 @@ def test_a_state_saved_and_restored_goes_on_alike():
             state.set_steps(1, np.zeros(30, dtype=np.int32), np.array([[-0.2]]))
         np.testing.assert_array_equal(one.slopes(1, 0.7), other.slopes(1, 0.7))
         np.testing.assert_array_equal(one.scores(), other.scores())
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 3000), m=st.integers(2, 6))
+@settings(max_examples=20, deadline=None)
+def test_sums_of_rows_of_weight_one_are_those_of_any_rows(seed, n, m):
+    # Values of GLL add as integers and choices are counted where all weights are 1: to the last bit the sums of single terms.
+    target, costs, functions, _, _ = problem(seed, n=n, m=m)
+    scores = scores_of(functions * np.random.default_rng(seed).choice([1e-9, 1.0, 40.0]))
+    counted = state_of("gll", target, costs, np.ones(n), scores).begin_round()
+    assert state_of("gll", target, costs, np.full(n, 2.0), scores).begin_round() == tuple(2 * x for x in counted)
+    assert state_of("gll", target, costs[target].copy(), np.ones(n), scores, by_row=True).begin_round() == counted
+
+
+def test_a_search_along_rounding_errors_takes_no_step_and_ends_at_once():
+    asked = []
+
+    def slopes(alpha):  # a slope of rounding errors, which does not change with alpha, and an honest curvature
+        asked.append(alpha)
+        return -1e-17, 1.0
+
+    assert kernel.line_search(slopes, 1.0) == (0.0, False)
+    assert asked == [0.0]
+    leverage, capped = kernel.line_search(lambda alpha: (3.0 * (alpha - 0.25), 3.0), 1.0)
+    assert (leverage, capped) == (pytest.approx(0.25, rel=1e-12), False)
