@@ -1,5 +1,9 @@
-// Whether this machine has the AVX-512 of 2017 and later servers (F, DQ, BW, VL), and functions written for it.
+// Whether this machine has the AVX-512 of 2017 and later servers (F, DQ, BW, VL), and functions written for it. They
+// are left alone where the environment says PERMISSIBLE_AVX512=0, so that a test can compare bits with and without.
 #pragma once
+
+#include <cstdlib>
+#include <string_view>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
@@ -11,7 +15,9 @@ namespace permissible {
 
 inline bool has_avx512() {
 #ifdef PERMISSIBLE_AVX512
-    static const bool found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    const char* asked = std::getenv("PERMISSIBLE_AVX512");
+    static const bool found = (asked == nullptr || std::string_view(asked) != "0") &&
+                              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     return found;
 #else
