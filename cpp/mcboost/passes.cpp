@@ -284,7 +284,7 @@ PERMISSIBLE_WIDE_CLONES void logarithms(const double* x, std::size_t count, doub
         const int64_t mantissa = (above & 0x000FFFFFFFFFFFFF) + kHalf;
         // the exponent as a double, by the bits of 2^52 + 2^51 + k
         const int64_t shifted =
-            (static_cast<int64_t>(static_cast<uint64_t>(above + (int64_t{2048} << 52)) >> 52)) + 0x4338000000000000;
+            static_cast<int64_t>((static_cast<uint64_t>(above) + (uint64_t{2048} << 52)) >> 52) + 0x4338000000000000;
         double m, k;
         std::memcpy(&m, &mantissa, sizeof m);
         std::memcpy(&k, &shifted, sizeof k);
