@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "boundary/dense.hpp"
@@ -21,10 +22,14 @@ struct DenseStore {
     double times(std::size_t i, const double* w) const { return dot(x + i * d, w, d); }
     void add(std::size_t i, double a, double* out) const { axpy(a, x + i * d, out, d); }
     double square(std::size_t i) const {
-        double sum = 0;
-        for (std::size_t j = 0; j < d; ++j)
-            sum += static_cast<double>(x[i * d + j]) * static_cast<double>(x[i * d + j]);
-        return sum;
+        if constexpr (std::is_same_v<T, double>) {
+            return dot(x + i * d, x + i * d, d);
+        } else {
+            double sum = 0;
+            for (std::size_t j = 0; j < d; ++j)
+                sum += static_cast<double>(x[i * d + j]) * static_cast<double>(x[i * d + j]);
+            return sum;
+        }
     }
     void fetch(std::size_t) const {}
 };
@@ -88,7 +93,7 @@ class CoordinateSolver {
                 if (closed(tol)) break;
                 const bool complete = order.size() == usable_.size();
                 if (complete && margin <= 1e-13) break;  // nothing moves any more
-                order = usable_, margin = 1e300;
+                order = usable_, margin = 1e300, resting_ = 0;
             }
         }
         if (!closed(tol)) certify();
@@ -108,6 +113,7 @@ class CoordinateSolver {
     std::vector<double> edges_[2];  // t_0 = 0, t_1, .. t_K of each class
     std::vector<std::size_t> usable_;
     double b_ = 0, base_ = 0, S_ = 0, rho_ = 1, loss_estimate_ = 0;
+    double resting_ = 0;  // losses of the dropped rows, as they were then
 
     bool free_intercept() const { return problem_.fit_intercept && !problem_.penalize_intercept; }
     bool closed(double tol) const { return out_.primal - out_.dual <= tol * std::abs(out_.primal); }
@@ -180,7 +186,8 @@ class CoordinateSolver {
                 // At rest: strictly inside the interval of margins that belongs to the breakpoint t.
                 rests = rests && (t >= edge[k + 1] ? z < h - slack : (t <= edge[k] && z > h + slack));
             }
-            gap += weight_[i] * (value - gain + t * z), losses += weight_[i] * value;
+            gap += weight_[i] * (value - gain + t * z);
+            (rests ? resting_ : losses) += weight_[i] * value;
             if (rests) continue;
             order[kept++] = i;
             const double move = fresh - t;
@@ -195,8 +202,7 @@ class CoordinateSolver {
         order.resize(kept);
         margin = largest;
         double norm = dot(w_.data(), w_.data(), x_.d);
-        loss_estimate_ =
-            std::max(losses, loss_estimate_ * (slack < 1e299 ? 1.0 : 0.0)) + 0.5 * problem_.strength * norm;
+        loss_estimate_ = resting_ + losses + 0.5 * problem_.strength * norm;
         if (free_intercept()) gap += std::abs(S_) * std::abs(b_ - base_);
         return std::abs(gap);
     }

@@ -29,7 +29,8 @@ RISE = 1e-9
 LOOK = 5_000
 """Rows that are looked at, evenly spaced, where every row would cost a pass of its own."""
 GLANCE = 1_000
-"""Rows that suffice for the spread of a column."""
+"""Rows that suffice for the spread of a column, fewer (but 20) where that would be more than `GLANCED` cells."""
+GLANCED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,8 @@ def spread(X: Matrix) -> FloatArray:
         mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
         square = np.asarray(rows.multiply(rows).mean(axis=0), dtype=np.float64).ravel()
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
-    values = np.asarray(looked_at(X, GLANCE), dtype=np.float64)
+    count = max(20, min(GLANCE, GLANCED // max(X.shape[1], 1)))
+    values = np.asarray(looked_at(X, count), dtype=np.float64)
     unit = np.abs(values).max(axis=0, initial=0.0)
     unit = np.where(unit > 0, unit, 1.0)  # squares of 1e300 would leave the range
     return np.asarray(unit * np.std(values / unit, axis=0))

@@ -36,7 +36,9 @@ def test_descent_meets_the_quadratic_program(boundaries, penalize_intercept, as_
     assert fit.certificate.objective == pytest.approx(optimum, rel=1e-7)
     again = linear_certificate(features, problem, fit.coef, fit.intercept, fit.dual)
     assert fit.certificate.objective == pytest.approx(again.objective, rel=1e-12)
-    assert fit.certificate.dual_objective == pytest.approx(again.dual_objective, rel=1e-9)
+    # The heavier class is scaled down, and g(ct) >= c g(t): what the kernel reports is no more than the dual point's value.
+    slack = again.dual_objective - fit.certificate.dual_objective
+    assert -1e-12 * optimum <= slack <= 5e-8 * optimum
 
 
 @pytest.mark.parametrize("max_iter", [1, 3, 10])
