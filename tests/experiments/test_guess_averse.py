@@ -15,6 +15,9 @@ from permissible.experiments.guess_averse import (
     table_2,
     trial,
 )
+from permissible.experiments.protocols import matrices
+from permissible.experiments.protocols.matrices import MEAN_COST, ORDERED, ROUNDING, over_all
+from permissible.experiments.store import unit
 
 needs_data = pytest.mark.skipif(not os.environ.get("PERMISSIBLE_DATA"), reason="PERMISSIBLE_DATA names no data folder")
 
@@ -65,10 +68,24 @@ def test_image_segmentation_agrees_with_the_published_means_and_order():
 def test_sets_with_a_predefined_split_agree_with_the_published_means(name):
     summary = table_2([name], n_trials=25)
     distance = agreement(summary)
-    assert all(abs(value) <= 2.5 for value in distance.values()), distance
+    # MC on the optical digits depends on which codeword each class has, by more than the draws of the matrices do.
+    ordered = {(name, algorithm) for algorithm in ("MC", "P-MC") if name == "optdigits"}
+    assert all(abs(value) <= 2.5 for cell, value in distance.items() if cell not in ordered), distance
     mc, _, _, gll, ls, lt = summary.means[0]
     assert gll < mc
     assert min(ls, lt) > max(summary.means[0][:4])
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@needs_data
+def test_the_order_of_the_classes_explains_mc_on_the_optical_digits():
+    units = [unit("guess-averse", "optdigits", ORDERED, number, {"rounds": 100, "seed": 0}) for number in range(8)]
+    payloads = [matrices.work(one) for one in units]
+    for method in ("MC", "P-MC"):
+        risk = [over_all(np.array(one[method]), np.array(one["MC"]), MEAN_COST * one["error"])[0] for one in payloads]
+        mean, error = published_means()["optdigits", method]
+        assert abs(np.mean(risk) - mean) <= 2.5 * np.hypot(np.std(risk, ddof=1), max(error, ROUNDING)), risk
 
 
 @pytest.mark.data
