@@ -257,6 +257,8 @@ def test_rows_that_come_again_and_again_are_judged_by_themselves(monkeypatch, la
     assert np.mean(model.predict(X[3000:]) != y[3000:]) < best + 0.01 < 0.06
     few = ULSClassifier().fit(X[:300:2], y[:300:2])  # here each row comes about twice: a hold-out is a hold-out
     assert few.selection_["validation_share"] > 0.1
+    heavy = ULSClassifier().fit(X[:300:2], y[:300:2], sample_weight=np.full(150, 100.0))  # a weight is no row met again
+    assert heavy.selection_["validation_share"] > 0.1
 
 
 def test_class_weight_is_sample_weight(breast):

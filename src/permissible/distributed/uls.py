@@ -135,9 +135,7 @@ def _repeats(data: Parted) -> bool:
     """Whether the same rows come again and again (uls_holdout.py)."""
     if data.n_rows >= LARGE:
         return few(len(np.unique(np.concatenate(data.survey("lowest", probe(data.n_rows))))))
-    parts = data.survey("contents")
-    weight = np.concatenate([part[2] for part in parts]) if data.weighted else None
-    return repeats(np.concatenate([part[0] for part in parts]), weight)
+    return repeats(np.concatenate([part[0] for part in data.survey("contents")]))
 
 
 def _bounds(data: Parted, label: int) -> tuple[int, int] | None:

@@ -68,7 +68,7 @@ def fit_rules(examples: Examples, task: Task) -> Fitted:
     if task.validation is not None:
         choice = choose_on(examples, task.validation, task.candidates, run)
     elif task.hashes is not None:
-        if repeats(task.hashes, examples.weight):
+        if repeats(task.hashes):
             choice = choose_by(task.candidates, lambda options: run(examples, options), 0.0, by_itself=True)
         elif (held := held_out(task.hashes, examples.positive, examples.weight)) is not None:
             choice = choose(examples, held, task.candidates, run)

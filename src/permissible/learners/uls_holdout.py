@@ -63,13 +63,12 @@ def held_bounds(
     return negative_bound, positive_bound
 
 
-def repeats(hashes: npt.NDArray[np.uint64], weight: FloatArray | None) -> bool:
-    """Whether the same rows come again and again; a weight counts as copies."""
+def repeats(hashes: npt.NDArray[np.uint64]) -> bool:
+    """Whether the same rows come again and again. Rows are counted, not their weights: those may be in any unit."""
     if len(hashes) >= LARGE:
         bound = np.uint64(probe(len(hashes)))
         return few(len(np.unique(hashes[hashes <= bound])))
-    total = len(hashes) if weight is None else float(np.sum(weight))
-    return total > REPEATS * len(np.unique(hashes))
+    return len(hashes) > REPEATS * len(np.unique(hashes))
 
 
 def probe(n_rows: int) -> int:
