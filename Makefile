@@ -43,7 +43,7 @@ demo: $(CORE) ## fit a readable model on real data, print it beside AdaBoost and
 test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
 	@$(PYTEST) -n 2 --dist loadfile -m "not slow" --doctest-modules src tests
 
-test-all: $(STAMP) $(CORE) ## every test, the slow ones too
+test-all: sanitize fuzz test-lowest $(STAMP) $(CORE) ## all that is promised: sanitizers, fuzzing, lowest versions, then every test, the slow ones too
 	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
 
 test-browser: $(STAMP) $(CORE) ## the report page and the built documentation in a real browser (installs Debian's chromium where it is missing)

@@ -25,7 +25,7 @@ def rows(full: bool) -> Iterator[Row]:
             prepare=lambda descent=descent: contenders(100_000, descent),
             at_least={"LightGBM multiclass stumps": 3.0},
             quality="training log-loss",
-            repeats=5,
+            repeats=15,
             note="bins made beforehand on both sides",
         )
 

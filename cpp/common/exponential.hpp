@@ -7,14 +7,12 @@
 
 namespace permissible {
 
-/// `Bits` is int64_t, or a pack of as many. Always inlined, so that a file that allows fused multiply-adds has its own.
+/// exp of |x| <= 708. `Bits` is int64_t, or a pack of as many. Always inlined, so that a file that allows fused
+/// multiply-adds has its own.
 template <typename Number, typename Bits>
-inline __attribute__((always_inline)) Number exponential(Number x) {
+inline __attribute__((always_inline)) Number exponential_within(Number x) {
     constexpr double kLog2e = 1.4426950408889634, kLn2High = 6.93147180369123816490e-01,
                      kLn2Low = 1.90821492927058770002e-10, kShift = 6755399441055744.0;  // 1.5 * 2^52
-    const Number highest = Number{} + 708.0, lowest = Number{} - 708.0;
-    x = x > highest ? highest : x;
-    x = x < lowest ? lowest : x;
     const Number shifted = x * kLog2e + kShift;
     const Number n = shifted - kShift;
     const Number r = (x - n * kLn2High) - n * kLn2Low;
@@ -33,6 +31,19 @@ inline __attribute__((always_inline)) Number exponential(Number x) {
     // the low bits of `shifted` are n, in two's complement
     const Bits power = (std::bit_cast<Bits>(shifted) + 1023) << 52;
     return p * std::bit_cast<Number>(power);
+}
+
+/// exp of any x, clipped to [-708, 708].
+template <typename Number, typename Bits>
+inline __attribute__((always_inline)) Number exponential(Number x) {
+    const Number highest = Number{} + 708.0, lowest = Number{} - 708.0;
+    x = x > highest ? highest : x;
+    x = x < lowest ? lowest : x;
+    return exponential_within<Number, Bits>(x);
+}
+
+inline __attribute__((always_inline)) double vexp_within(double x) {
+    return exponential_within<double, int64_t>(x);
 }
 
 inline __attribute__((always_inline)) double vexp(double x) {

@@ -18,10 +18,9 @@ nb::tuple packed_test(In1<int64_t> cells, In1<uint8_t> categorical, In1<int32_t>
                       const std::vector<double>& largest, std::size_t rows) {
     const StumpGrids grids = stump_grids(largest, rows);
     const auto columns = static_cast<int>(categorical.shape(0));
-    require(cells.shape(0) == (categorical.shape(0) + 7) / 8 * 8 * 256 * grids.width(),
-            "cells must be those of all columns");
+    require(cells.shape(0) == categorical.shape(0) * 256 * grids.width(), "cells must be those of all columns");
     const Codes codes{nullptr, 0, columns, categorical.data(), bins.data()};
-    const StumpTest best = best_stump(codes, {cells.data(), cells.data() + cells.size()}, l2, grids);
+    const StumpTest best = best_stump(codes, columns_of(cells.data(), codes.columns, grids.width()), l2, grids);
     return nb::make_tuple(best.column, best.code, best.missing_left);
 }
 

@@ -44,10 +44,11 @@ struct RoundTrees {
 
 nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins, nb::object share,
                      double rate, bool exact, int max_leaves, int max_depth, int max_literals, double min_leaf_weight,
-                     double l2, bool random_thresholds, double column_share, uint64_t seed) {
+                     double l2, bool random_thresholds, double column_share, uint64_t seed, const Bundles* bundles) {
     const std::size_t n = state.rows();
     const int outputs = state.classes() - 1;
     require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
+    require(!bundles || bundles->made_of(n, static_cast<int>(bins.shape(0))), "bundles of other codes");
     const double* rows = share_of(state, share);
     const Codes codes = codes_of(blocks, categorical, bins);
     Growth growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
@@ -60,7 +61,7 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
             state.derive(r);
             growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
             if (packed && !exact) {
-                const Tree tree = grow_packed_stump(codes, state, growth, 1, state.sides(r));
+                const Tree tree = grow_packed_stump(codes, bundles, state, growth, 1, state.sides(r));
                 const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
                 state.advance_two(r, values, rate);
                 made.add(tree, r, rate, LineSearch{1.0, false, 0}, tree.edge);
@@ -105,7 +106,7 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
         state.derive_all(!exact);
         if (!exact && packed_stump_applies(codes, growth, rows != nullptr, n)) {
             std::vector<uint8_t> side(n);
-            const Tree stump = grow_packed_stump(codes, state, growth, outputs, side.data());
+            const Tree stump = grow_packed_stump(codes, nullptr, state, growth, outputs, side.data());
             state.advance_two_all(side.data(), two_moves(state, stump, rate));
             made.add(stump, -1, rate, LineSearch{1.0, false, 0}, stump.edge);
             return made_arrays(made);
@@ -157,12 +158,21 @@ void bind_trees(nb::module_& area, nb::class_<State>& state) {
         .def("round_trees", &round_trees, nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(),
              nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"), nb::arg("exact"),
              nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
-             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"))
+             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"),
+             nb::arg("bundles").none() = nb::none())
         .def("round_trees_gradient", &round_trees_gradient, nb::arg("blocks").noconvert(),
              nb::arg("categorical").noconvert(), nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"),
              nb::arg("exact"), nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"),
              nb::arg("min_leaf_weight"), nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"),
              nb::arg("seed"));
+    nb::class_<Bundles>(area, "Bundles")
+        .def(
+            "__init__",
+            [](Bundles* self, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins) {
+                new (self) Bundles(codes_of(blocks, categorical, bins));
+            },
+            nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(), nb::arg("bins").noconvert())
+        .def_prop_ro("help", &Bundles::help);
     area.def("score_trees", &score_trees, nb::arg("blocks").noconvert(), nb::arg("columns"),
              nb::arg("column").noconvert(), nb::arg("left").noconvert(), nb::arg("right").noconvert(),
              nb::arg("mask").noconvert(), nb::arg("first_node").noconvert(), nb::arg("first_value").noconvert(),

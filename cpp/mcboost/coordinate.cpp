@@ -1,5 +1,6 @@
 // One coordinate of a round after the other (Algorithm 1): derivatives, steps, and the scores at its end.
 #include <algorithm>
+#include <limits>
 
 #include "common/exponential.hpp"
 #include "common/parallel.hpp"
@@ -146,12 +147,30 @@ void State::advance_two(int coordinate, const double values[2], double rate) {
     if (derives) note_sizes(largest);
 }
 
-void State::finish_block(Block rows) {
+void State::finish_block(Block rows, Leaders& leaders) {
     const std::size_t count = rows.end - rows.begin;
-    double moved[kChunk], buffers[2][kChunk];
+    double moved[kChunk];
     std::fill(moved, moved + count, 0.0);
+    if (std::all_of(two_.begin(), two_.end(), [](const TwoSteps& step) { return step.taken; })) {
+        std::fill(leaders.top, leaders.top + count, -std::numeric_limits<double>::infinity());
+        SideMove below{&sides_[rows.begin], {0.0, 0.0}};
+        for (int j = classes_ - 1; j >= 0; --j) {  // class j is the pivot of j-1, and below the pivots of j and later
+            SideMove pivot{&sides_[rows.begin], {0.0, 0.0}};
+            if (j > 0) {
+                const double own = -j * coordinate_scale(j - 1), *move = two_[j - 1].move;
+                pivot = {&sides_[(j - 1) * rows_ + rows.begin], {own * move[0], own * move[1]}};
+            }
+            move_by_sides(below, pivot, j, count, moved, &scores[j * rows_ + rows.begin], leaders.top, leaders.best);
+            if (j > 0) {
+                const double c = coordinate_scale(j - 1), *move = two_[j - 1].move;
+                below = {pivot.side, {c * move[0], c * move[1]}};
+            }
+        }
+        return;
+    }
+    double buffers[2][kChunk];
     const double *next = nullptr, *own = nullptr;  // the moves along coordinates j and j-1
-    for (int j = classes_ - 1; j >= 0; --j) {      // class j is the pivot of j-1, and below the pivots of j and later
+    for (int j = classes_ - 1; j >= 0; --j) {
         const std::size_t at = static_cast<std::size_t>(j) * rows_ + rows.begin;
         own = nullptr;
         if (j > 0 && two_[j - 1].taken) {
@@ -164,10 +183,11 @@ void State::finish_block(Block rows) {
                   &scores[at]);
         next = own;
     }
+    find_leaders(rows, leaders);
 }
 
 void State::finish_round() {
-    started_ = begin_after([&](Block rows) { finish_block(rows); });
+    started_ = begin_after([&](Block rows, Leaders& leaders) { finish_block(rows, leaders); });
     begun_ = true;
 }
 

@@ -65,8 +65,9 @@ void State::derive_all(bool newton) {
 }
 
 void State::advance_two_all(const uint8_t* side, const std::vector<double>& moves) {
-    started_ = begin_after([&](Block rows) {
-        add_two(moves.data(), side + rows.begin, rows_, classes_, rows.end - rows.begin, &scores[rows.begin]);
+    started_ = begin_after([&](Block rows, Leaders& leaders) {
+        add_two(moves.data(), side + rows.begin, rows_, classes_, rows.end - rows.begin, &scores[rows.begin],
+                leaders.top, leaders.best);
     });
     begun_ = true;
 }

@@ -18,65 +18,93 @@ PERMISSIBLE_CLONES void pack(const double* high, const double* low, double grid_
         for (std::size_t i = 0; i < count; ++i) out[i] = rounded(high[i] * grid_high) << 32;
 }
 
-/// Adds the packed words of some rows to the first four columns of a block.
-PERMISSIBLE_CLONES void histogram_of_four(const uint8_t* block, const int64_t* packed, std::size_t count,
-                                          int64_t* __restrict cells) {
-    for (std::size_t i = 0; i < count; ++i) {
-        uint32_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
-        const int64_t word = packed[i];
-        cells[0 * 256 + (codes & 255)] += word;
-        cells[1 * 256 + ((codes >> 8) & 255)] += word;
-        cells[2 * 256 + ((codes >> 16) & 255)] += word;
-        cells[3 * 256 + (codes >> 24)] += word;
-    }
-}
-
-/// Adds the packed words of some rows to one block of eight columns.
-PERMISSIBLE_CLONES void histogram(const uint8_t* block, const int64_t* packed, std::size_t count,
-                                  int64_t* __restrict cells) {
-    for (std::size_t i = 0; i < count; ++i) {
-        uint64_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
-        const int64_t word = packed[i];
-        cells[0 * 256 + (codes & 255)] += word;
-        cells[1 * 256 + ((codes >> 8) & 255)] += word;
-        cells[2 * 256 + ((codes >> 16) & 255)] += word;
-        cells[3 * 256 + ((codes >> 24) & 255)] += word;
-        cells[4 * 256 + ((codes >> 32) & 255)] += word;
-        cells[5 * 256 + ((codes >> 40) & 255)] += word;
-        cells[6 * 256 + ((codes >> 48) & 255)] += word;
-        cells[7 * 256 + (codes >> 56)] += word;
-    }
-}
-
-/// The same for four words a row (eight terms) at once, four columns at a time so that the cells stay in the first
-/// cache: one wide store for all of them.
-typedef int64_t Quad __attribute__((vector_size(32)));
-PERMISSIBLE_CLONES void histogram_of_quads(const uint8_t* block, const int64_t* packed, std::size_t count,
-                                           int64_t* __restrict cells) {
-    const auto add = [cells](std::size_t at, const int64_t* words) __attribute__((always_inline)) {
-        Quad sum, word;
-        std::memcpy(&sum, cells + 4 * at, sizeof sum);
-        std::memcpy(&word, words, sizeof word);
-        sum += word;
-        std::memcpy(cells + 4 * at, &sum, sizeof sum);
-    };
-    for (std::size_t i = 0; i < count; ++i) {
-        uint32_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
-        const int64_t* words = packed + 4 * i;
-        add(0 * 256 + (codes & 255), words);
-        add(1 * 256 + ((codes >> 8) & 255), words);
-        add(2 * 256 + ((codes >> 16) & 255), words);
-        add(3 * 256 + (codes >> 24), words);
-    }
-}
-
-/// Moves packed sums into wide ones and clears them. The low half is a signed 32-bit sum: it splits off cleanly.
+/// cell += word, of one word or of four, which one wide store adds.
 template <int Words>
-inline void flush_words(int64_t* __restrict cells, int64_t* __restrict wide, int width) {
-    for (int k = 0; k < kLanes * 256; ++k)
+inline __attribute__((always_inline)) void add(int64_t* cell, const int64_t* word) {
+    typedef int64_t Quad __attribute__((vector_size(32)));
+    if constexpr (Words == 4) {
+        Quad sum, term;
+        std::memcpy(&sum, cell, sizeof sum);
+        std::memcpy(&term, word, sizeof term);
+        sum += term;
+        std::memcpy(cell, &sum, sizeof sum);
+    } else {
+        *cell += *word;
+    }
+}
+
+/// Adds the words of some rows to the cells of `Count` lanes of a block from lane `First` on. One store per lane and
+/// row, one in every cycle: the machine's limit.
+template <int Words, int Bits, int First, int Count>
+inline __attribute__((always_inline)) void histogram(const uint8_t* block, const int64_t* packed, std::size_t rows,
+                                                     int64_t* __restrict cells) {
+    for (std::size_t i = 0; i < rows; ++i) {
+        uint64_t codes;
+        std::memcpy(&codes, block + i * 8, sizeof codes);
+        const int64_t* word = packed + Words * i;
+#pragma GCC unroll 8
+        for (int lane = First; lane < First + Count; ++lane) {
+            const std::size_t code = (codes >> (Bits * lane)) & ((1u << Bits) - 1);
+            add<Words>(cells + Words * ((static_cast<std::size_t>(lane) << Bits) + code), word);
+        }
+    }
+}
+
+/// The first `count` lanes of a block; of four words a row, four lanes at a time so that their cells stay in the first
+/// cache.
+template <int Words, int Bits, int Count = 64 / Bits>
+inline __attribute__((always_inline)) void histogram_of(int count, const uint8_t* block, const int64_t* packed,
+                                                        std::size_t rows, int64_t* cells) {
+    if constexpr (Count > 0) {
+        if (count < Count) {
+            histogram_of<Words, Bits, Count - 1>(count, block, packed, rows, cells);
+        } else if constexpr (Words == 4 && Count > 4) {
+            histogram<Words, Bits, 0, 4>(block, packed, rows, cells);
+            histogram<Words, Bits, 4, Count - 4>(block, packed, rows, cells);
+        } else {
+            histogram<Words, Bits, 0, Count>(block, packed, rows, cells);
+        }
+    }
+}
+
+PERMISSIBLE_CLONES void add_quads(const Lanes& lanes, int count, const uint8_t* block, const int64_t* packed,
+                                  std::size_t rows, int64_t* cells) {
+    if (lanes.bits == 9)
+        histogram_of<4, 9>(count, block, packed, rows, cells);
+    else
+        histogram_of<4, 8>(count, block, packed, rows, cells);
+}
+
+void add_words(const Lanes& lanes, int count, const uint8_t* block, const int64_t* packed, std::size_t rows,
+               int64_t* cells) {
+    if (lanes.bits == 9)
+        histogram_of<1, 9>(count, block, packed, rows, cells);
+    else
+        histogram_of<1, 8>(count, block, packed, rows, cells);
+}
+
+/// Moves packed sums of one word a cell into wide ones and clears them. The low half is a signed sum: what it borrowed
+/// from the high half is given back, and then both are signed numbers of 32 bits.
+PERMISSIBLE_CLONES void flush_pairs(int64_t* __restrict cells, int64_t* __restrict wide, int count) {
+    constexpr uint64_t kSign = 0x80000000;
+    constexpr int kAtOnce = 64;
+    uint64_t halves[kAtOnce];
+    int32_t parts[2 * kAtOnce];
+    for (int begin = 0; begin < count; begin += kAtOnce) {
+        for (int k = 0; k < kAtOnce; ++k) {
+            const uint64_t cell = (static_cast<uint64_t>(cells[begin + k]) + kSign) ^ kSign;
+            halves[k] = (cell << 32) | (cell >> 32);  // the high half first, as in the wide sums
+            cells[begin + k] = 0;
+        }
+        std::memcpy(parts, halves, sizeof parts);
+        for (int k = 0; k < 2 * kAtOnce; ++k) wide[2 * begin + k] += parts[k];
+    }
+}
+
+/// The same for `Words` words a cell, among cells of `width` terms.
+template <int Words>
+inline void flush_words(int64_t* __restrict cells, int64_t* __restrict wide, int width, int count) {
+    for (int k = 0; k < count; ++k)
         for (int w = 0; w < Words; ++w) {
             const int64_t cell = cells[k * Words + w];
             const auto low = static_cast<int64_t>(static_cast<int32_t>(cell & 0xFFFFFFFF));
@@ -86,13 +114,13 @@ inline void flush_words(int64_t* __restrict cells, int64_t* __restrict wide, int
         }
 }
 
-void flush(int64_t* cells, int words, int64_t* wide, int width) {
+void flush(int64_t* cells, int words, int64_t* wide, int width, int count) {
     if (words == 4)
-        flush_words<4>(cells, wide, width);
+        flush_words<4>(cells, wide, width, count);
     else if (width == 2)
-        flush_words<1>(cells, wide, 2);
+        flush_pairs(cells, wide, count);
     else
-        flush_words<1>(cells, wide, width);
+        flush_words<1>(cells, wide, width, count);
 }
 
 /// Packs the two terms from `t` on of some rows into words that lie `stride` apart.
@@ -111,33 +139,30 @@ void pack_rows(const PackedTerms& terms, int t, std::size_t begin, std::size_t r
         }
 }
 
-/// Histograms of every `step`-th block of columns from `first`: words of two packed terms each, four words at a time
-/// where there are as many, kStrip rows at a time.
-void histogram_blocks(const Codes& codes, const PackedTerms& terms, std::size_t first, std::size_t step,
-                      std::vector<int64_t>& wide) {
-    const std::size_t blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
+/// Histograms of every `step`-th block from `first`: words of two packed terms each, four words at a time where there
+/// are as many, kStrip rows at a time.
+void histogram_blocks(const Lanes& lanes, const PackedTerms& terms, int first, int step, std::vector<int64_t>& wide) {
     const int width = terms.width();
     const int widest = width / 2 >= 4 ? 4 : 1;
     static thread_local std::vector<int64_t> cells, words;  // kept: fresh pages at every call cost more than the sums
-    cells.assign(kLanes * 256 * widest, 0);
-    words.resize(std::max(words.size(), std::min(kStrip, codes.rows) * widest));
-    for (std::size_t begin = 0; begin < codes.rows; begin += kStrip) {
-        const std::size_t rows = std::min(codes.rows - begin, kStrip);
+    cells.assign(static_cast<std::size_t>(lanes.per_block * lanes.cells()) * widest, 0);
+    words.resize(std::max(words.size(), std::min(kStrip, lanes.rows) * widest));
+    for (std::size_t begin = 0; begin < lanes.rows; begin += kStrip) {
+        const std::size_t rows = std::min(lanes.rows - begin, kStrip);
         for (int t = 0, group; t < width; t += 2 * group) {
             group = width - t >= 8 ? 4 : 1;
             for (int w = 0; w < group; ++w) pack_rows(terms, t + 2 * w, begin, rows, group, words.data() + w);
-            for (std::size_t block = first; block < blocks; block += step) {
-                const uint8_t* bytes = codes.blocks + (block * codes.rows + begin) * kLanes;
-                const bool half = codes.columns - static_cast<int>(block) * kLanes <= 4;
-                if (group == 4) {
-                    histogram_of_quads(bytes, words.data(), rows, cells.data());
-                    if (!half) histogram_of_quads(bytes + 4, words.data(), rows, cells.data() + 4 * 4 * 256);
-                } else if (half) {
-                    histogram_of_four(bytes, words.data(), rows, cells.data());
-                } else {
-                    histogram(bytes, words.data(), rows, cells.data());
-                }
-                flush(cells.data(), group, &wide[block * kLanes * 256 * width + t], width);
+            for (int block = first; block < lanes.blocks_count(); block += step) {
+                const uint8_t* bytes = lanes.blocks + (block * lanes.rows + begin) * 8;
+                const int lane = block * lanes.per_block, count = std::min(lanes.count - lane, lanes.per_block);
+                if (group == 4)
+                    add_quads(lanes, count, bytes, words.data(), rows, cells.data());
+                else
+                    add_words(lanes, count, bytes, words.data(), rows, cells.data());
+                for (int l = 0; l < count; ++l)
+                    flush(cells.data() + static_cast<std::size_t>(l) * lanes.cells() * group, group,
+                          &wide[static_cast<std::size_t>(lane + l) * lanes.cells() * width + t], width,
+                          lanes.sizes ? lanes.sizes[lane + l] : lanes.cells());
             }
         }
     }
@@ -145,12 +170,15 @@ void histogram_blocks(const Codes& codes, const PackedTerms& terms, std::size_t 
 
 }  // namespace
 
-std::vector<int64_t> packed_histograms(const Codes& codes, const PackedTerms& terms, int threads) {
-    const std::size_t blocks = (static_cast<std::size_t>(codes.columns) + kLanes - 1) / kLanes;
-    std::vector<int64_t> cells(blocks * kLanes * 256 * terms.width(), 0);
-    const auto shares = std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(blocks));
+Lanes lanes_of(const Codes& codes) {
+    return {codes.blocks, codes.rows, codes.columns, 8, 8, nullptr};
+}
+
+std::vector<int64_t> packed_histograms(const Lanes& lanes, const PackedTerms& terms, int threads) {
+    std::vector<int64_t> cells(static_cast<std::size_t>(lanes.count) * lanes.cells() * terms.width(), 0);
+    const auto shares = std::min(threads, lanes.blocks_count());
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::ptrdiff_t s = 0; s < shares; ++s) histogram_blocks(codes, terms, s, shares, cells);
+    for (int s = 0; s < shares; ++s) histogram_blocks(lanes, terms, s, shares, cells);
     return cells;
 }
 

@@ -10,7 +10,6 @@
 
 namespace permissible::mcboost {
 
-inline constexpr int kLanes = 8;              // columns of a block of codes
 inline constexpr int kPackedBits = 17;        // of a term, besides its sign
 inline constexpr std::size_t kStrip = 16376;  // rows at a time: the terms do not fill their 31 bits, words stay near
 
@@ -33,7 +32,18 @@ struct PackedTerms {
     }  // with nothing where a word is half empty
 };
 
-/// Sums by code of all rows: (columns padded to 8, 256, width).
-std::vector<int64_t> packed_histograms(const Codes& codes, const PackedTerms& terms, int threads);
+/// By what it is counted: lane l is `bits` (8 or 9) bits of the eight bytes that block l / per_block has of each row.
+struct Lanes {
+    const uint8_t* blocks;  // (blocks, rows, 8)
+    std::size_t rows;
+    int count, per_block, bits;
+    const int* sizes;  // (count): the codes of lane l are below it; null where any may come
+    int cells() const { return 1 << bits; }
+    int blocks_count() const { return (count + per_block - 1) / per_block; }
+};
+Lanes lanes_of(const Codes& codes);
+
+/// Sums by code of all rows: (lanes, cells of a lane, width).
+std::vector<int64_t> packed_histograms(const Lanes& lanes, const PackedTerms& terms, int threads);
 
 }  // namespace permissible::mcboost

@@ -1,11 +1,14 @@
 // See passes.hpp. Every row does the same arithmetic wherever it lies: no fused operations, no vector libraries.
 #include "mcboost/passes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "common/exponential.hpp"
 #include "common/parallel.hpp"
+#include "mcboost/eights.hpp"
 
 namespace permissible::mcboost {
 
@@ -154,28 +157,45 @@ PERMISSIBLE_WIDE_CLONES void gll_gradient(const GllRows& rows, const double* sca
 }
 
 PERMISSIBLE_WIDE_CLONES void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes,
-                                     std::size_t count, double* scores) {
+                                     std::size_t count, double* __restrict scores, double* __restrict top,
+                                     double* __restrict best) {
+    for (std::size_t i = 0; i < count; ++i) top[i] = -std::numeric_limits<double>::infinity();
     for (int j = 0; j < classes; ++j) {
-        const double right = moves[2 * j], left = moves[2 * j + 1];
+        const double right = moves[2 * j], left = moves[2 * j + 1], name = j;
         double* out = scores + j * stride;
-        for (std::size_t i = 0; i < count; ++i) out[i] += side[i] != 0 ? left : right;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double score = out[i] + (side[i] != 0 ? left : right);
+            out[i] = score;
+            best[i] = score > top[i] ? name : best[i];
+            top[i] = score > top[i] ? score : top[i];
+        }
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count,
-                                      double* own) {
-    for (std::size_t i = 0; i < count; ++i) own[i] = target[i] == cls ? scores[i] : own[i];
+PERMISSIBLE_WIDE_CLONES void move_by_sides(const SideMove& below, const SideMove& pivot, double name, std::size_t count,
+                                           double* __restrict moved, double* __restrict scores, double* __restrict top,
+                                           double* __restrict best) {
+    const SideMove from = below, own = pivot;  // copies, which no store can change
+    by_eights(count, [=]<class V>(V, std::size_t i) __attribute__((always_inline)) {
+        using R = Rows<V>;
+        const auto is_below = R::flags(from.side + i), is_pivot = R::flags(own.side + i);
+        const V so_far = R::load(moved + i) + (is_below ? all<V>(from.move[1]) : all<V>(from.move[0]));
+        const V score = R::load(scores + i) + (so_far + (is_pivot ? all<V>(own.move[1]) : all<V>(own.move[0])));
+        const V leader = R::load(top + i);
+        R::store(moved + i, so_far);
+        R::store(scores + i, score);
+        R::store(best + i, score >= leader ? all<V>(name) : R::load(best + i));  // from the last class to the first
+        R::store(top + i, score >= leader ? score : leader);
+    });
 }
 
-PERMISSIBLE_WIDE_CLONES void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls,
-                                           double limit, std::size_t count, double* __restrict term,
-                                           double* __restrict tail, double* __restrict total, double* __restrict own) {
+PERMISSIBLE_WIDE_CLONES void raise_plainly(const double* scores, const double* top, const double* term_above,
+                                           const double* tail_above, double limit, std::size_t count,
+                                           double* __restrict term, double* __restrict tail) {
     for (std::size_t i = 0; i < count; ++i) {
-        const double score = scores[i], x = score - top[i], e = vexp(x < -limit ? -limit : x), before = total[i];
-        term[i] = e;
-        tail[i] = before;
-        total[i] = before + e;
-        own[i] = target[i] == cls ? score : own[i];
+        const double x = scores[i] - top[i];
+        tail[i] = tail_above[i] + term_above[i];
+        term[i] = vexp_within(x < -limit ? -limit : x);  // never positive
     }
 }
 
@@ -195,24 +215,43 @@ PERMISSIBLE_WIDE_CLONES ValueSums sum_values(std::size_t count, double* __restri
 
 namespace {
 
-/// What one row adds: its slope and curvature along a coordinate, weighted.
-struct CoordinateRow {
-    double c, kc;
-    int32_t pivot;
-    int64_t largest = 0, sharpest = 0;
+/// What some rows add: their slopes and curvatures along a coordinate, weighted.
+struct CoordinateRows {
+    const GllCoordinate at;  // a copy of its own, which no store can change
+    double *gradient, *curvature;
+    I8 largest{}, sharpest{};
+    int64_t largest_alone = 0, sharpest_alone = 0;
 
-    inline __attribute__((always_inline)) void write(int32_t z, double a, double b, double h, double w,
-                                                     double& gradient, double& curvature) {
-        const double rate = z < pivot ? c : (z == pivot ? -kc : 0.0);
-        const double ra = c - rate, rb = -kc - rate, rh = -rate;
-        const double inverse = 1.0 / (a + b + h);
-        const double mean = (ra * a + rb * b + rh * h) * inverse;
-        const double second = (ra * ra * a + rb * rb * b + rh * rh * h) * inverse - mean * mean;
-        gradient = w * mean;
-        curvature = w * second;
-        const int64_t size = size_bits(gradient), sharp = size_bits(curvature);
+    PERMISSIBLE_INLINE void raise(I8 size, I8 sharp) {
         largest = size > largest ? size : largest;
         sharpest = sharp > sharpest ? sharp : sharpest;
+    }
+    PERMISSIBLE_INLINE void raise(int64_t size, int64_t sharp) {
+        largest_alone = size > largest_alone ? size : largest_alone;
+        sharpest_alone = sharp > sharpest_alone ? sharp : sharpest_alone;
+    }
+
+    template <class V>
+    PERMISSIBLE_INLINE void write(std::size_t i, V a) {
+        using R = Rows<V>;
+        const auto z = R::ints(at.target + i);
+        const V b = R::load(at.pivot + i), h = R::load(at.high + i), c = all<V>(at.c), kc = all<V>(at.kc);
+        const V rate = z < at.pivot_class ? c : (z == at.pivot_class ? -kc : V{});
+        const V ra = c - rate, rb = -kc - rate, rh = -rate;
+        const V inverse = 1.0 / (a + b + h);
+        const V mean = (ra * a + rb * b + rh * h) * inverse;
+        const V second = (ra * ra * a + rb * rb * b + rh * rh * h) * inverse - mean * mean;
+        const V w = at.weight ? R::load(at.weight + i) : all<V>(1.0);
+        const V slope = w * mean, bend = w * second;
+        R::store(gradient + i, slope);
+        R::store(curvature + i, bend);
+        constexpr int64_t kSize = 0x7FFFFFFFFFFFFFFF;
+        raise(std::bit_cast<typename R::Ints>(slope) & kSize, std::bit_cast<typename R::Ints>(bend) & kSize);
+    }
+
+    PERMISSIBLE_INLINE Sizes sizes() const {
+        return {std::max(from_bits(Rows<V8>::largest(largest)), from_bits(largest_alone)),
+                std::max(from_bits(Rows<V8>::largest(sharpest)), from_bits(sharpest_alone))};
     }
 };
 
@@ -220,40 +259,26 @@ struct CoordinateRow {
 
 PERMISSIBLE_WIDE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* __restrict gradient,
                                              double* __restrict curvature) {
-    CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
-    const double *low = rows.low, *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
-    const int32_t* target = rows.target;
-    if (weight)
-        for (std::size_t i = 0; i < count; ++i)
-            row.write(target[i], low[i], pivot[i], high[i], weight[i], gradient[i], curvature[i]);
-    else
-        for (std::size_t i = 0; i < count; ++i)
-            row.write(target[i], low[i], pivot[i], high[i], 1.0, gradient[i], curvature[i]);
-    return {from_bits(row.largest), from_bits(row.sharpest)};
+    CoordinateRows out{rows, gradient, curvature};
+    by_eights(count, [&]<class V>(V, std::size_t i)
+                         __attribute__((always_inline)) { out.write<V>(i, Rows<V>::load(rows.low + i)); });
+    return out.sizes();
 }
 
 PERMISSIBLE_WIDE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* before,
                                           const GllCoordinate& rows, std::size_t count, double* __restrict low,
                                           double* __restrict gradient, double* __restrict curvature) {
-    CoordinateRow row{rows.c, rows.kc, rows.pivot_class};
+    CoordinateRows out{rows, gradient, curvature};
     const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
-    const double *pivot = rows.pivot, *high = rows.high, *weight = rows.weight;
-    const int32_t* target = rows.target;
-    if (weight)
-        for (std::size_t i = 0; i < count; ++i) {
-            const bool left = side[i] != 0;
-            const double sum = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * before[i];
-            low[i] = sum;
-            row.write(target[i], sum, pivot[i], high[i], weight[i], gradient[i], curvature[i]);
-        }
-    else
-        for (std::size_t i = 0; i < count; ++i) {
-            const bool left = side[i] != 0;
-            const double sum = (left ? up1 : up0) * low[i] + (left ? down1 : down0) * before[i];
-            low[i] = sum;
-            row.write(target[i], sum, pivot[i], high[i], 1.0, gradient[i], curvature[i]);
-        }
-    return {from_bits(row.largest), from_bits(row.sharpest)};
+    by_eights(count, [&]<class V>(V, std::size_t i) __attribute__((always_inline)) {
+        using R = Rows<V>;
+        const auto left = R::flags(side + i);
+        const V sum = (left ? all<V>(up1) : all<V>(up0)) * R::load(low + i) +
+                      (left ? all<V>(down1) : all<V>(down0)) * R::load(before + i);
+        R::store(low + i, sum);
+        out.write<V>(i, sum);
+    });
+    return out.sizes();
 }
 
 PERMISSIBLE_WIDE_CLONES void add_moves(const double* next, double below, const double* pivot, double own,

@@ -21,13 +21,10 @@ void weigh_by_class(const double* table, const int32_t* target, int classes, std
                     double* tail, double* total);
 void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail, double* total);
 
-/// own = scores where the row's class is `cls`.
-void pick_own(const double* scores, const int32_t* target, int32_t cls, std::size_t count, double* own);
-
-/// The three passes above in one where all costs are 1: term = exp(clip(scores - top)), tail = total, total += term,
-/// own = scores where the row's class is `cls`.
-void raise_plainly(const double* scores, const double* top, const int32_t* target, int32_t cls, double limit,
-                   std::size_t count, double* term, double* tail, double* total, double* own);
+/// The passes above in one where all costs are 1: term = exp(clip(scores - top)), tail = the sum over the classes
+/// above.
+void raise_plainly(const double* scores, const double* top, const double* term_above, const double* tail_above,
+                   double limit, std::size_t count, double* term, double* tail);
 
 /// The step of two values along a coordinate: low = up * low + down * pivot, each by the side a row is on.
 struct TwoMoves {
@@ -62,6 +59,15 @@ void add_moves(const double* next, double below, const double* pivot, double own
 /// out = the value of the side each row is on.
 void spread_two(const double values[2], const uint8_t* side, std::size_t count, double* out);
 
+/// add_moves for steps of two values, and the largest score so far: moved += below, scores += moved + pivot, each by
+/// the side a row is on. For the classes from the last to the first; top is -infinity before.
+struct SideMove {
+    const uint8_t* side;
+    double move[2];
+};
+void move_by_sides(const SideMove& below, const SideMove& pivot, double name, std::size_t count, double* moved,
+                   double* scores, double* top, double* best);
+
 /// The gradient of GLL with respect to f, (M-1, n), and with `newton` the mean curvature (else the norm), of `count`
 /// rows.
 struct GllRows {
@@ -76,9 +82,9 @@ struct GllRows {
 void gll_gradient(const GllRows& rows, const double* scales, std::size_t count, double* gradient, double* curvature,
                   double* sizes);
 
-/// scores (class-major, `stride` apart) += the moves of the side each row is on.
+/// scores (class-major, `stride` apart) += the moves of the side each row is on, and the largest_scores then.
 void add_two(const double* moves, const uint8_t* side, std::size_t stride, int classes, std::size_t count,
-             double* scores);
+             double* scores, double* top, double* best);
 
 /// The sum of at most 1024 values in [0, 1024), without rounding, as two numbers; before, the values are rounded to
 /// multiples of 2^-64 (none but those below 2^-11 change).

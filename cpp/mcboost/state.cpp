@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "common/exponential.hpp"
 #include "common/parallel.hpp"
@@ -45,18 +46,19 @@ double State::coordinate_scale(int coordinate) const {
 }
 
 template <Loss L>
-void State::begin_block(Block rows, RoundSums& sums) {
+void State::begin_block(Block rows, const Leaders& leaders, RoundSums& sums) {
     const std::size_t count = rows.end - rows.begin;
-    double top[kChunk], total[kChunk], inverse_total[kChunk], own[kChunk], value[kChunk];
-    double best[kChunk];
+    double total[kChunk], inverse_total[kChunk], value[kChunk];
+    const double* top = leaders.top;
     const int32_t* classes = &target[rows.begin];
-    largest_scores(&scores[rows.begin], rows_, classes_, count, top, best);
     std::fill(total, total + count, 0.0);
     std::fill(inverse_total, inverse_total + count, 0.0);
     for (int j = classes_ - 1; j >= 0; --j) {
         const std::size_t at = j * rows_ + rows.begin;
         if (L == Loss::gll && uniform_) {
-            raise_plainly(&scores[at], top, classes, j, kExponentLimit, count, &terms_[at], &tails_[at], total, own);
+            const bool last = j == classes_ - 1;
+            raise_plainly(&scores[at], top, last ? total : &terms_[at + rows_], last ? total : &tails_[at + rows_],
+                          kExponentLimit, count, &terms_[at], &tails_[at]);
             continue;
         }
         // L_s is not a function of differences, so its exponents are not shifted; clipped so that nothing overflows.
@@ -68,7 +70,6 @@ void State::begin_block(Block rows, RoundSums& sums) {
                 inverse_total[i] += inverse_terms_[at + i];
             }
         }
-        pick_own(&scores[at], classes, j, count, own);
         if (uniform_)
             weigh_by_row(nullptr, count, &terms_[at], &tails_[at], total);
         else if (shared_costs)
@@ -76,12 +77,15 @@ void State::begin_block(Block rows, RoundSums& sums) {
         else
             weigh_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
     }
+    if (L == Loss::gll && uniform_)
+        std::transform(&terms_[rows.begin], &terms_[rows.begin] + count, &tails_[rows.begin], total, std::plus<>());
     std::copy(&terms_[rows.begin], &terms_[rows.begin] + count, &low_[rows.begin]);
     if constexpr (L == Loss::lt)
         std::copy(&inverse_terms_[rows.begin], &inverse_terms_[rows.begin] + count, &low_inverse_[rows.begin]);
     if constexpr (L == Loss::gll) logarithms(total, count, value);
     for (std::size_t i = 0; i < count; ++i) {
-        const double below = std::max(own[i] - top[i], -kExponentLimit);
+        const double own = scores[classes[i] * rows_ + rows.begin + i];
+        const double below = std::max(own - top[i], -kExponentLimit);
         if constexpr (L == Loss::gll) {
             value[i] -= below;
         } else if constexpr (L == Loss::ls) {
@@ -94,7 +98,7 @@ void State::begin_block(Block rows, RoundSums& sums) {
         }
     }
     add_values<L>(rows, value, sums.surrogate);
-    add_choices(rows, best, sums);
+    add_choices(rows, leaders.best, sums);
 }
 
 // Where all weights are 1 the values of GLL, which are bounded, add as integers: the sum is the same.
@@ -147,7 +151,11 @@ void State::prepare() {
     uniform_ = std::all_of(factors_.begin(), factors_.end(), [](double factor) { return factor == 1.0; });
 }
 
-RoundSums State::begin_after(const std::function<void(Block)>& before) {
+void State::find_leaders(Block rows, Leaders& leaders) const {
+    largest_scores(&scores[rows.begin], rows_, classes_, rows.end - rows.begin, leaders.top, leaders.best);
+}
+
+RoundSums State::begin_after(const std::function<void(Block, Leaders&)>& move) {
     const auto count = static_cast<std::ptrdiff_t>(blocks());
     constexpr int kFewClasses = 64;
     const bool counted = !weighted_ && shared_costs && classes_ <= kFewClasses;
@@ -159,8 +167,9 @@ RoundSums State::begin_after(const std::function<void(Block)>& before) {
             if (counted) own.confusions.assign(static_cast<std::size_t>(classes_) * classes_, 0);
 #pragma omp for schedule(static)
             for (std::ptrdiff_t b = 0; b < count; ++b) {
-                before(block(b));
-                begin_block<L>(block(b), own);
+                Leaders leaders;
+                move(block(b), leaders);
+                begin_block<L>(block(b), leaders, own);
             }
             add_confusions(own);
 #pragma omp critical(permissible_mcboost_sums)
@@ -177,7 +186,7 @@ RoundSums State::begin_after(const std::function<void(Block)>& before) {
 }
 
 RoundSums State::begin_round_sums() {
-    if (!begun_) started_ = begin_after([](Block) {});
+    if (!begun_) started_ = begin_after([&](Block rows, Leaders& leaders) { find_leaders(rows, leaders); });
     begun_ = false;
     return started_;
 }

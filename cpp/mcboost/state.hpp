@@ -110,17 +110,21 @@ class State {
     struct Block {
         std::size_t begin, end;
     };
+    struct Leaders {  // of each row of a block, the largest score and the first class that has it
+        double top[kChunk], best[kChunk];
+    };
     Block block(std::size_t index) const;
     std::size_t blocks() const { return (rows_ + kChunk - 1) / kChunk; }
     template <Loss L>
-    void begin_block(Block rows, RoundSums& sums);
+    void begin_block(Block rows, const Leaders& leaders, RoundSums& sums);
     template <Loss L>
     void add_values(Block rows, double* value, Accumulator& sum) const;
     void add_choices(Block rows, const double* best, RoundSums& sums) const;
     void add_confusions(RoundSums& sums) const;
-    /// Begins a round, block by block, each right after `before` has changed it.
-    RoundSums begin_after(const std::function<void(Block)>& before);
-    void finish_block(Block rows);
+    /// Begins a round, block by block, each right after `move` has changed its scores and found their leaders.
+    RoundSums begin_after(const std::function<void(Block, Leaders&)>& move);
+    void find_leaders(Block rows, Leaders& leaders) const;
+    void finish_block(Block rows, Leaders& leaders);
     GllCoordinate gll_view(Block rows, int coordinate) const;
     template <Loss L>
     void derive_block(Block rows, int coordinate);

@@ -20,30 +20,78 @@ const double* term_of(const State& state, int term, int outputs) {
                           : state.curvature.data();
 }
 
-/// The gain of a side. Grids are powers of two, so the units of the sums multiply as exactly as grids divide.
-double score_of(const int64_t* sums, const std::vector<double>& units, double l2) {
-    const std::size_t outputs = units.size() - 1;
-    double squares = 0;
-    for (std::size_t r = 0; r < outputs; ++r) {
-        const double sum = static_cast<double>(sums[r]) * units[r];
-        squares += sum * sum;
-    }
-    return squares / (static_cast<double>(sums[outputs]) * units[outputs] + l2 + 1e-12);
+/// The sums of one column up to each of its codes, and the gains of splitting there.
+struct Candidates {
+    double left_squares[256], right_squares[256], gain[256];
+};
+
+double sum_of(int64_t cells, double unit) {
+    return static_cast<double>(cells) * unit;
 }
 
-/// left = 1 where the code in byte `lane` of a row's eight is at most `last`, or missing where that goes left.
-PERMISSIBLE_WIDE_CLONES void sides(const uint8_t* block, int lane, int last, bool missing_left, std::size_t count,
-                                   uint8_t* __restrict left) {
-    const auto most = static_cast<uint64_t>(last), lost = missing_left ? uint64_t{kMissingCode} : uint64_t{256};
-    for (std::size_t i = 0; i < count; ++i) {
+/// Adds the squares of one term's sums on both sides. Grids are powers of two, so the units of the sums multiply as
+/// exactly as grids divide.
+PERMISSIBLE_WIDE_CLONES void add_squares(const int64_t* up_to, int64_t total, double unit, int count,
+                                         Candidates& found) {
+    for (int k = 0; k < count; ++k) {
+        const double left = static_cast<double>(up_to[k]) * unit, right = static_cast<double>(total - up_to[k]) * unit;
+        found.left_squares[k] += left * left;
+        found.right_squares[k] += right * right;
+    }
+}
+
+/// gain = score of the left side + score of the right side - that of all; nothing where a side has no curvature.
+PERMISSIBLE_WIDE_CLONES void weigh_gains(const int64_t* up_to, int64_t total, double unit, double l2, double parent,
+                                         int count, Candidates& found) {
+    for (int k = 0; k < count; ++k) {
+        const int64_t on_left = up_to[k], on_right = total - on_left;
+        const double left = static_cast<double>(on_left) * unit, right = static_cast<double>(on_right) * unit;
+        const double gain =
+            found.left_squares[k] / (left + l2 + 1e-12) + found.right_squares[k] / (right + l2 + 1e-12) - parent;
+        found.gain[k] = on_left > 0 && on_right > 0 ? gain : 0.0;
+    }
+}
+
+/// Which rows go left: those whose code in byte `lane` of their eight is at most `last`, or is `lost`.
+struct SideOf {
+    const uint8_t* block;
+    int lane;
+    uint64_t last, lost;
+
+    inline __attribute__((always_inline)) uint64_t operator()(std::size_t i) const {
         uint64_t codes;
-        std::memcpy(&codes, block + i * kLanes, sizeof codes);
+        std::memcpy(&codes, block + i * 8, sizeof codes);
         const uint64_t code = (codes >> (8 * lane)) & 255;
-        left[i] = static_cast<uint8_t>((code <= most) | (code == lost));
+        return static_cast<uint64_t>(code <= last) | static_cast<uint64_t>(code == lost);
     }
+};
+
+/// The sides of some rows, and exact sums of two terms over all of them, over the left ones, and of their size.
+PERMISSIBLE_WIDE_CLONES void sides_and_sums(const SideOf& side, const double* x, const double* y, double x_grid,
+                                            double y_grid, std::size_t count, uint8_t* __restrict left, SideSums& of_x,
+                                            SideSums& of_y) {
+    const SideOf side_of = side;
+    int64_t all_x = 0, left_x = 0, size_x = 0, all_y = 0, left_y = 0, size_y = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const uint64_t on_left = side_of(i);
+        const int64_t mask = -static_cast<int64_t>(on_left), a = rounded(x[i] * x_grid), b = rounded(y[i] * y_grid);
+        left[i] = static_cast<uint8_t>(on_left);
+        all_x += a;
+        size_x += a < 0 ? -a : a;
+        left_x += a & mask;
+        all_y += b;
+        size_y += b < 0 ? -b : b;
+        left_y += b & mask;
+    }
+    of_x.all += all_x;
+    of_x.left += left_x;
+    of_x.size += size_x;
+    of_y.all += all_y;
+    of_y.left += left_y;
+    of_y.size += size_y;
 }
 
-/// Exact sums of a term over all rows and over those on the left, and of its size.
+/// The same sums of one term whose sides are known.
 PERMISSIBLE_WIDE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count,
                                        SideSums& out) {
     int64_t all = 0, on_left = 0, size = 0;
@@ -78,30 +126,42 @@ bool StumpTest::goes_left(int code_of_row) const {
     return column < 0 || (code_of_row == kMissingCode ? missing_left : code_of_row <= code);
 }
 
-StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, double l2, const StumpGrids& grids) {
+std::vector<const int64_t*> columns_of(const int64_t* cells, int columns, int width) {
+    std::vector<const int64_t*> found(columns);
+    for (int c = 0; c < columns; ++c) found[c] = cells + static_cast<std::size_t>(c) * 256 * width;
+    return found;
+}
+
+StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cells, double l2, const StumpGrids& grids) {
     StumpTest best;
     const int width = grids.width(), h = grids.outputs;
     std::vector<double> units;
     for (const double grid : grids.coarse) units.push_back(1.0 / grid);
-    std::vector<int64_t> total(width), left(width), right(width);
+    std::vector<int64_t> total(width), up_to(static_cast<std::size_t>(width) * 256);
+    Candidates found;
     for (int c = 0; c < codes.columns; ++c) {
-        const int64_t* cell = &cells[static_cast<std::size_t>(c) * 256 * width];
+        const int64_t* cell = cells[c];
         std::fill(total.begin(), total.end(), 0);
         for (int k = 0; k < 256; ++k)
             for (int t = 0; t < width; ++t) total[t] += cell[k * width + t];
         const int64_t* missing = cell + kMissingCode * width;
-        const bool has_missing = missing[h] != 0;
-        const double parent = score_of(total.data(), units, l2);
+        const int count = codes.bins[c];
+        double squares = 0;
+        for (int r = 0; r < h; ++r) squares += sum_of(total[r], units[r]) * sum_of(total[r], units[r]);
+        const double parent = squares / (sum_of(total[h], units[h]) + l2 + 1e-12);
         for (const bool missing_left : {false, true}) {
-            if (missing_left && !has_missing) break;
-            for (int t = 0; t < width; ++t) left[t] = missing_left ? missing[t] : 0;
-            for (int k = 0; k < codes.bins[c]; ++k) {
-                if (cell[k * width + h] == 0) continue;
-                for (int t = 0; t < width; ++t) left[t] += cell[k * width + t], right[t] = total[t] - left[t];
-                if (left[h] <= 0 || right[h] <= 0) continue;
-                const double gain = score_of(left.data(), units, l2) + score_of(right.data(), units, l2) - parent;
-                if (gain > best.gain * (1 + 1e-12)) best = {gain, c, k, missing_left};
+            if (missing_left && missing[h] == 0) break;
+            for (int t = 0; t <= h; ++t) {
+                int64_t sum = missing_left ? missing[t] : 0;
+                for (int k = 0; k < count; ++k) up_to[t * 256 + k] = sum += cell[k * width + t];
             }
+            std::fill(found.left_squares, found.left_squares + count, 0.0);
+            std::fill(found.right_squares, found.right_squares + count, 0.0);
+            for (int r = 0; r < h; ++r) add_squares(&up_to[r * 256], total[r], units[r], count, found);
+            weigh_gains(&up_to[h * 256], total[h], units[h], l2, parent, count, found);
+            for (int k = 0; k < count; ++k)
+                if (found.gain[k] > best.gain * (1 + 1e-12) && cell[k * width + h] != 0)
+                    best = {found.gain[k], c, k, missing_left};
         }
     }
     return best;
@@ -135,24 +195,30 @@ StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows) {
     return grids;
 }
 
-std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids) {
+PackedTerms packed_terms(const State& state, const StumpGrids& grids) {
     PackedTerms terms{{}, grids.coarse};
     for (int t = 0; t < grids.count(); ++t) terms.values.push_back(term_of(state, t, grids.outputs));
-    return packed_histograms(codes, terms, state.threads());
+    return terms;
+}
+
+std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids) {
+    return packed_histograms(lanes_of(codes), packed_terms(state, grids), state.threads());
 }
 
 std::vector<SideSums> stump_sums(const Codes& codes, const State& state, const StumpTest& test, const StumpGrids& grids,
                                  uint8_t* left) {
     std::vector<SideSums> sums(grids.count());
     const std::size_t n = codes.rows;
-    const uint8_t* block = codes.blocks + static_cast<std::size_t>(std::max(0, test.column) / kLanes) * n * kLanes;
+    // Without a test every row is on the left: no code is above 255.
+    const bool tested = test.column >= 0;
+    const int column = std::max(0, test.column);
+    const uint64_t last = tested ? test.code : 255, lost = test.missing_left ? kMissingCode : 256;
     for (std::size_t begin = 0; begin < n; begin += kStrip) {
         const std::size_t rows = std::min(n - begin, kStrip);
-        if (test.column >= 0)
-            sides(block + begin * kLanes, test.column % kLanes, test.code, test.missing_left, rows, left + begin);
-        else
-            std::fill(left + begin, left + begin + rows, uint8_t{1});
-        for (int t = 0; t < grids.count(); ++t)
+        const SideOf side{codes.blocks + (column / 8 * n + begin) * 8, column % 8, last, lost};
+        sides_and_sums(side, term_of(state, 0, grids.outputs) + begin, term_of(state, 1, grids.outputs) + begin,
+                       grids.fine[0], grids.fine[1], rows, left + begin, sums[0], sums[1]);
+        for (int t = 2; t < grids.count(); ++t)
             side_sums(left + begin, term_of(state, t, grids.outputs) + begin, grids.fine[t], rows, sums[t]);
     }
     return sums;
@@ -204,9 +270,17 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
     return moves;
 }
 
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs, uint8_t* left) {
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+                       int outputs, uint8_t* left) {
     const StumpGrids grids = stump_grids(largest_terms(state, outputs), codes.rows);
-    const StumpTest test = best_stump(codes, stump_cells(codes, state, grids), growth.l2, grids);
+    const bool bundled =
+        bundles && bundles->help() && outputs == 1;  // more terms of a joint lane leave the first cache
+    const Lanes lanes = bundled ? bundles->lanes() : lanes_of(codes);
+    const std::vector<int64_t> cells = packed_histograms(lanes, packed_terms(state, grids), state.threads());
+    std::vector<int64_t> own;
+    const auto columns = bundled ? bundles->by_column(cells, grids.width(), own)
+                                 : columns_of(cells.data(), codes.columns, grids.width());
+    const StumpTest test = best_stump(codes, columns, growth.l2, grids);
     return stump_of(test, stump_sums(codes, state, test, grids, left), growth.l2, grids);
 }
 

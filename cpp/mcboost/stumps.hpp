@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "mcboost/bundles.hpp"
 #include "mcboost/state.hpp"
 #include "mcboost/trees.hpp"
 
@@ -29,7 +30,7 @@ StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows);
 /// The largest sizes of the terms of these rows.
 std::vector<double> largest_terms(const State& state, int outputs);
 
-/// Packed sums of all rows: (columns padded to 8, 256, width).
+/// Packed sums of all rows: (columns, 256, width).
 std::vector<int64_t> stump_cells(const Codes& codes, const State& state, const StumpGrids& grids);
 
 struct StumpTest {
@@ -38,7 +39,10 @@ struct StumpTest {
     bool missing_left = false;
     bool goes_left(int code_of_row) const;
 };
-StumpTest best_stump(const Codes& codes, const std::vector<int64_t>& cells, double l2, const StumpGrids& grids);
+/// The best test; `cells` has the sums of each column, (256, width).
+StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cells, double l2, const StumpGrids& grids);
+/// Columns one after the other, as stump_cells gives them.
+std::vector<const int64_t*> columns_of(const int64_t* cells, int columns, int width);
 
 /// 1 for the rows that go left; and of each term the exact sums over all rows, over those on the left, and of its size.
 struct SideSums {
@@ -54,7 +58,8 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
 std::vector<double> two_moves(const State& state, const Tree& stump, double rate);
 
 /// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
-/// state.curvature; `left` (n) gets 1 for the rows that go left.
-Tree grow_packed_stump(const Codes& codes, const State& state, const Growth& growth, int outputs, uint8_t* left);
+/// state.curvature; `left` (n) gets 1 for the rows that go left. `bundles` may be null.
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+                       int outputs, uint8_t* left);
 
 }  // namespace permissible::mcboost

@@ -225,6 +225,69 @@ def test_packed_stumps_of_many_rows_are_the_plain_ones(gradient, m, weighted):
     np.testing.assert_allclose(found[0][3], found[1][3], rtol=1e-9)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("few", [[2] * 30, [3, 255, 18, 19, 255, 17, 20, 2, 1, 100, 5], [1, 255], [22, 21, 21]])
+def test_columns_that_share_a_lane_change_nothing(few, threads):
+    """Joint codes of columns of few values, missing ones among them: the same stumps, bit for bit."""
+    rng = np.random.default_rng(len(few))
+    n, d, m = 20_000, len(few), 5
+    bins = np.array(few, dtype=np.int32)
+    codes = (rng.random((n, d)) * bins).astype(np.uint8)
+    codes[rng.random((n, d)) < 0.03] = 255
+    codes[:, 0] = np.minimum(codes[:, 0], bins[0] - 1)
+    blocks = np.zeros((-(-d // 8), n, 8), dtype=np.uint8)
+    for column in range(d):
+        blocks[column // 8, :, column % 8] = codes[:, column]
+    target = (
+        (rng.normal(size=n) + 3 * (codes / bins).clip(0, 1) @ rng.random(d) / np.sqrt(d))
+        .clip(0, m - 0.01)
+        .astype(np.int64)
+    )
+    named = np.zeros(d, dtype=np.uint8)
+    bundles = kernel.Bundles(blocks, named, bins)
+    assert bundles.help
+    found = []
+    for given_bundles in (None, bundles):
+        state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
+        for number in range(3):
+            state.begin_round()
+            made = state.round_trees(
+                blocks, named, bins, None, 0.5, False, 2, 0, 0, 0.0, 1.0, False, 1.0, number, given_bundles
+            )
+        found.append((made["column"], made["code"], made["mask"], state.scores()))
+    for plain, joined in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, joined)
+
+
+def test_bundles_of_other_codes_are_refused():
+    target, costs, functions, weight, _ = problem(1, n=30, m=4)
+    state = state_of("gll", target, costs, weight, scores_of(functions))
+    blocks, named, bins = (
+        np.zeros((1, 20, 8), dtype=np.uint8),
+        np.zeros(3, dtype=np.uint8),
+        np.full(3, 2, dtype=np.int32),
+    )
+    bundles = kernel.Bundles(blocks, named, bins)
+    with pytest.raises(ValueError, match="bundles of other codes"):
+        state.round_trees(
+            np.zeros((1, 30, 8), dtype=np.uint8),
+            named,
+            bins,
+            None,
+            0.5,
+            False,
+            2,
+            0,
+            0,
+            0.0,
+            1.0,
+            False,
+            1.0,
+            0,
+            bundles,
+        )
+
+
 def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
     # The end of a round prepares the next one while its rows are at hand; scores set from outside undo that.
     target, costs, functions, weight, x = problem(3, n=5000, m=4)

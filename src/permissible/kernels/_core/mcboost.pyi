@@ -11,6 +11,11 @@ _Byte = npt.NDArray[np.uint8]
 _Int = npt.NDArray[np.int64]
 _Int32 = npt.NDArray[np.int32]
 
+class Bundles:
+    def __init__(self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32]) -> None: ...
+    @property
+    def help(self) -> bool: ...
+
 class State:
     @property
     def rows(self) -> int: ...
@@ -28,7 +33,7 @@ class State:
     def round_trees(
         self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32], share: _Float | None, rate: float,
         exact: bool, max_leaves: int, max_depth: int, max_literals: int, min_leaf_weight: float, l2: float,
-        random_thresholds: bool, column_share: float, seed: int,
+        random_thresholds: bool, column_share: float, seed: int, bundles: Bundles | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...  # fmt: skip
     def round_trees_gradient(
         self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32], share: _Float | None, rate: float,

@@ -61,6 +61,8 @@ class TreeLearner:
     descent: str = "coordinate"
     rate: float = 1.0
     sampling: Sampling = field(default_factory=Sampling)
+    _bundles: kernel.Bundles | None = field(default=None, init=False, repr=False)
+    """Columns of few values joined, for the histograms of stumps; made when the first round needs it."""
 
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
@@ -82,10 +84,22 @@ class TreeLearner:
             "column_share": self.sampling.column_share,
             "seed": round_seed(self.sampling, number),
         }
-        run = state.round_trees_gradient if self.descent == "gradient" else state.round_trees
-        made = run(**options)
+        if self.descent == "gradient":
+            made = state.round_trees_gradient(**options)
+        else:
+            made = state.round_trees(**options, bundles=self._joined(categorical, bins))
         notes = made.pop("notes")
         return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
+
+    def _joined(self, categorical: Codes, bins: npt.NDArray[np.int32]) -> kernel.Bundles | None:
+        growth, sampled = self.growth, self.sampling.row_share < 1.0
+        packed = not growth.exact and kernel.packed_applies(
+            categorical, growth.max_leaves, growth.max_literals, growth.min_leaf_weight, growth.random_tests,
+            self.sampling.column_share, sampled, self.binned.blocks.shape[1],
+        )  # fmt: skip
+        if packed and self._bundles is None:
+            self._bundles = kernel.Bundles(self.binned.blocks, categorical, bins)
+        return self._bundles
 
     def part(self, rounds: list[Round]) -> Forest:
         """The rounds as one part of a model."""
