@@ -38,7 +38,7 @@ def command(
     if json:
         show.as_json(found)
         return
-    show.say(f"{len(codes)} rows of {data.name}")
+    show.say(f"{show.many(len(codes), 'row')} of {data.name}")
     rows = [
         [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", m["meaning"]]
         for m in found["metrics"].values()

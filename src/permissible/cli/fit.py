@@ -96,9 +96,7 @@ def _learn(
     if decision is not None:
         decision = aligned(decision, classes)
     if not json:
-        show.say(
-            f"{data.name}: {len(rows.y)} rows, {len(rows.X)} columns, target {rows.target!r} with {len(classes)} classes"
-        )
+        show.say(show.size_of(data.name, len(rows.y), len(rows.X), rows.target, len(classes)))
         show.columns(rows.kinds)
     with show.progress("learning", json) as tick:
         fitted = fit(learner.estimator(classes.tolist()), rows.X, rows.y, rows.weight)

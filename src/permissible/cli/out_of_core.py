@@ -26,10 +26,7 @@ def learn_from_folder(
         )  # fmt: skip
     classes = dataset.classes
     if not json:
-        columns = len(dataset.schema.columns)
-        show.say(
-            f"{data.name}: {dataset.n_rows} rows, {columns} columns, target {target!r} with {len(classes)} classes"
-        )
+        show.say(show.size_of(data.name, dataset.n_rows, len(dataset.schema.columns), target, len(classes)))
     with show.progress("learning", json):
         fitted = learner.estimator(classes.tolist()).fit(dataset)
     fitted.decision_ = None if decision is None else aligned(decision, classes)

@@ -46,7 +46,7 @@ def command(
     if json and output is not None:
         show.as_json({"rows": n_rows, "output": str(output), "columns": [*kept, *answer_names(fitted)]})
     elif output is not None:
-        show.say(f"{n_rows} rows are in {output}.")
+        show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
 def _identifiers(fitted: Any) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from permissible.cli.errors import UseError
 from permissible.cli.options import listed
+from permissible.cli.show import many
 from permissible.table.files import Chunk, Source, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.source import whole
@@ -117,7 +118,8 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
     if missing.any():
         row = int(np.argmax(missing)) + 1
         raise UseError(
-            f"the target {target!r} must be known in every row of {path}, got nothing in row {row} ({missing.sum()} rows)."
+            f"the target {target!r} must be known in every row of {path}, "
+            f"got nothing in {many(int(missing.sum()), 'row')}, the first is row {row}."
         )
     if kind == "integer":
         return values.astype(np.int64)

@@ -14,6 +14,21 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
+def many(count: int, one: str, more: str | None = None) -> str:
+    """So many of something, in words.
+
+    >>> many(1, "row"), many(2, "row"), many(2, "class", "classes")
+    ('1 row', '2 rows', '2 classes')
+    """
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+def size_of(name: str, n_rows: int, n_columns: int, target: str, n_classes: int) -> str:
+    """What a file to learn from holds."""
+    rows, columns, classes = many(n_rows, "row"), many(n_columns, "column"), many(n_classes, "class", "classes")
+    return f"{name}: {rows}, {columns}, target {target!r} with {classes}"
+
+
 def as_json(data: Any) -> None:
     """Print one JSON object; numbers that JSON cannot hold become null."""
     typer.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, indent=2))

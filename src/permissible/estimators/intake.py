@@ -130,7 +130,8 @@ def _without_zero_weights(
 def _of_one_kind(rows: TrainingRows, binary: bool) -> TrainingRows:
     if len(rows.classes) < 2:
         of = " of positive weight" if rows.weighted else ""
-        came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({rows.table.n_rows} samples{of})")
+        samples = "1 sample" if rows.table.n_rows == 1 else f"{rows.table.n_rows} samples"
+        came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({samples}{of})")
         raise refusal("y", "labels of at least two classes", came)
     if binary and len(rows.classes) > 2:
         raise ValueError(
