@@ -53,8 +53,12 @@ def ranked_bars(title: str, names: Sequence[str], means: AnyArray, ranks: AnyArr
     return figure
 
 
-def scatter_regression(panels: Sequence[tuple[str, str, str, AnyArray, AnyArray, float, float]]) -> Any:
-    """Draw [T] Figure 7: one scatter plot a panel (title, x label, y label, x, y, slope, intercept), with y = x."""
+Panel = tuple[str, str, str, AnyArray, AnyArray, float, float]
+"""A scatter plot with a line: title, x label, y label, x, y, slope, intercept."""
+
+
+def scatter_regression(panels: Sequence[Panel]) -> Any:
+    """Draw [T] Figure 7: one scatter plot a panel, with y = x."""
     figure, axes = canvas(len(panels))
     for one, (title, x_label, y_label, x, y, slope, intercept) in zip(axes[0], panels, strict=True):
         end = float(max(np.max(x), np.max(y))) * 1.05 + 1e-9

@@ -13,7 +13,7 @@ from permissible.experiments import published, statistics
 from permissible.experiments.datasets import suite
 from permissible.experiments.pages import Chapter, Drawing, Prose, Table, claims
 from permissible.experiments.pages.chapter import Cell
-from permissible.experiments.pages.figures import cumulative_margins, scatter_regression
+from permissible.experiments.pages.figures import Panel, cumulative_margins, scatter_regression
 from permissible.experiments.protocols import comparison
 from permissible.experiments.protocols.public import loss, public
 from permissible.experiments.scope import Scope, binary_task, constant, folds
@@ -84,23 +84,6 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     datasets = comparison.datasets_of(results)
     tables = {setting: comparison.error_table(_of(results, setting), datasets, METHODS) for setting in SETTINGS}
     fits = {setting: statistics.regression(100 * table[:, 1], 100 * table[:, 0]) for setting, table in tables.items()}
-    panels = [
-        (
-            f"l = {setting[0]}, J = {setting[1]}",
-            "error of logistic, %",
-            "error of Matsushita, %",
-            100 * tables[setting][:, 1],
-            100 * tables[setting][:, 0],
-            fits[setting].slope,
-            fits[setting].intercept,
-        )
-        for setting in SETTINGS
-    ]
-    curves = [
-        (f"{name}, l = {setting[0]}, J = {setting[1]}", {m: _margins(results, name, setting, m) for m in METHODS})
-        for name, setting in FIGURE_8
-        if name in datasets
-    ]
     count = next(iter(results)).options["folds"]
     blocks: list[Prose | Table | Drawing] = [
         Prose(
@@ -112,9 +95,13 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         Drawing(
             "figure-7",
             "Figure 7: points below y = x are domains where Matsushita errs less",
-            scatter_regression(panels),
+            scatter_regression([_panel(setting, tables[setting], fits[setting]) for setting in SETTINGS]),
         ),
-        Drawing("figure-8", "Figure 8: cumulative margin distributions on the test parts", cumulative_margins(curves)),
+        Drawing(
+            "figure-8",
+            "Figure 8: cumulative margin distributions on the test parts",
+            cumulative_margins([_curves(results, *shown) for shown in FIGURE_8 if shown[0] in datasets]),
+        ),
         _claims(results, tables, datasets),
     ]
     blocks += [
@@ -137,6 +124,18 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
 
 def _of(results: Mapping[Unit, Payload], setting: tuple[int, int]) -> dict[Unit, Payload]:
     return {k: v for k, v in results.items() if (k.options["literals"], k.options["rounds"]) == setting}
+
+
+def _panel(setting: tuple[int, int], table: AnyArray, fit: statistics.Regression) -> Panel:
+    literals, rounds = setting
+    logistic, matsushita = 100 * table[:, 1], 100 * table[:, 0]
+    title = f"l = {literals}, J = {rounds}"
+    return title, "error of logistic, %", "error of Matsushita, %", logistic, matsushita, fit.slope, fit.intercept
+
+
+def _curves(results: Mapping[Unit, Payload], name: str, setting: tuple[int, int]) -> tuple[str, dict[str, AnyArray]]:
+    margins = {method: _margins(results, name, setting, method) for method in METHODS}
+    return f"{name}, l = {setting[0]}, J = {setting[1]}", margins
 
 
 def _margins(results: Mapping[Unit, Payload], name: str, setting: tuple[int, int], method: str) -> AnyArray:
