@@ -38,14 +38,17 @@ void pack_pair(const float* weight, const float* curvature, std::size_t n, doubl
     }
 }
 
+/// A code is loaded by itself: to shift it out of a word takes what a second thread of the core would use.
+template <int Lanes>
+inline void add_row(const uint64_t* row, int64_t value, int64_t* cells) {
+    const auto* codes = reinterpret_cast<const uint8_t*>(row);
+#pragma GCC unroll 8
+    for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
+}
+
 template <int Lanes>
 void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_t* cells) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const uint64_t codes = rows[i];
-        const int64_t value = values[i];
-#pragma GCC unroll 8
-        for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + ((codes >> (8 * lane)) & 255)] += value;
-    }
+    for (std::size_t i = 0; i < n; ++i) add_row<Lanes>(rows + i, values[i], cells);
 }
 
 template <int Lanes>
@@ -53,10 +56,7 @@ void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* cho
     constexpr std::size_t ahead = 48;
     for (std::size_t i = 0; i < n; ++i) {
         __builtin_prefetch(rows + chosen[i + ahead < n ? i + ahead : i]);  // the next ones are not always neighbours
-        const uint64_t codes = rows[chosen[i]];
-        const int64_t value = values[i];
-#pragma GCC unroll 8
-        for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + ((codes >> (8 * lane)) & 255)] += value;
+        add_row<Lanes>(rows + chosen[i], values[i], cells);
     }
 }
 

@@ -10,74 +10,95 @@ namespace permissible::mcboost {
 
 namespace {
 
-constexpr int kBits = 9;           // of a lane: two columns of 22 codes, five of three
-constexpr int kMost = 64 / kBits;  // lanes of a word
+constexpr int kMost = 512;  // joint codes of a lane: two columns of 21 values, five of two; more would leave the cache
 
 }  // namespace
 
-Bundles::Bundles(const Codes& codes) : columns_(codes.columns), rows_(codes.rows) {
-    plan(codes);
-    help_ = static_cast<int>(lanes_.size()) < columns_;
-    if (help_) encode(codes);
+Bundles::Bundles(const Codes& codes) : columns_(codes.columns), lanes_{nullptr, codes.rows, {}, {}} {
+    join(codes);
+    if (!help()) return;
+    arrange();
+    encode(codes);
 }
 
 // First fit, the columns of most codes first.
-void Bundles::plan(const Codes& codes) {
+void Bundles::join(const Codes& codes) {
     std::vector<int> order(codes.columns);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return codes.bins[a] > codes.bins[b]; });
     for (const int column : order) {
         const int radix = codes.bins[column] + 1;
-        auto lane = std::find_if(lanes_.begin(), lanes_.end(),
-                                 [&](const Lane& found) { return found.size * radix <= 1 << kBits; });
-        if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane{});
-        lane->members.push_back({column, lane->size, radix});
-        lane->size *= radix;
+        auto found = std::find_if(joints_.begin(), joints_.end(),
+                                  [&](const Joint& joint) { return joint.size * radix <= kMost; });
+        if (found == joints_.end()) found = joints_.insert(joints_.end(), Joint{});
+        found->members.push_back({column, found->size, radix});
+        found->size *= radix;
     }
-    for (const Lane& lane : lanes_) sizes_.push_back(lane.joint() ? lane.size : 256);
-    const int count = static_cast<int>(lanes_.size()), blocks = (count + kMost - 1) / kMost;
-    per_block_ = (count + blocks - 1) / blocks;  // blocks of like numbers of lanes
+}
+
+// Lanes of two bytes go round the blocks, then each of one byte to the block of fewest lanes that has room.
+void Bundles::arrange() {
+    const auto wide = std::count_if(joints_.begin(), joints_.end(), [](const Joint& joint) { return joint.wide(); });
+    const std::size_t blocks = (joints_.size() + wide + 7) / 8;
+    std::vector<std::vector<Joint>> narrow(blocks), pairs(blocks);
+    std::size_t next = 0;
+    for (const Joint& joint : joints_)
+        if (joint.wide()) pairs[next++ % blocks].push_back(joint);
+    for (const Joint& joint : joints_) {
+        if (joint.wide()) continue;
+        std::size_t best = blocks;
+        const auto lanes = [&](std::size_t b) { return narrow[b].size() + pairs[b].size(); };
+        for (std::size_t b = 0; b < blocks; ++b)
+            if (lanes(b) + pairs[b].size() < 8 && (best == blocks || lanes(b) < lanes(best))) best = b;
+        narrow[best].push_back(joint);
+    }
+    joints_.clear();
+    for (std::size_t b = 0; b < blocks; ++b) {
+        lanes_.shapes.push_back({static_cast<int>(narrow[b].size()), static_cast<int>(pairs[b].size())});
+        joints_.insert(joints_.end(), narrow[b].begin(), narrow[b].end());
+        joints_.insert(joints_.end(), pairs[b].begin(), pairs[b].end());
+    }
+    for (const Joint& joint : joints_) lanes_.sizes.push_back(joint.cells());
 }
 
 void Bundles::encode(const Codes& codes) {
-    words_.assign(static_cast<std::size_t>(lanes().blocks_count()) * rows_, 0);
-    for (std::size_t l = 0; l < lanes_.size(); ++l) {
-        uint64_t* words = &words_[l / per_block_ * rows_];
-        const int shift = kBits * static_cast<int>(l % per_block_);
-        for (const Member& member : lanes_[l].members) {
-            const uint8_t* column = codes.column(member.column);
-            const uint64_t last = lanes_[l].joint() ? member.radix - 1 : kMissingCode;
-            for (std::size_t i = 0; i < rows_; ++i) {
-                const uint64_t code = column[8 * i], digit = code == kMissingCode ? last : code;
-                words[i] += (digit * member.stride) << shift;
+    const std::size_t n = codes.rows;
+    bytes_.assign(lanes_.shapes.size() * n * 8, 0);
+    lanes_.blocks = bytes_.data();
+    std::vector<uint16_t> joined(n);
+    auto joint = joints_.begin();
+    for (std::size_t block = 0; block < lanes_.shapes.size(); ++block)
+        for (int lane = 0, at = 0; lane < lanes_.shapes[block].lanes(); ++lane, ++joint) {
+            std::fill(joined.begin(), joined.end(), uint16_t{0});
+            for (const Member& member : joint->members) {
+                const uint8_t* column = codes.column(member.column);
+                const int last = joint->several() ? member.radix - 1 : kMissingCode;
+                for (std::size_t i = 0; i < n; ++i) {
+                    const int code = column[8 * i], digit = code == kMissingCode ? last : code;
+                    joined[i] = static_cast<uint16_t>(joined[i] + digit * member.stride);
+                }
             }
+            const std::size_t size = joint->wide() ? 2 : 1;  // the low byte comes first
+            uint8_t* to = &bytes_[block * n * 8 + at];
+            for (std::size_t i = 0; i < n; ++i) std::memcpy(to + 8 * i, &joined[i], size);
+            at += static_cast<int>(size);
         }
-    }
-}
-
-Lanes Bundles::lanes() const {
-    return {reinterpret_cast<const uint8_t*>(words_.data()),
-            rows_,
-            static_cast<int>(lanes_.size()),
-            per_block_,
-            kBits,
-            sizes_.data()};
 }
 
 std::vector<const int64_t*> Bundles::by_column(const std::vector<int64_t>& cells, int width,
                                                std::vector<int64_t>& own) const {
     std::vector<const int64_t*> sums(columns_);
     std::size_t joined = 0;
-    for (const Lane& lane : lanes_) joined += lane.joint() ? lane.members.size() : 0;
+    for (const Joint& joint : joints_) joined += joint.several() ? joint.members.size() : 0;
     own.assign(joined * 256 * width, 0);
     int64_t* marginal = own.data();
-    for (std::size_t l = 0; l < lanes_.size(); ++l) {
-        const int64_t* joint = &cells[(l << kBits) * width];
-        for (const Member& member : lanes_[l].members) {
-            sums[member.column] = lanes_[l].joint() ? marginal : joint;
-            if (!lanes_[l].joint()) continue;
-            const int64_t* from = joint;
-            for (int above = 0; above < lanes_[l].size; above += member.stride * member.radix)
+    const int64_t* of_joint = cells.data();
+    for (const Joint& joint : joints_) {
+        for (const Member& member : joint.members) {
+            sums[member.column] = joint.several() ? marginal : of_joint;
+            if (!joint.several()) continue;
+            const int64_t* from = of_joint;
+            for (int above = 0; above < joint.size; above += member.stride * member.radix)
                 for (int digit = 0; digit < member.radix; ++digit) {
                     int64_t* cell = marginal + (digit == member.radix - 1 ? kMissingCode : digit) * width;
                     for (int below = 0; below < member.stride; ++below)
@@ -85,6 +106,7 @@ std::vector<const int64_t*> Bundles::by_column(const std::vector<int64_t>& cells
                 }
             marginal += 256 * width;
         }
+        of_joint += (joint.wide() ? 512 : 256) * width;
     }
     return sums;
 }

@@ -14,9 +14,9 @@ class Bundles {
     explicit Bundles(const Codes& codes);
 
     /// Whether the lanes are fewer than the columns.
-    bool help() const { return help_; }
-    bool made_of(std::size_t rows, int columns) const { return rows == rows_ && columns == columns_; }
-    Lanes lanes() const;
+    bool help() const { return static_cast<int>(joints_.size()) < columns_; }
+    bool made_of(std::size_t rows, int columns) const { return rows == lanes_.rows && columns == columns_; }
+    const Lanes& lanes() const { return lanes_; }
     /// Where the sums of each column are, (256, width), given those of the lanes; `own` holds what must be summed
     /// first.
     std::vector<const int64_t*> by_column(const std::vector<int64_t>& cells, int width,
@@ -28,20 +28,21 @@ class Bundles {
     struct Member {
         int column, stride, radix;
     };
-    struct Lane {
+    struct Joint {
         std::vector<Member> members;
         int size = 1;  // of the joint codes
-        bool joint() const { return members.size() > 1; }
+        bool several() const { return members.size() > 1; }
+        int cells() const { return several() ? size : 256; }
+        bool wide() const { return cells() > 256; }  // takes two bytes
     };
-    void plan(const Codes& codes);
+    void join(const Codes& codes);
+    void arrange();
     void encode(const Codes& codes);
 
-    std::vector<Lane> lanes_;
-    std::vector<int> sizes_;  // of the codes of each lane
-    int columns_, per_block_ = 1;
-    bool help_ = false;
-    std::size_t rows_;
-    LargeVector<uint64_t> words_;  // (blocks, rows)
+    std::vector<Joint> joints_;  // one for each lane, in the order of the lanes
+    int columns_;
+    Lanes lanes_;
+    LargeVector<uint8_t> bytes_;  // (shapes, rows, 8)
 };
 
 }  // namespace permissible::mcboost

@@ -2,6 +2,8 @@
 #include "mcboost/packed.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "common/parallel.hpp"
 
@@ -33,54 +35,59 @@ inline __attribute__((always_inline)) void add(int64_t* cell, const int64_t* wor
     }
 }
 
-/// Adds the words of some rows to the cells of `Count` lanes of a block from lane `First` on. One store per lane and
-/// row, one in every cycle: the machine's limit.
-template <int Words, int Bits, int First, int Count>
+/// Adds the words of some rows to the cells of the lanes of a block from byte `First` on. One store per lane and row,
+/// one in every cycle: the machine's limit; a code is loaded by itself, since to shift it out of a word takes what a
+/// second thread of the core would use.
+template <int Words, int First, int Bytes, int Pairs>
 inline __attribute__((always_inline)) void histogram(const uint8_t* block, const int64_t* packed, std::size_t rows,
                                                      int64_t* __restrict cells) {
     for (std::size_t i = 0; i < rows; ++i) {
-        uint64_t codes;
-        std::memcpy(&codes, block + i * 8, sizeof codes);
+        const uint8_t* row = block + i * 8 + First;
         const int64_t* word = packed + Words * i;
 #pragma GCC unroll 8
-        for (int lane = First; lane < First + Count; ++lane) {
-            const std::size_t code = (codes >> (Bits * lane)) & ((1u << Bits) - 1);
-            add<Words>(cells + Words * ((static_cast<std::size_t>(lane) << Bits) + code), word);
+        for (int lane = 0; lane < Bytes; ++lane) add<Words>(cells + Words * (lane * 256 + row[lane]), word);
+#pragma GCC unroll 4
+        for (int lane = 0; lane < Pairs; ++lane) {
+            uint16_t code;
+            std::memcpy(&code, row + Bytes + 2 * lane, sizeof code);
+            add<Words>(cells + Words * (Bytes * 256 + lane * 512 + (code & 511)), word);
         }
     }
 }
 
-/// The first `count` lanes of a block; of four words a row, four lanes at a time so that their cells stay in the first
-/// cache.
-template <int Words, int Bits, int Count = 64 / Bits>
-inline __attribute__((always_inline)) void histogram_of(int count, const uint8_t* block, const int64_t* packed,
-                                                        std::size_t rows, int64_t* cells) {
-    if constexpr (Count > 0) {
-        if (count < Count) {
-            histogram_of<Words, Bits, Count - 1>(count, block, packed, rows, cells);
-        } else if constexpr (Words == 4 && Count > 4) {
-            histogram<Words, Bits, 0, 4>(block, packed, rows, cells);
-            histogram<Words, Bits, 4, Count - 4>(block, packed, rows, cells);
-        } else {
-            histogram<Words, Bits, 0, Count>(block, packed, rows, cells);
-        }
+using Adder = void (*)(const uint8_t*, const int64_t*, std::size_t, int64_t*);
+
+template <int Bytes, int Pairs>
+void add_shape(const uint8_t* block, const int64_t* packed, std::size_t rows, int64_t* cells) {
+    if constexpr (Bytes + 2 * Pairs <= 8) histogram<1, 0, Bytes, Pairs>(block, packed, rows, cells);
+}
+
+template <int... Index>
+constexpr std::array<Adder, sizeof...(Index)> adders(std::integer_sequence<int, Index...>) {
+    return {add_shape<Index % 9, Index / 9>...};
+}
+
+void add_words(const Shape& shape, const uint8_t* block, const int64_t* packed, std::size_t rows, int64_t* cells) {
+    static constexpr auto kAdders = adders(std::make_integer_sequence<int, 9 * 5>());
+    kAdders[shape.pairs * 9 + shape.bytes](block, packed, rows, cells);
+}
+
+/// Four words a row, four columns at a time so that their cells stay in the first cache.
+template <int First, int Bytes>
+inline __attribute__((always_inline)) void add_quads_from(int bytes, const uint8_t* block, const int64_t* packed,
+                                                          std::size_t rows, int64_t* cells) {
+    if constexpr (Bytes > 0) {
+        if (bytes < Bytes)
+            add_quads_from<First, Bytes - 1>(bytes, block, packed, rows, cells);
+        else
+            histogram<4, First, Bytes, 0>(block, packed, rows, cells);
     }
 }
 
-PERMISSIBLE_CLONES void add_quads(const Lanes& lanes, int count, const uint8_t* block, const int64_t* packed,
-                                  std::size_t rows, int64_t* cells) {
-    if (lanes.bits == 9)
-        histogram_of<4, 9>(count, block, packed, rows, cells);
-    else
-        histogram_of<4, 8>(count, block, packed, rows, cells);
-}
-
-void add_words(const Lanes& lanes, int count, const uint8_t* block, const int64_t* packed, std::size_t rows,
-               int64_t* cells) {
-    if (lanes.bits == 9)
-        histogram_of<1, 9>(count, block, packed, rows, cells);
-    else
-        histogram_of<1, 8>(count, block, packed, rows, cells);
+PERMISSIBLE_CLONES void add_quads(int columns, const uint8_t* block, const int64_t* packed, std::size_t rows,
+                                  int64_t* cells) {
+    add_quads_from<0, 4>(std::min(columns, 4), block, packed, rows, cells);
+    add_quads_from<4, 4>(columns - 4, block, packed, rows, cells + 4 * 4 * 256);
 }
 
 /// Moves packed sums of one word a cell into wide ones and clears them. The low half is a signed sum: what it borrowed
@@ -139,46 +146,75 @@ void pack_rows(const PackedTerms& terms, int t, std::size_t begin, std::size_t r
         }
 }
 
+/// Where the cells of each block begin, and after the last one their number.
+std::vector<std::size_t> first_cells(const Lanes& lanes) {
+    std::vector<std::size_t> first{0};
+    for (const Shape& shape : lanes.shapes) first.push_back(first.back() + shape.cells_before(shape.lanes()));
+    return first;
+}
+
 /// Histograms of every `step`-th block from `first`: words of two packed terms each, four words at a time where there
 /// are as many, kStrip rows at a time.
-void histogram_blocks(const Lanes& lanes, const PackedTerms& terms, int first, int step, std::vector<int64_t>& wide) {
-    const int width = terms.width();
-    const int widest = width / 2 >= 4 ? 4 : 1;
-    static thread_local std::vector<int64_t> cells, words;  // kept: fresh pages at every call cost more than the sums
-    cells.assign(static_cast<std::size_t>(lanes.per_block * lanes.cells()) * widest, 0);
-    words.resize(std::max(words.size(), std::min(kStrip, lanes.rows) * widest));
-    for (std::size_t begin = 0; begin < lanes.rows; begin += kStrip) {
-        const std::size_t rows = std::min(lanes.rows - begin, kStrip);
-        for (int t = 0, group; t < width; t += 2 * group) {
-            group = width - t >= 8 ? 4 : 1;
-            for (int w = 0; w < group; ++w) pack_rows(terms, t + 2 * w, begin, rows, group, words.data() + w);
-            for (int block = first; block < lanes.blocks_count(); block += step) {
-                const uint8_t* bytes = lanes.blocks + (block * lanes.rows + begin) * 8;
-                const int lane = block * lanes.per_block, count = std::min(lanes.count - lane, lanes.per_block);
-                if (group == 4)
-                    add_quads(lanes, count, bytes, words.data(), rows, cells.data());
-                else
-                    add_words(lanes, count, bytes, words.data(), rows, cells.data());
-                for (int l = 0; l < count; ++l)
-                    flush(cells.data() + static_cast<std::size_t>(l) * lanes.cells() * group, group,
-                          &wide[static_cast<std::size_t>(lane + l) * lanes.cells() * width + t], width,
-                          lanes.sizes ? lanes.sizes[lane + l] : lanes.cells());
+class BlockSums {
+  public:
+    BlockSums(const Lanes& lanes, const PackedTerms& terms, std::vector<int64_t>& wide)
+        : lanes_(lanes), terms_(terms), wide_(wide), first_cell_(first_cells(lanes)) {
+        for (const Shape& shape : lanes.shapes) first_lane_.push_back(first_lane_.back() + shape.lanes());
+    }
+
+    void add(std::size_t first, std::size_t step) {
+        const int width = terms_.width(), widest = width / 2 >= 4 ? 4 : 1;
+        static thread_local std::vector<int64_t> cells, words;  // kept: fresh pages cost more than the sums
+        cells.assign(8 * 256 * widest, 0);
+        words.resize(std::max(words.size(), std::min(kStrip, lanes_.rows) * widest));
+        for (std::size_t begin = 0; begin < lanes_.rows; begin += kStrip) {
+            const std::size_t rows = std::min(lanes_.rows - begin, kStrip);
+            for (int t = 0, group; t < width; t += 2 * group) {
+                group = width - t >= 8 ? 4 : 1;
+                for (int w = 0; w < group; ++w) pack_rows(terms_, t + 2 * w, begin, rows, group, words.data() + w);
+                for (std::size_t block = first; block < lanes_.shapes.size(); block += step) {
+                    const uint8_t* bytes = lanes_.blocks + (block * lanes_.rows + begin) * 8;
+                    if (group == 4)
+                        add_quads(lanes_.shapes[block].bytes, bytes, words.data(), rows, cells.data());
+                    else
+                        add_words(lanes_.shapes[block], bytes, words.data(), rows, cells.data());
+                    flush_block(block, t, group, cells.data());
+                }
             }
         }
     }
-}
+
+  private:
+    void flush_block(std::size_t block, int t, int group, int64_t* cells) {
+        const Shape& shape = lanes_.shapes[block];
+        const int width = terms_.width();
+        for (int lane = 0; lane < shape.lanes(); ++lane) {
+            const std::size_t at = shape.cells_before(lane);
+            const int codes = lanes_.sizes.empty() ? shape.cells_of(lane) : lanes_.sizes[first_lane_[block] + lane];
+            flush(cells + at * group, group, &wide_[(first_cell_[block] + at) * width + t], width, codes);
+        }
+    }
+
+    const Lanes& lanes_;
+    const PackedTerms& terms_;
+    std::vector<int64_t>& wide_;
+    std::vector<std::size_t> first_cell_, first_lane_{0};
+};
 
 }  // namespace
 
 Lanes lanes_of(const Codes& codes) {
-    return {codes.blocks, codes.rows, codes.columns, 8, 8, nullptr};
+    Lanes lanes{codes.blocks, codes.rows, {}, {}};
+    for (int c = 0; c < codes.columns; c += 8) lanes.shapes.push_back({std::min(8, codes.columns - c), 0});
+    return lanes;
 }
 
 std::vector<int64_t> packed_histograms(const Lanes& lanes, const PackedTerms& terms, int threads) {
-    std::vector<int64_t> cells(static_cast<std::size_t>(lanes.count) * lanes.cells() * terms.width(), 0);
-    const auto shares = std::min(threads, lanes.blocks_count());
+    std::vector<int64_t> cells(first_cells(lanes).back() * terms.width(), 0);
+    BlockSums sums(lanes, terms, cells);
+    const auto shares = std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(lanes.shapes.size()));
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int s = 0; s < shares; ++s) histogram_blocks(lanes, terms, s, shares, cells);
+    for (std::ptrdiff_t s = 0; s < shares; ++s) sums.add(s, shares);
     return cells;
 }
 

@@ -32,18 +32,24 @@ struct PackedTerms {
     }  // with nothing where a word is half empty
 };
 
-/// By what it is counted: lane l is `bits` (8 or 9) bits of the eight bytes that block l / per_block has of each row.
+/// The eight bytes that a block has of each row: codes of one byte, then codes of two, which are below 512.
+struct Shape {
+    int bytes, pairs;
+    int lanes() const { return bytes + pairs; }
+    int cells_of(int lane) const { return lane < bytes ? 256 : 512; }
+    std::size_t cells_before(int lane) const { return 256 * lane + 256 * (lane > bytes ? lane - bytes : 0); }
+};
+
+/// By what it is counted. A lane is a code of every row: a column, or several joined (bundles.hpp).
 struct Lanes {
-    const uint8_t* blocks;  // (blocks, rows, 8)
+    const uint8_t* blocks;  // (shapes, rows, 8)
     std::size_t rows;
-    int count, per_block, bits;
-    const int* sizes;  // (count): the codes of lane l are below it; null where any may come
-    int cells() const { return 1 << bits; }
-    int blocks_count() const { return (count + per_block - 1) / per_block; }
+    std::vector<Shape> shapes;
+    std::vector<int> sizes;  // the codes of each lane are below it; empty where any may come
 };
 Lanes lanes_of(const Codes& codes);
 
-/// Sums by code of all rows: (lanes, cells of a lane, width).
+/// Sums by code of all rows, (cells of a lane, width) for one lane after the other.
 std::vector<int64_t> packed_histograms(const Lanes& lanes, const PackedTerms& terms, int threads);
 
 }  // namespace permissible::mcboost
