@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kMost = 512;  // joint codes of a lane: two columns of 21 values, five of two; more would leave the cache
 
+constexpr std::size_t kRows = 1024;  // at a time: what all lanes read and write of them stays near
+
 }  // namespace
 
 Bundles::Bundles(const Codes& codes) : columns_(codes.columns), lanes_{nullptr, codes.rows, {}, {}} {
@@ -62,27 +64,39 @@ void Bundles::arrange() {
 }
 
 void Bundles::encode(const Codes& codes) {
-    const std::size_t n = codes.rows;
-    bytes_.assign(lanes_.shapes.size() * n * 8, 0);
+    bytes_.assign(lanes_.shapes.size() * codes.rows * 8, 0);
     lanes_.blocks = bytes_.data();
-    std::vector<uint16_t> joined(n);
-    auto joint = joints_.begin();
-    for (std::size_t block = 0; block < lanes_.shapes.size(); ++block)
-        for (int lane = 0, at = 0; lane < lanes_.shapes[block].lanes(); ++lane, ++joint) {
-            std::fill(joined.begin(), joined.end(), uint16_t{0});
-            for (const Member& member : joint->members) {
-                const uint8_t* column = codes.column(member.column);
-                const int last = joint->several() ? member.radix - 1 : kMissingCode;
-                for (std::size_t i = 0; i < n; ++i) {
-                    const int code = column[8 * i], digit = code == kMissingCode ? last : code;
-                    joined[i] = static_cast<uint16_t>(joined[i] + digit * member.stride);
-                }
+    for (std::size_t begin = 0; begin < codes.rows; begin += kRows) {
+        const std::size_t count = std::min(kRows, codes.rows - begin);
+        auto joint = joints_.begin();
+        for (std::size_t block = 0; block < lanes_.shapes.size(); ++block) {
+            uint8_t* to = &bytes_[(block * codes.rows + begin) * 8];
+            for (int lane = 0; lane < lanes_.shapes[block].lanes(); ++lane, ++joint) {
+                write_codes(*joint, codes, begin, count, to);
+                to += joint->wide() ? 2 : 1;
             }
-            const std::size_t size = joint->wide() ? 2 : 1;  // the low byte comes first
-            uint8_t* to = &bytes_[block * n * 8 + at];
-            for (std::size_t i = 0; i < n; ++i) std::memcpy(to + 8 * i, &joined[i], size);
-            at += static_cast<int>(size);
         }
+    }
+}
+
+void Bundles::write_codes(const Joint& joint, const Codes& codes, std::size_t begin, std::size_t count, uint8_t* to) {
+    if (!joint.several()) {
+        const uint8_t* column = codes.column(joint.members[0].column) + 8 * begin;
+        for (std::size_t i = 0; i < count; ++i) to[8 * i] = column[8 * i];
+        return;
+    }
+    int joined[kRows] = {};
+    for (const Member& member : joint.members) {
+        const uint8_t* column = codes.column(member.column) + 8 * begin;
+        const int stride = member.stride, last = member.radix - 1;
+        for (std::size_t i = 0; i < count; ++i) {
+            const int code = column[8 * i];
+            joined[i] += (code == kMissingCode ? last : code) * stride;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) to[8 * i] = static_cast<uint8_t>(joined[i] & 255);
+    if (joint.wide())
+        for (std::size_t i = 0; i < count; ++i) to[8 * i + 1] = static_cast<uint8_t>(joined[i] >> 8);
 }
 
 std::vector<const int64_t*> Bundles::by_column(const std::vector<int64_t>& cells, int width,

@@ -38,6 +38,8 @@ class Bundles {
     void join(const Codes& codes);
     void arrange();
     void encode(const Codes& codes);
+    /// The codes of one lane of some rows, eight bytes apart.
+    static void write_codes(const Joint& joint, const Codes& codes, std::size_t begin, std::size_t count, uint8_t* to);
 
     std::vector<Joint> joints_;  // one for each lane, in the order of the lanes
     int columns_;

@@ -48,9 +48,8 @@ inline __attribute__((always_inline)) void histogram(const uint8_t* block, const
         for (int lane = 0; lane < Bytes; ++lane) add<Words>(cells + Words * (lane * 256 + row[lane]), word);
 #pragma GCC unroll 4
         for (int lane = 0; lane < Pairs; ++lane) {
-            uint16_t code;
-            std::memcpy(&code, row + Bytes + 2 * lane, sizeof code);
-            add<Words>(cells + Words * (Bytes * 256 + lane * 512 + (code & 511)), word);
+            const uint8_t* code = row + Bytes + 2 * lane;  // the low byte comes first
+            add<Words>(cells + Words * (Bytes * 256 + lane * 512 + ((code[0] | code[1] << 8) & 511)), word);
         }
     }
 }
