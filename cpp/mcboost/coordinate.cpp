@@ -1,6 +1,7 @@
 // One coordinate of a round after the other (Algorithm 1): derivatives, steps, and the scores at its end.
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "common/exponential.hpp"
 #include "common/parallel.hpp"
@@ -147,38 +148,36 @@ void State::advance_two(int coordinate, const double values[2], double rate) {
     if (derives) note_sizes(largest);
 }
 
-void State::finish_block(Block rows, Leaders& leaders) {
+// Class j is the pivot of coordinate j-1, and below the pivots of coordinate j and later ones: S_j moves by
+// sum_{r >= j} c_r f_r - j c_{j-1} f_{j-1}, classes from the last to the first. Here f is one of two values.
+void State::finish_by_sides(Block rows, Leaders& leaders) {
     const std::size_t count = rows.end - rows.begin;
     double moved[kChunk];
     std::fill(moved, moved + count, 0.0);
-    if (std::all_of(two_.begin(), two_.end(), [](const TwoSteps& step) { return step.taken; })) {
-        std::fill(leaders.top, leaders.top + count, -std::numeric_limits<double>::infinity());
-        SideMove below{&sides_[rows.begin], {0.0, 0.0}};
-        for (int j = classes_ - 1; j >= 0; --j) {  // class j is the pivot of j-1, and below the pivots of j and later
-            SideMove pivot{&sides_[rows.begin], {0.0, 0.0}};
-            if (j > 0) {
-                const double own = -j * coordinate_scale(j - 1), *move = two_[j - 1].move;
-                pivot = {&sides_[(j - 1) * rows_ + rows.begin], {own * move[0], own * move[1]}};
-            }
-            move_by_sides(below, pivot, j, count, moved, &scores[j * rows_ + rows.begin], leaders.top, leaders.best);
-            if (j > 0) {
-                const double c = coordinate_scale(j - 1), *move = two_[j - 1].move;
-                below = {pivot.side, {c * move[0], c * move[1]}};
-            }
+    std::fill(leaders.top, leaders.top + count, -std::numeric_limits<double>::infinity());
+    const SideMove nothing{&sides_[rows.begin], {0.0, 0.0}};
+    SideMove below = nothing;
+    for (int j = classes_ - 1; j >= 0; --j) {
+        SideMove pivot = nothing, next = nothing;
+        if (j > 0) {
+            const double c = coordinate_scale(j - 1), own = -j * c, *move = two_[j - 1].move;
+            pivot = {&sides_[(j - 1) * rows_ + rows.begin], {own * move[0], own * move[1]}};
+            next = {pivot.side, {c * move[0], c * move[1]}};
         }
-        return;
+        move_by_sides(below, pivot, j, count, moved, &scores[j * rows_ + rows.begin], leaders.top, leaders.best);
+        below = next;
     }
-    double buffers[2][kChunk];
-    const double *next = nullptr, *own = nullptr;  // the moves along coordinates j and j-1
+}
+
+// The same with any f, which `advance` left in place of the pivot's term.
+void State::finish_by_steps(Block rows, Leaders& leaders) {
+    const std::size_t count = rows.end - rows.begin;
+    double moved[kChunk];
+    std::fill(moved, moved + count, 0.0);
+    const double* next = nullptr;
     for (int j = classes_ - 1; j >= 0; --j) {
         const std::size_t at = static_cast<std::size_t>(j) * rows_ + rows.begin;
-        own = nullptr;
-        if (j > 0 && two_[j - 1].taken) {
-            spread_two(two_[j - 1].move, &sides_[at - rows_], count, buffers[j % 2]);
-            own = buffers[j % 2];
-        } else if (j > 0) {
-            own = &terms_[at];
-        }
+        const double* own = j > 0 ? &terms_[at] : nullptr;
         add_moves(next, next ? coordinate_scale(j) : 0.0, own, own ? -j * coordinate_scale(j - 1) : 0.0, count, moved,
                   &scores[at]);
         next = own;
@@ -187,7 +186,10 @@ void State::finish_block(Block rows, Leaders& leaders) {
 }
 
 void State::finish_round() {
-    started_ = begin_after([&](Block rows, Leaders& leaders) { finish_block(rows, leaders); });
+    const auto sided = std::count_if(two_.begin(), two_.end(), [](const TwoSteps& step) { return step.taken; });
+    if (sided != 0 && sided != classes_ - 1) throw std::logic_error("a round takes steps of one kind");
+    started_ = begin_after(
+        [&](Block rows, Leaders& leaders) { sided ? finish_by_sides(rows, leaders) : finish_by_steps(rows, leaders); });
     begun_ = true;
 }
 

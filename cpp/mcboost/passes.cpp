@@ -81,12 +81,6 @@ PERMISSIBLE_WIDE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* s
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void spread_two(const double values[2], const uint8_t* side, std::size_t count,
-                                        double* __restrict out) {
-    const double right = values[0], left = values[1];
-    for (std::size_t i = 0; i < count; ++i) out[i] = side[i] != 0 ? left : right;
-}
-
 PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
                                           double* total) {
     if (!costs) {

@@ -56,9 +56,6 @@ Sizes gll_advance(const TwoMoves& moves, const uint8_t* side, const double* befo
 void add_moves(const double* next, double below, const double* pivot, double own, std::size_t count, double* moved,
                double* scores);
 
-/// out = the value of the side each row is on.
-void spread_two(const double values[2], const uint8_t* side, std::size_t count, double* out);
-
 /// add_moves for steps of two values, and the largest score so far: moved += below, scores += moved + pivot, each by
 /// the side a row is on. For the classes from the last to the first; top is -infinity before.
 struct SideMove {

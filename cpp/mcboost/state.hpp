@@ -124,7 +124,8 @@ class State {
     /// Begins a round, block by block, each right after `move` has changed its scores and found their leaders.
     RoundSums begin_after(const std::function<void(Block, Leaders&)>& move);
     void find_leaders(Block rows, Leaders& leaders) const;
-    void finish_block(Block rows, Leaders& leaders);
+    void finish_by_sides(Block rows, Leaders& leaders);
+    void finish_by_steps(Block rows, Leaders& leaders);
     GllCoordinate gll_view(Block rows, int coordinate) const;
     template <Loss L>
     void derive_block(Block rows, int coordinate);

@@ -20,12 +20,13 @@ const double* term_of(const State& state, int term, int outputs) {
                           : state.curvature.data();
 }
 
-/// The sums of one column up to each of its codes, and the gains of splitting there.
+/// For every code of a column: the squares of the sums up to it and above it, and the gain of splitting there,
+/// |sum w|^2 / (sum h + l2) of each side less that of all, w the gradients and h the curvature.
 struct Candidates {
     double left_squares[256], right_squares[256], gain[256];
 };
 
-double sum_of(int64_t cells, double unit) {
+inline double sum_of(int64_t cells, double unit) {
     return static_cast<double>(cells) * unit;
 }
 
@@ -34,7 +35,7 @@ double sum_of(int64_t cells, double unit) {
 PERMISSIBLE_WIDE_CLONES void add_squares(const int64_t* up_to, int64_t total, double unit, int count,
                                          Candidates& found) {
     for (int k = 0; k < count; ++k) {
-        const double left = static_cast<double>(up_to[k]) * unit, right = static_cast<double>(total - up_to[k]) * unit;
+        const double left = sum_of(up_to[k], unit), right = sum_of(total - up_to[k], unit);
         found.left_squares[k] += left * left;
         found.right_squares[k] += right * right;
     }
@@ -45,7 +46,7 @@ PERMISSIBLE_WIDE_CLONES void weigh_gains(const int64_t* up_to, int64_t total, do
                                          int count, Candidates& found) {
     for (int k = 0; k < count; ++k) {
         const int64_t on_left = up_to[k], on_right = total - on_left;
-        const double left = static_cast<double>(on_left) * unit, right = static_cast<double>(on_right) * unit;
+        const double left = sum_of(on_left, unit), right = sum_of(on_right, unit);
         const double gain =
             found.left_squares[k] / (left + l2 + 1e-12) + found.right_squares[k] / (right + l2 + 1e-12) - parent;
         found.gain[k] = on_left > 0 && on_right > 0 ? gain : 0.0;

@@ -262,30 +262,10 @@ def test_columns_that_share_a_lane_change_nothing(few, threads):
 def test_bundles_of_other_codes_are_refused():
     target, costs, functions, weight, _ = problem(1, n=30, m=4)
     state = state_of("gll", target, costs, weight, scores_of(functions))
-    blocks, named, bins = (
-        np.zeros((1, 20, 8), dtype=np.uint8),
-        np.zeros(3, dtype=np.uint8),
-        np.full(3, 2, dtype=np.int32),
-    )
-    bundles = kernel.Bundles(blocks, named, bins)
+    blocks, named, bins = np.zeros((1, 30, 8), np.uint8), np.zeros(3, np.uint8), np.full(3, 2, np.int32)
+    others = kernel.Bundles(blocks[:, :20].copy(), named, bins)
     with pytest.raises(ValueError, match="bundles of other codes"):
-        state.round_trees(
-            np.zeros((1, 30, 8), dtype=np.uint8),
-            named,
-            bins,
-            None,
-            0.5,
-            False,
-            2,
-            0,
-            0,
-            0.0,
-            1.0,
-            False,
-            1.0,
-            0,
-            bundles,
-        )
+        state.round_trees(blocks, named, bins, None, 0.5, False, 2, 0, 0, 0.0, 1.0, False, 1.0, 0, others)
 
 
 def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
