@@ -1,5 +1,6 @@
 """Scores become actions: hard, weighted, reject, boundaries, soft, cost matrix; each with its theoretical loss."""
 
+from permissible.decisions.alignment import decision_for
 from permissible.decisions.binary import Boundaries, Hard, Reject, Soft, Weighted
 from permissible.decisions.cost import CostMatrix
 from permissible.decisions.documents import from_document
@@ -15,5 +16,6 @@ __all__ = [
     "Soft",
     "Weighted",
     "class_codes",
+    "decision_for",
     "from_document",
 ]

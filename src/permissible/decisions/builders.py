@@ -14,6 +14,28 @@ from permissible.validation.numbers import real_number, whole_number
 REJECT = "reject"
 
 
+def named_costs(matrix: Any, classes: Any) -> tuple[Any, Any]:
+    """Return costs and classes; a data frame with labels names its classes itself, its rows in the order of its columns."""
+    labels = frame_labels(matrix)
+    if labels is None or classes is not None:
+        return matrix, classes
+    index = list(matrix.index) if hasattr(matrix, "index") else []
+    if set(index) == set(labels) and len(index) == len(labels):
+        return matrix.to_numpy()[[index.index(name) for name in labels]], labels
+    if index and index != list(range(len(index))):
+        came = Words(f"rows {shown(index)} and columns {shown(labels)}")
+        raise refusal("matrix", "a data frame that names the same classes in its rows as in its columns", came)
+    return matrix.to_numpy(), labels
+
+
+def frame_labels(table: Any) -> list[Any] | None:
+    """The names of the columns of a data frame; None for an array, or where they are only numbered."""
+    if not hasattr(table, "columns") or not hasattr(table, "to_numpy"):
+        return None
+    labels = np.asarray(table.columns).tolist()
+    return None if labels == list(range(len(labels))) else labels
+
+
 def weight_costs(weights: ArrayLike | Mapping[Any, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
     """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
     classes = tuple(weights) if isinstance(weights, Mapping) else None

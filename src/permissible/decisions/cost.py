@@ -7,7 +7,7 @@ index among equals; a rejection, where it has a price, is chosen when it is stri
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, checked_costs, real_numbers, refusal, refusal_type
 
+RejectCost: TypeAlias = float | FloatArray | Mapping[Any, float] | None
+"""What a user may give; a `CostMatrix` holds a number, or an array in the order of its rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class CostMatrix(Decision):
@@ -25,11 +28,14 @@ class CostMatrix(Decision):
     Parameters
     ----------
     matrix : array of shape (M, M)
-        ``matrix[true, predicted]``, non-negative, zero diagonal, at least one positive entry in each row.
-    reject_cost : float or array of shape (M,), optional
-        Price of not deciding, the same for all or by true class.
+        ``matrix[true, predicted]``, non-negative, zero diagonal, at least one positive entry in each row. A data frame names
+        its classes.
+    reject_cost : float, array of shape (M,) or mapping from class, optional
+        Price of not deciding, the same for all or by true class; an array is in the order of the rows of the matrix.
     classes : sequence, optional
-        The class of each row; needed only when they are not in the order of the estimator's ``classes_``.
+        The class of each row and column, in any order. An estimator, a scorer, a report or an export finds its classes by these
+        names; without them row k belongs to ``classes_[k]``, and estimators sort their classes. `decide` and `loss` know no
+        estimator: they take probabilities and codes in the order of the matrix.
 
     Examples
     --------
@@ -46,55 +52,55 @@ class CostMatrix(Decision):
     classes: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        matrix = checked_costs(self.matrix)
+        costs, classes = builders.named_costs(self.matrix, self.classes)
+        matrix = checked_costs(costs)
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
-        object.__setattr__(self, "reject_cost", _checked_reject(self.reject_cost, len(matrix)))
-        if self.classes is not None:
-            object.__setattr__(self, "classes", _checked_classes(self.classes, len(matrix)))
+        if classes is not None:
+            object.__setattr__(self, "classes", _checked_classes(classes, len(matrix)))
+        object.__setattr__(self, "reject_cost", _checked_reject(self.reject_cost, len(matrix), self.classes))
 
     # -- ways to write it down ------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_class_weights(
-        cls, weights: ArrayLike | Mapping[Any, float], reject_cost: float | FloatArray | None = None
-    ) -> Self:
+    def from_class_weights(cls, weights: ArrayLike | Mapping[Any, float], reject_cost: RejectCost = None) -> Self:
         """Build costs that depend on the true class only: missing class j costs weights[j].
 
-        A mapping names the classes; a sequence gives them in the order of ``classes_``.
+        A mapping names the classes, which are then sorted as estimators sort theirs, so that its order does not matter; a
+        sequence gives them in the order of ``classes_``.
         """
         matrix, classes = builders.weight_costs(weights)
-        return cls(matrix, reject_cost, classes)
+        return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
 
     @classmethod
-    def from_hierarchy(cls, tree: Any, reject_cost: float | FloatArray | None = None) -> Self:
+    def from_hierarchy(cls, tree: Any, reject_cost: RejectCost = None) -> Self:
         """Build costs from a hierarchy: the number of edges between two classes in the tree.
 
-        Branches are mappings (names of inner nodes are free) or lists, leaves are class names.
+        Branches are mappings (names of inner nodes are free) or lists, leaves are class names; the classes are sorted.
 
         Examples
         --------
         >>> import permissible as pm
         >>> pm.CostMatrix.from_hierarchy({"animal": ["cat", "dog"], "vehicle": ["car"]}).matrix
-        array([[0., 2., 4.],
-               [2., 0., 4.],
-               [4., 4., 0.]])
+        array([[0., 4., 4.],
+               [4., 0., 2.],
+               [4., 2., 0.]])
         """
         matrix, classes = builders.hierarchy_costs(tree)
-        return cls(matrix, reject_cost, classes)
+        return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
 
     @classmethod
-    def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: float | FloatArray | None = None) -> Self:
+    def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: RejectCost = None) -> Self:
         """Build costs of classes on an ordered scale: the distance of true and predicted, to a power."""
-        return cls(builders.ordinal_costs(n_classes, power), reject_cost)
+        return cls(builders.ordinal_costs(n_classes, power), reject_cost)  # type: ignore[arg-type]
 
     @classmethod
     def from_csv(cls, path: "str | PathLike[str]") -> Self:
-        """Read costs from a CSV file: predicted classes as header, true classes in the first column.
+        """Read costs from a CSV file: predicted classes as header, true classes in the first column, in any order.
 
         A last column called ``reject`` gives the price of rejection by true class.
         """
-        return cls(*builders.read_costs(path))
+        return cls(*builders.read_costs(path))._sorted()
 
     @classmethod
     def random_symmetric(cls, n_classes: int, low: float = 1.0, high: float = 10.0, seed: int = 0) -> Self:
@@ -136,7 +142,7 @@ class CostMatrix(Decision):
 
     def aligned(self, classes: ArrayLike) -> Self:
         """Return the matrix with rows and columns in the order of `classes`."""
-        wanted = np.asarray(classes).tolist()
+        wanted = _names(classes)
         if self.classes is None:
             if len(wanted) != self.n_classes:
                 raise refusal(
@@ -144,10 +150,25 @@ class CostMatrix(Decision):
                 )
             return self
         if set(wanted) != set(self.classes):
-            raise refusal("classes", f"those of the estimator, {wanted}", list(self.classes))
+            unknown = [name for name in self.classes if name not in wanted]
+            missing = [name for name in wanted if name not in self.classes]
+            odd = [
+                f"{word} {', '.join(map(repr, names))}"
+                for word, names in (("unknown", unknown), ("no", missing))
+                if names
+            ]
+            came = Words(f"{list(self.classes)} ({'; '.join(odd)})")
+            raise refusal("classes", f"those of the estimator, {wanted}", came)
         order = [self.classes.index(name) for name in wanted]
         reject = self.reject_cost[order] if isinstance(self.reject_cost, np.ndarray) else self.reject_cost
         return type(self)(self.matrix[np.ix_(order, order)], reject, tuple(wanted))
+
+    def _sorted(self) -> Self:
+        """The classes sorted, as those of an estimator are; classes that cannot be compared stay as they came."""
+        try:
+            return self if self.classes is None else self.aligned(sorted(self.classes))
+        except TypeError:
+            return self
 
     def to_document(self) -> dict[str, Any]:
         """Return the decision as plain data for JSON."""
@@ -173,19 +194,31 @@ class CostMatrix(Decision):
         return hash(self._key())
 
 
+def _names(classes: Any) -> list[Any]:
+    """Class names as plain Python values, each of its own type."""
+    return [name.item() if isinstance(name, np.generic) else name for name in classes]
+
+
 def _checked_classes(given: Any, n_classes: int) -> tuple[Any, ...]:
     expected = f"{n_classes} different classes, one for each row"
-    listed = None if isinstance(given, str | bytes) else np.asarray(given).tolist()
-    if not isinstance(listed, list) or any(isinstance(name, list | dict | set) for name in listed):
+    listed = None if isinstance(given, str | bytes) or not hasattr(given, "__iter__") else _names(given)
+    if listed is None or any(isinstance(name, list | dict | set | np.ndarray) for name in listed):
         raise refusal_type("classes", expected, given)
     if len(listed) != n_classes or len(set(listed)) != len(listed):
         raise refusal("classes", expected, listed)
     return tuple(listed)
 
 
-def _checked_reject(reject_cost: object, n_classes: int) -> float | FloatArray | None:
+def _checked_reject(reject_cost: Any, n_classes: int, classes: tuple[Any, ...] | None) -> float | FloatArray | None:
     if reject_cost is None:
         return None
+    if isinstance(reject_cost, Mapping):
+        if classes is None or set(reject_cost) != set(classes):
+            expected = "a number, or one for each true class" + ("" if classes is None else f" of {list(classes)}")
+            raise refusal(
+                "reject_cost", expected, Words(f"a mapping from {list(reject_cost)}"), "name the same classes"
+            )
+        reject_cost = [reject_cost[name] for name in classes]
     column = np.array(real_numbers("reject_cost", reject_cost, "a number, or one for each true class"))
     if column.shape not in ((), (n_classes,)):
         raise refusal("reject_cost", f"a number or {n_classes} numbers", Words(f"shape {column.shape}"))

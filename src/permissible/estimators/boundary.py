@@ -8,13 +8,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.decisions import Hard, decision_for
 from permissible.distributed.parted import Parted
 from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import remember_schema, seed, threads
-from permissible.estimators.matrix import matrix
+from permissible.estimators.matrix import matrix, remember_kinds
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.whole import whole
 from permissible.learners.boundary import (
@@ -30,7 +31,7 @@ from permissible.learners.boundary import (
 )
 from permissible.learners.boundary.kernel_soft import solve_kernel_soft
 from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
-from permissible.learners.boundary.target import boundaries_of
+from permissible.learners.boundary.target import boundaries_of, tie_is_positive
 from permissible.learners.honesty import LOOK, Doubts, looked_at, of_boundary, spread
 from permissible.models.kernel import Kernel, KernelModel
 from permissible.models.linear import LinearModel
@@ -192,6 +193,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         fit = fit_parts(self, data, target)
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
+        remember_kinds(self, data.binning.schema)
         for name in ("support_", "dual_coef_", "stream_", "schema_"):
             self.__dict__.pop(name, None)
         self.fit_: LinearFit | KernelFit = fit
@@ -323,16 +325,22 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - positive, positive])
 
     def predict_region(self, X: ArrayLike) -> IntArray:
-        """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}."""
+        """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class, p = 1/2 the second."""
         rows = self._rows(X)
-        return self.model_.region(rows)
+        return self.model_.region(rows, closed="left" if isinstance(self.boundaries, Hard) else "right")
 
     def predict(self, X: ArrayLike) -> AnyArray:
-        """Return labels: the side of the one boundary, or of probability 1/2 when there are several (or none)."""
-        above = self.decision_function(X) > self.target_.cutoff
+        """Return labels: the side of the one boundary, or of probability 1/2 when there are several (or none).
+
+        On a boundary itself the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of
+        several boundaries or none, the second class, as in all classifiers of two classes.
+        """
+        score, cutoff = self.decision_function(X), self.target_.cutoff
+        above = score >= cutoff if tie_is_positive(self.boundaries) else score > cutoff
         return np.asarray(self.classes_[above.astype(np.intp)])
 
     def decide(self, X: ArrayLike, decision: Any = None) -> AnyArray:
-        """Return the actions of a decision (by default the one fitted for) on the same probabilities."""
+        """Return the actions of a decision, or an array of costs (by default the decision fitted for), on the probabilities."""
+        proba = self.predict_proba(X)
         chosen = decision_of(self.boundaries) if decision is None else decision
-        return np.asarray(chosen.decide(self.predict_proba(X)))
+        return np.asarray(decision_for(chosen, self.classes_).decide(proba))

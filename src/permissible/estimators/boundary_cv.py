@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from permissible.decisions import Decision, class_codes
+from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.intake import seed
@@ -188,7 +188,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
             if target.segments is None:
                 return np.asarray(target.loss.b * np.asarray(target.loss.value(margin)))
             return target.segments.loss(positive, margin)
-        decision = decision_of(self.boundaries) if isinstance(self.tuning, str) else self.tuning
+        decision = decision_for(
+            decision_of(self.boundaries) if isinstance(self.tuning, str) else self.tuning, self.classes_
+        )
         codes = class_codes(positive.astype(np.int64), np.array([0, 1]))
         return np.asarray(decision.loss(codes, np.asarray(target.loss.probability(score))))
 

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import CostMatrix, Decision
+from permissible.decisions import CostMatrix, Decision, decision_for
 from permissible.estimators.fitted import filed
 from permissible.estimators.intake import rows
+from permissible.estimators.matrix import numeric_schema
+from permissible.learners.boundary.target import tie_is_positive
 from permissible.models.actions import Actions, actions_of
 from permissible.models.cards import one_versus_rest
 from permissible.models.evaluate import adds, holds, words
 from permissible.models.scorecard import RuleTerm, Scorecard, Term, scorecard
 from permissible.table.reading import read
-from permissible.table.schema import Column, Schema
+from permissible.table.schema import Schema
 from permissible.table.table import Table
 
 
@@ -32,9 +34,7 @@ def schema_of(estimator: Any) -> Schema:
     known: Schema | None = getattr(estimator, "schema_", None)
     if known is not None:
         return known
-    names = getattr(estimator, "feature_names_in_", None)
-    made_up = [f"x{j}" for j in range(estimator.n_features_in_)]
-    return Schema(tuple(Column(str(name)) for name in (made_up if names is None else names)), names is not None)
+    return numeric_schema(estimator)
 
 
 def table_of(estimator: Any, X: Any) -> Table:
@@ -47,17 +47,22 @@ def labels_of(estimator: Any) -> list[Any]:
     return list(np.asarray(estimator.classes_).tolist())
 
 
-def actions_for(estimator: Any, decision: Decision | None) -> Actions:
-    """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
+def decision_asked(estimator: Any, decision: Any) -> Decision | None:
+    """The decision that was asked for, else the one that the estimator was saved with, for its classes; None: `predict`."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
-    link = card_of(estimator).link
+    return None if chosen is None else decision_for(chosen, estimator.classes_)
+
+
+def actions_for(estimator: Any, decision: Any) -> Actions:
+    """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
+    chosen, labels, link = decision_asked(estimator, decision), labels_of(estimator), card_of(estimator).link
     if link.kind == "softmax" and chosen is None:  # multiclass boosting: the largest score, or the least expected cost
         if getattr(estimator, "decision", "argmax") != "bayes":
-            return Actions("largest", tuple(labels_of(estimator)), by_score=True)
+            return Actions("largest", tuple(labels), by_score=True)
         chosen = CostMatrix(estimator.cost_matrix_.matrix)
-    target = getattr(estimator, "target_", None)  # of a boundary classifier, whose regions are right-closed
-    cutoff = 0.0 if target is None else float(target.cutoff)
-    return actions_of(chosen, labels_of(estimator), link.loss, cutoff, target is None, link.kind != "probabilities")
+    target = getattr(estimator, "target_", None)  # of a boundary classifier
+    cutoff, goes_up = (0.0, True) if target is None else (float(target.cutoff), tie_is_positive(estimator.boundaries))
+    return actions_of(chosen, labels, link.losses, cutoff, goes_up, link.kind == "loss")
 
 
 def contributions(estimator: Any, X: Any) -> tuple[Scorecard, list[tuple[str, bool | None, list[float]]]]:

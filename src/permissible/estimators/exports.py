@@ -41,8 +41,9 @@ class Exports:
         table : str
             The table that holds the rows, its columns named as in fit.
         dialect : {"ansi", "duckdb", "postgres", "sqlite"}
-        decision : Decision, optional
-            How to decide; as `predict` does unless given. "No decision" is NULL.
+        decision : Decision or array of costs, optional
+            How to decide; as `predict` does unless given. "No decision" is NULL, and so is every answer for a row in which a
+            value is missing that the model needs (linear and kernel models refuse such rows in Python).
         keep : sequence of str, optional
             Columns to return beside the answer; all of them unless given.
         prefix : str
@@ -56,7 +57,10 @@ class Exports:
         )
 
     def to_python(self, *, decision: "Decision | None" = None) -> str:
-        """Write the model as Python source with functions score(row), probability(row) and decide(row); it imports only math."""
+        """Write the model as Python source: functions score(row), probability(row) and decide(row); it imports only math.
+
+        `decision` is how to decide, as `predict` does unless given; "no decision" is None.
+        """
         from permissible.estimators.cards import actions_for, card_of
         from permissible.models import python
 
@@ -65,7 +69,17 @@ class Exports:
     def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
 
-        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1).
+        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1): text where a
+        category is text, int64 where all are whole numbers, else a number. Missing is NaN, "" in text, and the smallest int64.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}
+            Of the numbers, those that go in among them. float32 has seven digits: values that agree in these fall on the same
+            side of every threshold, so that a column of large numbers that differ little (times in seconds since 1970, long
+            identifiers) gets other answers than `predict` gives. Take "float64" for such columns: it decides as `predict` does.
+        decision : Decision or array of costs, optional
+            How to decide; as `predict` does unless given. "No decision" is the label "reject".
         """
         from permissible.estimators.cards import actions_for, card_of
         from permissible.models.onnx import to_graph

@@ -177,7 +177,8 @@ def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
     }
     estimator = restored(kind, given, model, schema, _read_classes(fields["classes"]), read_record(fields["fit"]), node)
     if not fields["decision"].is_null():
-        estimator.decision_ = decisions.from_document(read_record(fields["decision"]))
+        decision = decisions.from_document(read_record(fields["decision"]))
+        estimator.decision_ = decisions.decision_for(decision, estimator.classes_)
     notes = read_record(fields["notes"])
     if notes:
         estimator.notes_ = notes

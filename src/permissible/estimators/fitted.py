@@ -7,6 +7,7 @@ import numpy as np
 
 from permissible.decisions import CostMatrix
 from permissible.estimators.intake import remember_schema
+from permissible.estimators.matrix import remember_kinds
 from permissible.models.kernel import KernelModel
 from permissible.models.node import Node
 from permissible.table.schema import Schema
@@ -89,6 +90,7 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
         estimator.support_vectors_ = model.support
     else:
         estimator.coef_ = model.coef[None, :]
+    remember_kinds(estimator, estimator.schema_)
     del estimator.schema_  # it checks its rows by scikit-learn's own rules
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from permissible.decisions import CostMatrix, Decision
+from permissible.decisions import CostMatrix, decision_for
 from permissible.distributed.mcboost import BoostFit
 from permissible.distributed.parted import Parted
 from permissible.estimators import intake
@@ -191,7 +191,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         y : array of n labels
         sample_weight : array of n weights, optional
         cost : array (n, M), optional
-            What predicting each class would cost for each row (0 for its own class), in place of `cost_matrix`.
+            What predicting each class would cost for each row (0 for its own class), in place of `cost_matrix`. Columns are
+            in the order of the sorted classes; those of a data frame are found by name.
         """
         n_threads = intake.threads(self.n_jobs)
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
@@ -306,13 +307,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     def decide(self, X: Any, decision: Any = None) -> IntArray:
         """Decide anew for other costs, without refitting: a Decision or a cost matrix; class indices, -1 for a rejection."""
         proba = self.predict_proba(X)
-        if decision is None:
-            decision = self.cost_matrix_
-        elif not isinstance(decision, Decision):
-            decision = CostMatrix(decision)
-        if isinstance(decision, CostMatrix):
-            decision = decision.aligned(self.classes_)
-        return np.asarray(decision.decide(proba))
+        chosen = decision_for(self.cost_matrix_ if decision is None else decision, self.classes_)
+        return np.asarray(chosen.decide(proba))
 
     def _choose(self, scores: FloatArray) -> IntArray:
         if self.decision == "bayes" or self.learner == "auto":

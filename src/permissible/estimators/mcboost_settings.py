@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import CostMatrix
+from permissible.decisions.builders import frame_labels
 from permissible.estimators.intake import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, Problem
@@ -120,7 +121,7 @@ def problem_of(
         return Problem(rows.target, costs.matrix, rows.weight, loss), costs
     if estimator.cost_matrix is not None:
         raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
-    by_row = _kept(checked_cost_rows(cost, np.asarray(y), n_classes), rows, y, sample_weight, estimator.class_weight)
+    by_row = _kept(checked_cost_rows(cost, np.asarray(y), rows.classes), rows, y, sample_weight, estimator.class_weight)
     own = by_row[np.arange(len(by_row)), rows.target]
     if own.any():
         row = int(np.flatnonzero(own)[0])
@@ -140,8 +141,14 @@ def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
     return costs.aligned(classes)
 
 
-def checked_cost_rows(cost: Any, y: Any, n_classes: int) -> FloatArray:
-    """Costs by row as a float64 array (n, M): finite, not negative."""
+def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
+    """Costs by row as a float64 array (n, M): finite, not negative; the columns of a data frame are found by their names."""
+    names, n_classes = frame_labels(cost), len(classes)
+    if names is not None:
+        wanted = np.asarray(classes).tolist()
+        if set(names) != set(wanted) or len(names) != n_classes:
+            raise refusal("cost", f"a data frame with a column for each class, {wanted}", Words(f"columns {names}"))
+        cost = np.asarray(cost)[:, [names.index(name) for name in wanted]]
     array = real_numbers("cost", cost, "an array of costs, one row per sample and one column per class")
     expected = (len(y), n_classes)
     if array.shape != expected:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
+from permissible.decisions import Hard, decision_for
 from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.exports import Exports
@@ -249,12 +250,12 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         """Return the most probable class; an even leaf of two classes says the positive one, of more the first."""
         tree, leaves = self._tree_and_leaves(X)
         probability = tree.node_probability
-        best = probability[:, 1] >= probability[:, 0] if tree.n_classes == 2 else probability.argmax(axis=1)
-        return np.asarray(self.classes_[best.astype(np.intp)[leaves]])
+        return np.asarray(self.classes_[Hard().decide(probability)[leaves]])
 
     def decide(self, X: Any, decision: Any) -> AnyArray:
-        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, ...) on the tree's probabilities."""
-        return np.asarray(decision.decide(self.predict_proba(X)))
+        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, an array of costs) on the probabilities."""
+        proba = self.predict_proba(X)
+        return np.asarray(decision_for(decision, self.classes_).decide(proba))
 
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return the margin of each example in [-1, 1], 2 Pr[its class] - 1, which for two classes is (27)."""

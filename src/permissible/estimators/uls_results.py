@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.bins.literal import Rule
 from permissible.bins.words import describe
+from permissible.decisions import decision_for
 from permissible.estimators.intake import rows, threads
 from permissible.learners.uls_trace import Trace
 from permissible.models.linear import LinearModel
@@ -126,8 +127,9 @@ class RuleResults:
         return list(paths)
 
     def decide(self, X: Any, decision: Any) -> AnyArray:
-        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, ...) on the probabilities."""
-        return np.asarray(decision.decide(self.predict_proba(X)))
+        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, an array of costs) on the probabilities."""
+        proba = self.predict_proba(X)
+        return np.asarray(decision_for(decision, self.classes_).decide(proba))
 
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return the margin of each example in [-1, 1]: 2 ginv(y H) - 1 ((27) of [T]); 2 Pr[its class] - 1 for more classes."""

@@ -48,9 +48,12 @@ class Actions:
     by_score: bool = False
     costs: tuple[tuple[float, ...], ...] = ()
 
-    def sql(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect) -> str:
-        """The decision as an SQL expression of the columns named in `scores` and `probabilities`."""
-        self.check(bool(probabilities))
+    def sql(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect, nullable: bool = False) -> str:
+        """The decision as an SQL expression of the columns named in `scores` and `probabilities`; NULL where a score is NULL."""
+        chosen = self._chosen(scores, probabilities, target)
+        return f"CASE WHEN {scores[0]} IS NULL THEN NULL ELSE {chosen} END" if nullable else chosen
+
+    def _chosen(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect) -> str:
         labels = ["NULL" if label is None else target.value(label) for label in self.labels]
         if self.shape == "cuts":
             x, cuts = (
@@ -76,9 +79,13 @@ class Actions:
         ]
         return _first_best(expected, labels, "<=")
 
-    def check(self, has_probabilities: bool) -> None:
-        """Refuse a decision that needs probabilities where there is no formula for them."""
-        if self.shape in ("costs", "soft") and not has_probabilities:
+    def check(self, has_probabilities: bool, alike: bool) -> None:
+        """Refuse a decision that needs probabilities where there is no formula for them.
+
+        The largest score can stand for the largest probability only where all scores go through one loss (`alike`).
+        """
+        needed = self.shape in ("costs", "soft") or (self.shape == "largest" and not alike)
+        if needed and not has_probabilities:
             remedy = "decide by Weighted, Reject or Boundaries, or fit with another loss"
             raise refusal(
                 "decision", "one that scores can make, or a loss whose probability has a formula", self.shape, remedy
@@ -104,7 +111,7 @@ class Actions:
 def actions_of(
     decision: Decision | None,
     classes: Sequence[Category],
-    loss: Any = None,
+    losses: Sequence[Any] = (),
     cutoff: float = 0.0,
     cut_goes_up: bool = True,
     by_score: bool = True,
@@ -117,8 +124,8 @@ def actions_of(
         None is what `predict` does: the sign of a score, or the class of the largest one.
     classes : sequence
         The labels in order; the last of two is the positive one.
-    loss : loss, optional
-        Turns the cuts of a probability into cuts of a score, for a loss whose probability has no formula.
+    losses : sequence of losses, optional
+        Where there is one, it turns the cuts of a probability into cuts of a score, for a probability that has no formula.
     cutoff, cut_goes_up : float, bool
         The score above which `predict` says positive, and whether it does so at that score itself.
     by_score : bool
@@ -126,6 +133,7 @@ def actions_of(
     """
     labels = tuple(classes)
     binary = len(labels) == 2
+    loss = losses[0] if len(losses) == 1 else None
     match decision:
         case None if binary:
             return Actions("cuts", labels, (0.5,), (cutoff,), cut_goes_up, by_score)

@@ -34,14 +34,14 @@ from permissible.validation import Words, refusal, refusal_type
 def _(model: RuleModel, schema: Schema) -> Scorecard:
     terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
     return Scorecard(
-        schema, (float(model.intercept),), grouped(terms), Link("loss", model.loss), dict(model.code_of_category)
+        schema, (float(model.intercept),), grouped(terms), Link("loss", (model.loss,)), dict(model.code_of_category)
     )
 
 
 @scorecard.register
 def _(model: LinearModel, schema: Schema) -> Scorecard:
     slopes = tuple((SlopeTerm(column, (slope,)),) for column, slope in enumerate(model.coef.tolist()) if slope != 0.0)
-    return Scorecard(schema, (float(model.intercept),), slopes, Link("loss", model.loss))
+    return Scorecard(schema, (float(model.intercept),), slopes, Link("loss", (model.loss,)))
 
 
 @scorecard.register
@@ -67,7 +67,7 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
             if slope.any():
                 terms.append(affine_term(attribute, slope))
     return Scorecard(
-        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", None, model.exponent),
+        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", (), model.exponent),
         *_bins(model),
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ def _(model: KernelModel, schema: Schema) -> Scorecard:
         str(model.kernel.name), float(model.kernel.gamma), float(model.kernel.degree), float(model.kernel.coef0),
         tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns), vectors.astype(np.float64), model.coef[:, None],
     )  # fmt: skip
-    return Scorecard(schema, (float(model.intercept),), ((term,),), Link("loss", model.loss))
+    return Scorecard(schema, (float(model.intercept),), ((term,),), Link("loss", (model.loss,)))
 
 
 def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
@@ -185,7 +185,8 @@ def one_versus_rest(models: Sequence[RuleModel | LinearModel], schema: Schema) -
     ]
     codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
     intercept = tuple(card.intercept[0] for card in cards)
-    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", cards[0].link.loss), codes)
+    losses = tuple(card.link.losses[0] for card in cards)  # loss="auto" and "F*" choose one for each class
+    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", losses), codes)
 
 
 def _widened(term: Term, k: int, n_scores: int) -> Term:

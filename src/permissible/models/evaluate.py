@@ -48,10 +48,10 @@ def probabilities(card: Scorecard, score: FloatArray) -> FloatArray | None:
     link = card.link
     match link.kind:
         case "loss":
-            positive = np.asarray(link.loss.probability(score[:, 0]))
+            positive = np.asarray(link.losses[0].probability(score[:, 0]))
             return np.column_stack([1 - positive, positive])
         case "one-versus-rest":
-            each = np.asarray(link.loss.probability(score))
+            each = np.column_stack([loss.probability(score[:, k]) for k, loss in enumerate(link.losses)])
             total = each.sum(axis=1, keepdims=True)
             even = np.full_like(each, 1 / each.shape[1])
             return np.asarray(np.divide(each, total, out=even, where=total > 0))

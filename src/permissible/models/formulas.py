@@ -5,7 +5,7 @@ Only scores below zero are written down (there a tiny probability keeps all its 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,5 +61,11 @@ _FORMULAS: dict[str, Callable[[Mapping[str, float]], Formula]] = {
 
 def formula(loss: Any) -> Formula | None:
     """The formula of a loss, None when its probability has no closed form (power, or a user's own phi)."""
-    make = _FORMULAS.get(loss.name)
+    make = _FORMULAS.get(getattr(loss, "name", ""))
     return None if make is None else make(loss.params)
+
+
+def formulas(losses: Sequence[Any]) -> tuple[Formula, ...] | None:
+    """The formulas of several losses, None when there is no loss or one of them has no formula."""
+    found = [formula(loss) for loss in losses]
+    return tuple(known for known in found if known is not None) if found and None not in found else None

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.kernels._core import boundary as core
+from permissible.models.linear import probability_at
 from permissible.types import AnyArray, FloatArray, IntArray, Matrix
 from permissible.validation import refusal
 
@@ -100,9 +101,9 @@ class KernelModel:
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
     def probability(self, X: Matrix) -> FloatArray:
-        """The probability of the positive class, ginv(f)."""
-        return np.asarray(self.loss.probability(self.score(X)), dtype=np.float64)
+        """The probability of the positive class, ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        return probability_at(self.score(X), self.loss, self.boundaries, self.deltas)
 
-    def region(self, X: Matrix) -> IntArray:
-        """The region 0..K of each row ([K] (8), indices corrected)."""
-        return np.searchsorted(self.deltas, self.score(X), side="left")
+    def region(self, X: Matrix, closed: str = "right") -> IntArray:
+        """The region 0..K of each row: k iff f in (delta_k, delta_{k+1}] ([K] (8), indices corrected); or left-closed."""
+        return np.searchsorted(self.deltas, self.score(X), side="left" if closed == "right" else "right")

@@ -1,5 +1,7 @@
 """A scorecard as plain data for the browser: the report's what-if panel runs it in JavaScript (report/assets/model.js)."""
 
+from typing import Any
+
 import numpy as np
 
 from permissible.bins.literal import Literal
@@ -82,18 +84,19 @@ def plain_literal(literal: Literal, card: Scorecard) -> Plain:
 
 
 def plain_link(link: Link) -> Plain:
-    """The link: a formula by name, or a table of scores and probabilities where there is none."""
-    entry: dict[str, Plain] = {"kind": link.kind, "sharpness": number(link.sharpness)}
-    if link.loss is not None:
-        entry["parameters"] = {key: number(value) for key, value in link.loss.params.items()}
-        if formula(link.loss) is not None:
-            entry["loss"] = str(link.loss.name)
-        else:
-            share = np.linspace(0.0, 1.0, _GRID)[1:-1]
-            entry["loss"] = "table"
-            entry["scores"] = numbers(np.asarray(link.loss.score(share)).tolist())
-            entry["shares"] = numbers(share.tolist())
-    return entry
+    """The link, with the loss of each score."""
+    losses: list[Plain] = [_plain_loss(loss) for loss in link.losses]
+    return {"kind": link.kind, "sharpness": number(link.sharpness), "losses": losses}
+
+
+def _plain_loss(loss: Any) -> Plain:
+    """A formula by name, or a table of scores and probabilities where there is none."""
+    if formula(loss) is not None:
+        parameters: dict[str, Plain] = {key: number(value) for key, value in loss.params.items()}
+        return {"loss": str(loss.name), "parameters": parameters}
+    share = np.linspace(0.0, 1.0, _GRID)[1:-1]
+    scores = numbers(np.asarray(loss.score(share)).tolist())
+    return {"loss": "table", "scores": scores, "shares": numbers(share.tolist())}
 
 
 def plain_actions(actions: Actions) -> Plain:

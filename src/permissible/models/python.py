@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from permissible.bins.literal import Literal
 from permissible.models.actions import Actions
-from permissible.models.formulas import formula
+from permissible.models.formulas import formulas
 from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 
 _HEAD = '''"""A classifier written out by permissible. A row is a mapping from column name to value."""
@@ -18,6 +18,12 @@ import math
 
 def _missing(value):
     return value is None or value != value
+
+
+def _present(row, name):
+    if _missing(row[name]):
+        raise ValueError(f"`row` must hold a number in {name!r}, got {row[name]!r}; this model takes no missing values.")
+    return row[name]
 
 '''
 _FUNCTIONS = {"exp": "math.exp", "sqrt": "math.sqrt", "ln": "math.log"}
@@ -39,7 +45,7 @@ def literal_python(literal: Literal, card: Scorecard) -> str:
 
 def module(card: Scorecard, actions: Actions) -> str:
     """The source of a module with the three functions."""
-    actions.check(_has_probability(card))
+    actions.check(_has_probability(card), card.link.alike)
     body = [_HEAD, *_scores(card), *_probabilities(card)]
     body += [
         "",
@@ -105,7 +111,7 @@ def _tree(term: TreeTerm, total: str, card: Scorecard) -> list[str]:
 
 def _slope(term: SlopeTerm, total: str, card: Scorecard) -> list[str]:
     x = f"row[{card.schema.columns[term.column].name!r}]"
-    value = _centred(term.column, term.center, term.scale, card)
+    value = _centred(term.column, term.center, term.scale, card, term.missing is None)
     if term.missing is None:
         return [f"x = {value}", *(f"{total}[{k}] += {_number(slope)} * x" for k, slope in enumerate(term.slope))]
     both = enumerate(zip(term.slope, term.missing, strict=True))
@@ -115,15 +121,17 @@ def _slope(term: SlopeTerm, total: str, card: Scorecard) -> list[str]:
     ]
 
 
-def _centred(column: int, center: float, scale: float, card: Scorecard) -> str:
-    x = f"row[{card.schema.columns[column].name!r}]"
+def _centred(column: int, center: float, scale: float, card: Scorecard, needed: bool) -> str:
+    name = repr(card.schema.columns[column].name)
+    x = f"_present(row, {name})" if needed else f"row[{name}]"
     moved = f"({x} - {_number(center)})" if center != 0.0 else x
     return f"{moved} / {_number(scale)}" if scale != 1.0 else moved
 
 
 def _kernel(term: KernelTerm, total: str, card: Scorecard) -> list[str]:
     points = [
-        _centred(column, float(term.center[i]), float(term.scale[i]), card) for i, column in enumerate(term.columns)
+        _centred(column, float(term.center[i]), float(term.scale[i]), card, True)
+        for i, column in enumerate(term.columns)
     ]
     inner = "sum(a * b for a, b in zip(x, v))"
     value = {
@@ -141,20 +149,20 @@ def _kernel(term: KernelTerm, total: str, card: Scorecard) -> list[str]:
 
 
 def _has_probability(card: Scorecard) -> bool:
-    return card.link.kind in ("softmax", "probabilities") or (
-        card.link.loss is not None and formula(card.link.loss) is not None
-    )
+    return card.link.kind in ("softmax", "probabilities") or formulas(card.link.losses) is not None
 
 
 def _probabilities(card: Scorecard) -> list[str]:
     if not _has_probability(card):
         return []
     lines: list[str] = []
-    if card.link.loss is not None and (known := formula(card.link.loss)) is not None:
-        lines += ["", "", "def _link(x):", '    """The probability that belongs to a score."""']
-        lines += [f"    if x <= -{_number(known.limit)}:", "        return 0.0"]
-        lines += ["    if x > 0.0:", "        return 1.0 - _link(-x)"]
-        lines += [f"    return {known.below.format(x='x', **_FUNCTIONS)}"]
+    known = formulas(card.link.losses) or ()
+    links = {one: "_link" if place == 0 else f"_link{place}" for place, one in enumerate(dict.fromkeys(known))}
+    for one, name in links.items():
+        lines += ["", "", f"def {name}(x):", '    """The probability that belongs to a score."""']
+        lines += [f"    if x <= -{_number(one.limit)}:", "        return 0.0"]
+        lines += ["    if x > 0.0:", f"        return 1.0 - {name}(-x)"]
+        lines += [f"    return {one.below.format(x='x', **_FUNCTIONS)}"]
     lines += [
         "",
         "",
@@ -166,7 +174,8 @@ def _probabilities(card: Scorecard) -> list[str]:
         case "loss":
             lines += ["    p = _link(s[0])", "    return [1.0 - p, p]"]
         case "one-versus-rest":
-            lines += ["    p = [_link(x) for x in s]", "    total = sum(p)"]
+            each = ", ".join(f"{links[one]}(s[{k}])" for k, one in enumerate(known))
+            lines += [f"    p = [{each}]", "    total = sum(p)"]
             lines += ["    return [x / total for x in p] if total > 0.0 else [1.0 / len(p)] * len(p)"]
         case "softmax":
             lines += ["    top = max(s)", f"    e = [math.exp({_number(card.link.sharpness)} * (x - top)) for x in s]"]

@@ -87,14 +87,20 @@ Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm
 class Link:
     """How scores become class probabilities.
 
-    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through the loss, then
-    normalised. "softmax": exp(sharpness * score), normalised. "probabilities": the scores are the probabilities already.
+    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own loss (there
+    are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised. "probabilities": the scores are the
+    probabilities already.
     "none": labels only.
     """
 
     kind: LinkKind
-    loss: Any = None
+    losses: tuple[Any, ...] = ()
     sharpness: float = 1.0
+
+    @property
+    def alike(self) -> bool:
+        """Whether every score goes through the same loss, so that scores can be compared with each other."""
+        return all(loss == self.losses[0] for loss in self.losses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """A scorecard as text: what each rule adds, the heaviest first, and how the score becomes a probability."""
 
+from typing import Any
+
 from permissible.models.actions import Actions
 from permissible.models.evaluate import literal_words, words
 from permissible.models.formulas import formula
@@ -29,22 +31,26 @@ def _start(card: Scorecard, classes: tuple[object, ...]) -> str:
     positive = classes[-1]
     match card.link.kind:
         case "loss":
-            known = formula(card.link.loss)
-            how = (
-                known.below.format(x="score", exp="exp", sqrt="sqrt", ln="ln")
-                if known
-                else f"{card.link.loss.name} link"
-            )
-            if card.link.loss.name == "logistic":
-                how = "1 / (1 + exp(-score))"
-            elif card.link.loss.name == "matsushita":
-                how = "(1 + score / sqrt(1 + score^2)) / 2"
-            return f"P({positive}) = {how}, where score is the sum of"
+            return f"P({positive}) = {_link_words(card.link.losses[0])}, where score is the sum of"
         case "one-versus-rest":
-            return "each class has a score; the class of the largest is predicted. The scores are the sums of"
+            if card.link.alike:
+                return "each class has a score; the class of the largest is predicted. The scores are the sums of"
+            each = ", ".join(
+                f"{label}: {_link_words(loss)}" for label, loss in zip(classes, card.link.losses, strict=True)
+            )
+            return f"P(class) is proportional to ({each}), where score is the class's own, the sum of"
         case "softmax":
             return f"P(class) is proportional to exp({card.link.sharpness:g} * its score); the scores are the sums of"
     return "probabilities of the classes " + ", ".join(map(str, classes))
+
+
+def _link_words(loss: Any) -> str:
+    """The probability of a score, as a formula where there is one."""
+    special = {"logistic": "1 / (1 + exp(-score))", "matsushita": "(1 + score / sqrt(1 + score^2)) / 2"}
+    name, known = getattr(loss, "name", "the given lines'"), formula(loss)
+    if name in special:
+        return special[name]
+    return f"{name} link" if known is None else known.below.format(x="score", exp="exp", sqrt="sqrt", ln="ln")
 
 
 def _heaviest_first(card: Scorecard) -> list[Term]:

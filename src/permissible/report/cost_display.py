@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import CostMatrix
+from permissible.decisions import CostMatrix, decision_for
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import refusal
+from permissible.validation import refusal, refusal_type
 
 MEASURES = ("count", "share", "cost")
 
@@ -49,7 +49,7 @@ class CostDisplay:
         rows = _positions(truth, labels, "y")
         as_index = chosen.dtype.kind in "iu" and bool(np.any(chosen == -1)) and -1 not in labels.tolist()
         columns = chosen.astype(np.int64) if as_index else _positions(chosen, labels, "decided")
-        matrix = CostMatrix(1.0 - np.eye(len(labels))) if costs is None else costs.aligned(labels)
+        matrix = costs_for(costs, labels)
         rejects = matrix.reject_cost is not None or bool(np.any(columns < 0))
         table = matrix.matrix
         if rejects:
@@ -61,9 +61,10 @@ class CostDisplay:
         return cls(tuple(labels.tolist()), counts, table)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, decision: CostMatrix | None = None) -> "CostDisplay":
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, decision: Any = None) -> "CostDisplay":
         """What an estimator decides on some rows, and what that costs; with `decision` as it would decide for those costs."""
-        costs = getattr(estimator, "cost_matrix_", None) if decision is None else decision.aligned(estimator.classes_)
+        given = getattr(estimator, "cost_matrix_", None) if decision is None else decision
+        costs = costs_for(given, estimator.classes_)
         decided = estimator.predict(X) if decision is None else estimator.decide(X, decision)
         if decision is not None and not np.any(decided < 0):
             decided = estimator.classes_[decided]
@@ -107,6 +108,16 @@ class CostDisplay:
             ax.text(j, i, text, ha="center", va="center", color="white" if cells[i, j] > middle else "black")
         ax.figure.colorbar(shown, ax=ax)
         return ax
+
+
+def costs_for(costs: Any, classes: AnyArray) -> CostMatrix:
+    """The costs in the order of the classes; every mistake costs 1 when there are none."""
+    if costs is None:
+        return CostMatrix(1.0 - np.eye(len(classes)))
+    found = decision_for(costs, classes, "costs")
+    if not isinstance(found, CostMatrix):
+        raise refusal_type("costs", "a CostMatrix, or a square array of costs", costs)
+    return found
 
 
 def _positions(values: AnyArray, labels: AnyArray, argument: str) -> AnyArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Decision, class_codes
-from permissible.estimators.cards import actions_for, card_of, table_of
+from permissible.estimators.cards import actions_for, card_of, decision_asked, table_of
 from permissible.models.evaluate import adds, holds, words
 from permissible.models.plain_card import plain_actions, plain_card
 from permissible.models.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
@@ -89,7 +89,7 @@ def summarise(
     codes = class_codes(y, np.asarray(estimator.classes_))
     proba = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    chosen = getattr(estimator, "decision_", None) if decision is None else decision
+    chosen = decision_asked(estimator, decision)
     classes = tuple(str(label) for label in np.asarray(estimator.classes_).tolist())
     contributions = [adds(term, card, table) for term in card.terms]
     margins = probability_margins(codes, proba)

@@ -129,6 +129,22 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
     return checked_boundaries(decision)
 
 
+def tie_is_positive(decision: Any) -> bool:
+    """Whether `predict` calls a score positive that is exactly at its cut-off.
+
+    Regions are right-closed, so a single boundary belongs to the region below it. Everything else is cut at even odds, where
+    the positive class wins: sigma(0) = +1 ([N], [T]), the rule of `Hard` and of the other classifiers of two classes.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> tie_is_positive(pm.Hard()), tie_is_positive(pm.Weighted(0.5)), tie_is_positive("soft")
+    (True, False, True)
+    """
+    pi = boundaries_of(decision)
+    return isinstance(decision, Hard) or pi is None or len(pi) != 1
+
+
 def decision_of(boundaries: Any) -> Any:
     """Return the decision whose theoretical loss belongs to `boundaries`."""
     if hasattr(boundaries, "risk"):

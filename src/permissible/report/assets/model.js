@@ -5,6 +5,8 @@ const permissible = (() => {
 
   const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
   const number = (value) => (typeof value === "string" ? WORDS[value] : value);
+  // A value of the form as a number: truth values are 1 and 0, a missing value is not a number.
+  const numeric = (value) => (isMissing(value) ? NaN : value === "true" ? 1 : value === "false" ? 0 : Number(value));
   const isMissing = (value) => value === null || value === undefined || (typeof value === "number" && Number.isNaN(value));
 
   // -- tests and terms ------------------------------------------------------------------------------------------------
@@ -15,7 +17,7 @@ const permissible = (() => {
     if (test.test === "present") return !isMissing(value);
     if (isMissing(value)) return test.missing;
     if (test.named !== undefined) return test.named.includes(String(value)) !== test.others;
-    const x = value === "true" ? 1 : value === "false" ? 0 : Number(value);
+    const x = numeric(value);
     return test.test === "<=" ? x <= number(test.threshold) : x > number(test.threshold);
   }
 
@@ -33,7 +35,7 @@ const permissible = (() => {
   }
 
   function kernelValue(term, row, vector) {
-    const x = term.columns.map((column, i) => (Number(row[column]) - term.center[i]) / term.scale[i]);
+    const x = term.columns.map((column, i) => (numeric(row[column]) - term.center[i]) / term.scale[i]);
     if (term.kernel === "rbf") return Math.exp(-term.gamma * x.reduce((sum, v, i) => sum + (v - vector[i]) ** 2, 0));
     const inner = x.reduce((sum, v, i) => sum + v * vector[i], 0);
     if (term.kernel === "poly") return (term.gamma * inner + term.coef0) ** term.degree;
@@ -53,8 +55,7 @@ const permissible = (() => {
     if (term.kind === "slope") {
       const value = row[term.column];
       if (isMissing(value)) return { adds: (term.missing || term.slope.map(() => "nan")).map(number), fires: false };
-      const raw = value === "true" ? 1 : value === "false" ? 0 : Number(value);
-      const x = (raw - number(term.center)) / number(term.scale);
+      const x = (numeric(value) - number(term.center)) / number(term.scale);
       return { adds: term.slope.map((slope) => number(slope) * x), fires: true };
     }
     const adds = new Array(count).fill(0);
@@ -96,8 +97,8 @@ const permissible = (() => {
     },
   };
 
-  function interpolated(link, x) {
-    const { scores, shares } = link;
+  function interpolated(loss, x) {
+    const { scores, shares } = loss;
     if (x <= number(scores[0])) return number(shares[0]);
     if (x >= number(scores[scores.length - 1])) return number(shares[shares.length - 1]);
     let low = 0;
@@ -111,20 +112,20 @@ const permissible = (() => {
     return shares[low] + t * (shares[high] - shares[low]);
   }
 
-  function linked(link, x) {
-    if (link.loss === "table") return interpolated(link, x);
-    const low = BELOW[link.loss](-Math.abs(x), link.parameters);
+  function linked(loss, x) {
+    if (loss.loss === "table") return interpolated(loss, x);
+    const low = BELOW[loss.loss](-Math.abs(x), loss.parameters);
     return x > 0 ? 1 - low : low;
   }
 
   function probabilities(card, scores) {
     const link = card.link;
     if (link.kind === "loss") {
-      const p = linked(link, scores[0]);
+      const p = linked(link.losses[0], scores[0]);
       return [1 - p, p];
     }
     if (link.kind === "one-versus-rest") {
-      const each = scores.map((x) => linked(link, x));
+      const each = scores.map((x, k) => linked(link.losses[k], x));
       const total = each.reduce((a, b) => a + b, 0);
       return each.map((p) => (total > 0 ? p / total : 1 / each.length));
     }
@@ -137,8 +138,9 @@ const permissible = (() => {
     return link.kind === "probabilities" ? scores : [];
   }
 
-  // What `predict` says.
+  // What `predict` says; null (no decision) where a value that the model needs is missing.
   function predict(actions, scores, proba) {
+    if (scores.some(Number.isNaN)) return null;
     if (actions.shape === "cuts") {
       const byScore = actions.byScore || proba.length === 0;
       const x = byScore ? scores[0] : proba[proba.length - 1];
@@ -146,6 +148,7 @@ const permissible = (() => {
       return actions.labels[cuts.filter((cut) => (actions.cutGoesUp ? x >= cut : x > cut)).length];
     }
     if (actions.shape === "costs") return actions.labels[cheapest(proba, actions.costs, null)];
+    if (actions.shape === "soft") return proba[proba.length - 1];
     const values = actions.byScore || proba.length === 0 ? scores : proba;
     return actions.labels[values.indexOf(Math.max(...values))];
   }
