@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from permissible.estimators.intake import refuse_empty
 from permissible.table.reading import read
+from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, Matrix
 from permissible.validation import Words, refusal, refusal_type
 
@@ -25,7 +26,7 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     if isinstance(X, Mapping) and not sparse.issparse(X):  # a sparse dictionary of keys is both
         return _mapping(estimator, X, reset)
     if reset:
-        numbers = _numbers(X)
+        numbers = _numbers(X, estimator)
         refuse_empty(type(estimator).__name__, *numbers.shape)
         validate_data(estimator, X=X if hasattr(X, "shape") else numbers, skip_check_array=True, reset=True)
         return numbers
@@ -38,13 +39,27 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     return numbers
 
 
+def remember_kinds(estimator: Any, schema: Schema) -> None:
+    """Keep which columns held truth values: to the learner they are numbers, to a database they are not."""
+    estimator.column_kinds_ = tuple(column.kind for column in schema.columns)
+
+
+def numeric_schema(estimator: Any) -> Schema:
+    """The columns of a fit on a matrix, named x0, x1, ... where there were no names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    listed = [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+    kinds = getattr(estimator, "column_kinds_", ("numeric",) * len(listed))
+    columns = tuple(Column(name, kind) for name, kind in zip(listed, kinds, strict=True))
+    return Schema(columns, names is not None)
+
+
 def _mapping(estimator: Any, X: Mapping[Any, Any], reset: bool) -> Matrix:
     """Columns by name: scikit-learn knows names of data frames only, so they are kept and compared here."""
     names = [str(name) for name in X]
     known = list(getattr(estimator, "feature_names_in_", names))
     if not reset and known != names:
         raise refusal("X", f"the columns of fit, {', '.join(map(str, known[:5]))} ...", Words(", ".join(names[:5])))
-    numbers = _numbers(X)
+    numbers = _numbers(X, estimator if reset else None)
     refuse_empty(type(estimator).__name__, *numbers.shape)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")  # they were compared above
@@ -54,7 +69,10 @@ def _mapping(estimator: Any, X: Mapping[Any, Any], reset: bool) -> Matrix:
     return numbers
 
 
-def _numbers(X: Any) -> Matrix:
+def _numbers(X: Any, fitting: Any = None) -> Matrix:
+    """The matrix; the kinds of its columns are kept in the estimator that is `fitting`, for its exports."""
+    if fitting is not None:
+        fitting.__dict__.pop("column_kinds_", None)
     if sparse.issparse(X):
         return _sparse(X)
     table = read(X)
@@ -67,6 +85,8 @@ def _numbers(X: Any) -> Matrix:
         column = table.schema.columns[int(np.argmax(table.has_missing))]
         came = Words(f"NaN in column {column.name!r}: Input X contains NaN")
         raise refusal("X", "without missing values for this classifier", came, "fill them in first")
+    if fitting is not None:
+        remember_kinds(fitting, table.schema)
     return np.ascontiguousarray(table.floats())
 
 

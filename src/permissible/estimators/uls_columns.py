@@ -7,9 +7,9 @@ from scipy import sparse
 
 from permissible.estimators.intake import remember_schema
 from permissible.estimators.matrix import matrix as intake_matrix
+from permissible.estimators.matrix import numeric_schema
 from permissible.estimators.target import decode_target
 from permissible.estimators.weights import row_weights, with_class_weight
-from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 from permissible.validation.arrays import squarable
@@ -45,11 +45,8 @@ def _refuse_huge(estimator: Any, features: Any) -> None:
 
 def remember_columns(estimator: Any, classes: AnyArray) -> None:
     """Store what predict needs to know of fit."""
-    names = getattr(estimator, "feature_names_in_", None)
-    made_up = [f"x{j}" for j in range(estimator.n_features_in_)]
-    columns = tuple(Column(str(name)) for name in (made_up if names is None else names))
     estimator.classes_ = classes
-    remember_schema(estimator, Schema(columns, names is not None))
+    remember_schema(estimator, numeric_schema(estimator))
 
 
 def matrix(estimator: Any, X: Any) -> Any:

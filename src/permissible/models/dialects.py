@@ -24,6 +24,9 @@ class Dialect:
     is_nan: str | None  # a template of {x}; None where a column cannot hold NaN
     row_alias: str  # put before a column's name; SQLite reads an unknown "name" as a text unless it is qualified
     char: str | None  # the function that makes a character of a number, for the one that no text may contain
+    nan: str | None = None  # how NaN is written, where a column can hold it
+    number: str = "{x}"  # a number that will be multiplied
+    exp: str = "exp({x})"  # of a number that may be far below zero
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     empty_names: bool = False
 
@@ -86,9 +89,20 @@ def _postgres(value: float) -> str:
 
 _DIALECTS = {
     "ansi": Dialect("ansi", _scientific, None, "", None),
-    "duckdb": Dialect("duckdb", _scientific, "isnan({x})", "", "chr"),
-    "postgres": Dialect("postgres", _postgres, "CAST({x} AS double precision) = 'NaN'", "", None),
-    "sqlite": Dialect("sqlite", _short, None, "t.", "char", ("0", "1"), empty_names=True),
+    "duckdb": Dialect("duckdb", _scientific, "isnan({x})", "", "chr", "'NaN'::DOUBLE"),
+    # PostgreSQL ends the whole query in an error where a product or an exponential underflows. Adding and taking away 1e-130
+    # leaves every number of a larger size as it is, and makes numbers too small to be multiplied zero.
+    "postgres": Dialect(
+        "postgres",
+        _postgres,
+        "CAST({x} AS double precision) = 'NaN'",
+        "",
+        None,
+        "'NaN'::double precision",
+        number="({x} + 1e-130::double precision - 1e-130::double precision)",
+        exp="exp(greatest({x}, -600.0::double precision))",
+    ),
+    "sqlite": Dialect("sqlite", _short, None, "t.", "char", booleans=("0", "1"), empty_names=True),
 }
 
 

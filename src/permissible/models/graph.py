@@ -88,11 +88,10 @@ class Graph:
         truth = self.add("Cast", some, to=self.onnx.TensorProto.BOOL)
         return truth if values else self.add("And", truth, self.add("Not", truth))
 
-    def linked(self, score: str, loss: Any) -> str | None:
-        """The probability of a score, by the loss; None where there is no formula."""
+    def linked(self, score: str, loss: Any) -> str:
+        """The probability of a score, by the formula of the loss."""
         known = formula(loss)
-        if known is None:
-            return None
+        assert known is not None  # the caller has looked
         if loss.name == "logistic":
             return self.add("Sigmoid", score)
         limit, one, half = self.numbers(np.array(min(known.limit, 1e15))), self.numbers(1.0), self.numbers(0.5)

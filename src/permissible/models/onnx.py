@@ -12,12 +12,15 @@ import numpy as np
 
 from permissible.bins.literal import Literal
 from permissible.models.actions import Actions
+from permissible.models.formulas import formulas
 from permissible.models.graph import Graph
 from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
 from permissible.table.schema import Column
 from permissible.types import FloatArray
+from permissible.validation import Words, refusal
 
-SMALLEST = np.iinfo(np.int64).min
+REJECT = "reject"
+SMALLEST, LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
@@ -26,9 +29,10 @@ def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
     inputs = _Inputs(graph, card)
     scores = _scores(graph, card, inputs)
     probabilities = _probabilities(graph, card, scores)
-    actions.check(probabilities is not None)
+    actions.check(probabilities is not None, card.link.alike)
     label = _label(graph, card, actions, scores, probabilities)
-    graph.output("label", label, "text" if _labels(actions).dtype.kind in "OU" else "integer", (None,))
+    kind = "number" if actions.shape == "soft" else "text" if _labels(actions).dtype.kind in "OU" else "integer"
+    graph.output("label", label, kind, (None,))
     if probabilities is not None:
         width = 2 if card.link.kind == "loss" else card.n_scores
         graph.output("probabilities", probabilities, "number", (None, width))
@@ -61,9 +65,13 @@ class _Inputs:
 
 
 def _tensor_kind(column: Column) -> str:
-    if column.kind != "categorical" or (column.categories and all(type(value) is float for value in column.categories)):
+    """Text where a category is text; whole numbers where all are; numbers otherwise (1.5 beside -3, which is kept whole)."""
+    if column.kind != "categorical":
         return "number"
-    return "integer" if column.categories and all(isinstance(value, int) for value in column.categories) else "text"
+    if not column.categories or any(isinstance(value, str) for value in column.categories):
+        return "text"
+    whole = all(isinstance(value, int) and SMALLEST < value <= LARGEST for value in column.categories)
+    return "integer" if whole else "number"
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -228,9 +236,14 @@ def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
             return graph.add("Softmax", graph.add("Mul", scores, graph.numbers(np.array(card.link.sharpness))), axis=1)
         case "none":
             return None
-    each = graph.linked(scores, card.link.loss)
-    if each is None:
+    if formulas(card.link.losses) is None:
         return None
+    if card.link.alike:
+        each = graph.linked(scores, card.link.losses[0])
+    else:
+        columns = [graph.add("Gather", scores, graph.integers([k]), axis=1) for k in range(card.n_scores)]
+        linked = [graph.linked(x, loss) for x, loss in zip(columns, card.link.losses, strict=True)]
+        each = graph.add("Concat", *linked, axis=1)
     if card.link.kind == "loss":
         return graph.add("Concat", graph.add("Sub", graph.numbers(np.ones((1, 1))), each), each, axis=1)
     total = graph.add("ReduceSum", each, graph.integers([1]), keepdims=1)
@@ -243,10 +256,15 @@ def _labels(actions: Actions) -> Any:
     """The labels as a tensor: whole numbers as such, anything else as text; no decision is called reject."""
     if all(isinstance(label, int) and not isinstance(label, bool) for label in actions.labels):
         return np.array(actions.labels, dtype=np.int64)
-    return np.array(["reject" if label is None else str(label) for label in actions.labels], dtype=object)
+    if None in actions.labels and REJECT in actions.labels:
+        came, remedy = Words(f"a class called {REJECT!r}"), "rename that class before fitting"
+        raise refusal("decision", f"one without rejection, which the graph calls {REJECT!r}", came, remedy)
+    return np.array([REJECT if label is None else str(label) for label in actions.labels], dtype=object)
 
 
 def _label(graph: Graph, card: Scorecard, actions: Actions, scores: str, probabilities: str | None) -> str:
+    if actions.shape == "soft":
+        return graph.add("Gather", str(probabilities), graph.constant(1, "integer"), axis=1)
     labels = _labels(actions)
     names = graph.constant(labels, "text" if labels.dtype == object else "integer")
     best = scores if actions.by_score or probabilities is None else probabilities

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from permissible.bins.literal import Literal, Rule
 from permissible.models.actions import Actions
 from permissible.models.dialects import Dialect, dialect
-from permissible.models.formulas import Formula, formula
+from permissible.models.formulas import Formula, formulas
 from permissible.models.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.table.schema import Column
 from permissible.validation import refusal
 
 MAX_SUPPORT = 200
@@ -21,20 +22,28 @@ def literal_sql(literal: Literal, card: Scorecard, target: Dialect) -> str:
     """The condition under which a literal holds; an unknown (NULL) condition counts as false, as in CASE WHEN and WHERE."""
     column = card.schema.columns[literal.column]
     x = target.column(column.name)
-    nan = target.is_nan.format(x=x) if target.is_nan and column.kind == "numeric" else None
+    nan = target.is_nan.format(x=x) if target.is_nan and _may_be_nan(column) else None
     absent = f"{x} IS NULL" if nan is None else f"({x} IS NULL OR {nan})"
     if literal.test == "missing":
         return absent
     if literal.test == "present":
         return f"{x} IS NOT NULL" if nan is None else f"({x} IS NOT NULL AND NOT {nan})"
     if column.kind == "categorical":
-        condition = _among(literal, card, target)
+        condition, holds_for_nan = _among(literal, card, target), card.covered(literal).others
     else:
         operand = f"CAST({x} AS INTEGER)" if column.kind == "boolean" else x
         condition = f"{operand} {literal.test} {target.double(literal.threshold)}"
-        if nan and not literal.missing and literal.test == ">":  # NaN is larger than any number to these databases
-            return f"({condition} AND NOT {nan})"
+        holds_for_nan = literal.test == ">"  # NaN is larger than any number to these databases
+    if nan and not literal.missing and holds_for_nan:
+        return f"({condition} AND NOT {nan})"
     return f"({condition} OR {absent})" if literal.missing else condition
+
+
+def _may_be_nan(column: Column) -> bool:
+    """Whether a column of a database that holds NaN may hold it: one of numbers, also where the numbers are categories."""
+    if column.kind != "categorical":
+        return column.kind == "numeric"
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column.categories)
 
 
 def rule_sql(rule: Rule, card: Scorecard, target: Dialect) -> str:
@@ -77,7 +86,8 @@ def select(
     if probabilities and probabilities != names.scores:
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
         query = _storey(["s.*", *listed], f"(\n{query}\n) AS s")
-    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target)
+    actions.check(bool(probabilities), card.link.alike)
+    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, _may_be_null(card))
     return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}\n) AS d")
 
 
@@ -102,6 +112,13 @@ class _OutputNames:
             name += "_"
         self._taken.add(name.casefold())
         return self._target.name_of(name)
+
+
+def _may_be_null(card: Scorecard) -> bool:
+    """Whether a row can be left without a score: a model that needs every value gives none where one is missing."""
+    return any(
+        isinstance(term, KernelTerm) or (isinstance(term, SlopeTerm) and term.missing is None) for term in card.terms
+    )
 
 
 def _shown_scores(card: Scorecard) -> list[int]:
@@ -155,7 +172,7 @@ def _branch(term: TreeTerm, node: int, k: int, card: Scorecard, target: Dialect)
 def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
     if term.slope[k] == 0.0 and term.missing is None:
         return ""
-    x = _centred(term.column, term.center, term.scale, card, target)
+    x = _centred(term.column, term.center, term.scale, card, target, term.missing is None)
     product = f"{target.double(term.slope[k])} * {x}"
     if term.missing is None:
         return product
@@ -163,10 +180,13 @@ def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
     return f"CASE WHEN {absent} THEN {target.double(term.missing[k])} ELSE {product} END"
 
 
-def _centred(column: int, center: float, scale: float, card: Scorecard, target: Dialect) -> str:
+def _centred(column: int, center: float, scale: float, card: Scorecard, target: Dialect, needed: bool) -> str:
+    """A column as a number, centred and scaled; where it is `needed` NaN is made NULL, and the answer is NULL too."""
     x = target.column(card.schema.columns[column].name)
     if card.schema.columns[column].kind == "boolean":
         x = f"CAST({x} AS INTEGER)"
+    else:
+        x = target.number.format(x=f"NULLIF({x}, {target.nan})" if needed and target.nan else x)
     moved = f"({x} - {target.double(center)})" if center != 0.0 else x
     return f"{moved} / {target.double(scale)}" if scale != 1.0 else moved
 
@@ -180,7 +200,7 @@ def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
             "export it as ONNX, or fit without a kernel",
         )
     points = [
-        _centred(column, float(term.center[i]), float(term.scale[i]), card, target)
+        _centred(column, float(term.center[i]), float(term.scale[i]), card, target, True)
         for i, column in enumerate(term.columns)
     ]
     parts = []
@@ -199,7 +219,7 @@ def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
                     f"({x} - {target.double(float(v))}) * ({x} - {target.double(float(v))})"
                     for v, x in zip(vector, points, strict=True)
                 )
-                value = f"exp(-{target.double(term.gamma)} * ({squares}))"
+                value = target.exp.format(x=f"-{target.double(term.gamma)} * ({squares})")
         parts.append(f"{target.double(float(weight))} * {value}")
     return "\n  + ".join(parts)
 
@@ -212,15 +232,15 @@ def _probabilities(card: Scorecard, names: "_OutputNames", target: Dialect) -> l
         return []
     if link.kind == "softmax":
         return [_softmax_share(k, names.scores, link.sharpness, target) for k in range(card.n_scores)]
-    known = formula(link.loss)
+    known = formulas(link.losses)
     if known is None:
         return []
-    each = [_linked(known, name, target) for name in names.scores]
+    each = [_linked(one, name, target) for one, name in zip(known, names.scores, strict=True)]
     if link.kind == "loss":
         return each
     total = " + ".join(each)
     even = target.double(1.0 / card.n_scores)
-    return [f"CASE WHEN {total} > 0 THEN {text} / ({total}) ELSE {even} END" for text in each]
+    return [f"CASE WHEN {total} > 0 THEN {text} / ({total}) WHEN {total} <= 0 THEN {even} END" for text in each]
 
 
 def _linked(known: Formula, x: str, target: Dialect) -> str:

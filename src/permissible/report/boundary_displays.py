@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
+from permissible.decisions import Boundaries, class_codes
 from permissible.report.curves import risk_coverage
 from permissible.types import ArrayLike, FloatArray, IntArray, Matrix
-from permissible.validation import Words, refusal
+from permissible.validation import Words, refusal, refusal_type
 
 
 @dataclass(eq=False)
@@ -99,24 +99,43 @@ class RegionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Matrix, y: ArrayLike | None = None, *, features: Any = "pca", ax: Any = None
+        cls,
+        estimator: Any,
+        X: Matrix,
+        y: ArrayLike | None = None,
+        *,
+        boundaries: Any = None,
+        features: Any = "pca",
+        ax: Any = None,
     ) -> "RegionDisplay":
-        """Draw the regions that a fitted `BoundaryClassifier` assigns.
+        """Draw the regions of probability in which a fitted classifier of two classes puts the rows.
 
         Parameters
         ----------
-        estimator : BoundaryClassifier
+        estimator : classifier with predict_proba
+            The regions are those that a `BoundaryClassifier` was fitted for; of any other classifier the two sides of 1/2,
+            unless `boundaries` are given.
         X : rows
+            Of numbers: they are points of a plane.
         y : labels, optional
             Shown by the marker.
+        boundaries : sequence of float, optional
+            Increasing probabilities between which the regions lie.
         features : "pca" or two columns (positions or names)
             What to put on the axes; [K] Figure 8A has principal components.
         ax : matplotlib axes, optional
         """
+        if not hasattr(estimator, "predict_proba") or len(estimator.classes_) != 2:
+            came = Words(f"{type(estimator).__name__} of {len(getattr(estimator, 'classes_', ()))} classes")
+            raise refusal("estimator", "a fitted classifier of two classes with predict_proba", came)
         points, labels = _plane(estimator, X, features)
         marker = None if y is None else class_codes(y, np.asarray(estimator.classes_))
-        boundaries = tuple(float(pi) for pi in estimator.model_.boundaries)
-        return cls(points, estimator.predict_region(X), boundaries, labels, marker).plot(ax=ax)
+        if boundaries is None and hasattr(estimator, "predict_region"):
+            trained = tuple(float(pi) for pi in estimator.model_.boundaries)
+            return cls(points, estimator.predict_region(X), trained, labels, marker).plot(ax=ax)
+        decision = Boundaries((0.5,) if boundaries is None else boundaries)
+        region = decision.decide(estimator.predict_proba(X))
+        return cls(points, region, decision.boundaries, labels, marker).plot(ax=ax)
 
     def plot(self, ax: Any = None, **options: Any) -> "RegionDisplay":
         """Draw into `ax`, or into a new figure."""
@@ -167,6 +186,8 @@ class MarginDensityDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, groups: ArrayLike, *, ax: Any = None) -> "MarginDensityDisplay":
         """Draw the scores of a fitted `BoundaryClassifier`; `groups` names the group of each row (labels will do)."""
+        if not hasattr(estimator, "deltas_"):
+            raise refusal_type("estimator", "a fitted BoundaryClassifier, which has cut-offs", estimator)
         score, names = estimator.decision_function(X), np.asarray(groups)
         if len(names) != len(score):
             raise refusal("groups", f"one value for each of the {len(score)} rows", Words(f"{len(names)} values"))
@@ -205,7 +226,15 @@ def density(values: FloatArray, grid: FloatArray) -> FloatArray:
 
 
 def _plane(estimator: Any, X: Matrix, features: Any) -> tuple[FloatArray, tuple[str, str]]:
-    table = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
+    try:
+        table = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty((0, 0))
+    if table.ndim != 2 or not table.size:
+        remedy = "leave text and categories out, or choose two columns of numbers by `features` from a table that has only these"
+        raise refusal("X", "a table of numbers, to be points of a plane", Words(type(X).__name__), remedy)
+    if np.isnan(table).any():
+        raise refusal("X", "without missing values, to be points of a plane", Words("NaN"), "leave those rows out")
     if isinstance(features, str) and features == "pca":
         if table.shape[1] < 2:
             raise refusal("X", "at least two columns for principal components", Words(f"{table.shape[1]}"))

@@ -1,5 +1,6 @@
 """The charts of the page, drawn by plotly from a `Summary`. Blue and orange throughout, which colour-blind readers tell apart."""
 
+from html import escape
 from typing import Any
 
 from permissible.report.summary import Summary
@@ -34,6 +35,11 @@ def _plain(figure: Any) -> dict[str, Any]:
     return loaded
 
 
+def plain_text(given: str) -> str:
+    """A user's text for a title, a tick or a hover label: plotly reads tags and links there, and entities as characters."""
+    return escape(given, quote=False)
+
+
 def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
     axis = {"gridcolor": "#e3e7ed", "zeroline": False, "linecolor": "#9aa5b1", "automargin": True}
     return {
@@ -45,7 +51,7 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
 
 def _reliability(summary: Summary, go: Any) -> Any:
     bins = summary.reliability
-    about = f"P({summary.classes[1]})" if len(summary.classes) == 2 else "P(the likeliest class)"
+    about = f"P({plain_text(summary.classes[1])})" if len(summary.classes) == 2 else "P(the likeliest class)"
     happened = {
         "type": "data", "symmetric": False, "array": [b.high - b.happened for b in bins],
         "arrayminus": [b.happened - b.low for b in bins], "color": BLUE, "thickness": 1,
@@ -94,13 +100,13 @@ def _bars(items: Any, what: str, go: Any) -> Any:
     names = [item.name if len(item.name) <= 30 else item.name[:28] + " …" for item in shown]
     trace = go.Bar(
         x=[item.value for item in shown], y=list(range(len(shown))), orientation="h", marker={"color": BLUE},
-        customdata=[item.name.replace("<", "&lt;") for item in shown],
+        customdata=[plain_text(item.name) for item in shown],
         hovertemplate="%{customdata}: %{x:.4g}<extra></extra>",
     )  # fmt: skip
     ticks = {
         "tickmode": "array",
         "tickvals": list(range(len(shown))),
-        "ticktext": [n.replace("<", "&lt;") for n in names],
+        "ticktext": [plain_text(name) for name in names],
     }
     return go.Figure([trace], _layout(what, "", yaxis=ticks) | {"height": 70 + 24 * len(shown)})
 

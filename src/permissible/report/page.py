@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from html import unescape
 from importlib import resources
 from typing import Any
 
@@ -140,7 +141,7 @@ def _numbers(figure: dict[str, Any]) -> list[tuple[str, str, str]]:
             continue
         names = trace.get("customdata") if trace["type"] == "bar" else None
         for place, (x, y) in enumerate(zip(trace["x"], trace["y"], strict=True)):
-            label = str(names[place]).replace("&lt;", "<") if names else str(trace.get("name") or "")
+            label = unescape(str(names[place])) if names else str(trace.get("name") or "")
             found.append((label, f"{x:.4g}", "" if names else f"{y:.4g}"))
     return found
 
