@@ -27,6 +27,7 @@ class Dialect:
     nan: str | None = None  # how NaN is written, where a column can hold it
     number: str = "{x}"  # a number that will be multiplied
     exp: str = "exp({x})"  # of a number that may be far below zero
+    fence: str = ""  # ends a subquery that the database would else write out anew wherever its columns are used
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     empty_names: bool = False
 
@@ -101,6 +102,7 @@ _DIALECTS = {
         "'NaN'::double precision",
         number="({x} + 1e-130::double precision - 1e-130::double precision)",
         exp="exp(greatest({x}, -600.0::double precision))",
+        fence="\nOFFSET 0",
     ),
     "sqlite": Dialect("sqlite", _short, None, "t.", "char", booleans=("0", "1"), empty_names=True),
 }

@@ -26,6 +26,7 @@ SMALLEST, LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
     """The model as an `onnx.ModelProto`, with numbers of `dtype` ("float32" or "float64")."""
     graph = Graph(dtype)
+    _refuse_empty_text(card)
     inputs = _Inputs(graph, card)
     scores = _scores(graph, card, inputs)
     probabilities = _probabilities(graph, card, scores)
@@ -38,6 +39,17 @@ def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
         graph.output("probabilities", probabilities, "number", (None, width))
     graph.output("scores", scores, "number", (None, card.n_scores))
     return graph.model()
+
+
+def _refuse_empty_text(card: Scorecard) -> None:
+    """Refuse a model that tells the empty text from a missing one: a tensor of texts has nothing else to say "missing" with."""
+    for place in card.used_columns():
+        column = card.schema.columns[place]
+        if "" in column.categories:
+            came, remedy = Words(f"the category '' in column {column.name!r}"), "rename that category before fitting"
+            raise refusal(
+                "X", "without an empty text among the categories, which a graph takes for missing", came, remedy
+            )
 
 
 class _Inputs:

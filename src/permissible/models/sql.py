@@ -6,6 +6,8 @@ and value goes through the dialect, which quotes it; there is no other way for a
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from permissible.bins.literal import Literal, Rule
 from permissible.models.actions import Actions
 from permissible.models.dialects import Dialect, dialect
@@ -15,6 +17,8 @@ from permissible.table.schema import Column
 from permissible.validation import refusal
 
 MAX_SUPPORT = 200
+TINY = 1e-130
+"""Below it the square of a number may be too small for a double, which some databases call an error."""
 _FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln"}
 
 
@@ -85,10 +89,10 @@ def select(
     probabilities = _probabilities(card, names, target)
     if probabilities and probabilities != names.scores:
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
-        query = _storey(["s.*", *listed], f"(\n{query}\n) AS s")
+        query = _storey(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
     actions.check(bool(probabilities), card.link.alike)
     decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, _may_be_null(card))
-    return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}\n) AS d")
+    return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
 
 
 class _OutputNames:
@@ -204,7 +208,8 @@ def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
         for i, column in enumerate(term.columns)
     ]
     parts = []
-    for vector, weight in zip(term.vectors, term.coefficients[:, k], strict=True):
+    vectors = np.where(np.abs(term.vectors) < TINY, 0.0, term.vectors)
+    for vector, weight in zip(vectors, term.coefficients[:, k], strict=True):
         inner = " + ".join(f"{target.double(float(v))} * {x}" for v, x in zip(vector, points, strict=True))
         shifted = f"{target.double(term.gamma)} * ({inner}) + {target.double(term.coef0)}"
         match term.kernel:
