@@ -4,6 +4,7 @@ import csv
 import os
 import sqlite3
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ import pytest
 import permissible as pm
 from permissible import losses
 from permissible.estimators.cards import schema_of, table_of
+from permissible.table.match import UnseenCategoryWarning
 from tests.estimators.test_files import CASES, mixed
 from tests.models.random_models import rows_of
 
@@ -220,3 +222,107 @@ def test_everything_agrees_on_every_data_set_of_the_folder(tmp_path):
         names = sorted({row["name"] for row in csv.DictReader(file)})
     for name in names:
         agreement_on(name, tmp_path)
+
+
+def test_each_class_keeps_its_own_loss_in_every_export():
+    # loss="auto" and "F*" choose a loss for each class; the exports once took the first class's for all
+    generator = np.random.default_rng(4)
+    X = generator.normal(size=(90, 2))
+    model = pm.ULSClassifier(n_rules=4, random_state=0).fit(X, np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5]))
+    chosen = [losses.get("squared"), losses.get("matsushita"), losses.get("logistic")]
+    model.models_ = tuple(replace(part, loss=loss) for part, loss in zip(model.models_, chosen, strict=True))
+    each = np.column_stack([loss.probability(s) for loss, s in zip(chosen, model.decision_function(X).T, strict=True)])
+    expected = each / each.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected)
+    names = [f"probability_{k}" for k in range(3)]
+    for engine in ("sqlite", "duckdb"):
+        found = run_sql(model, X, engine)
+        np.testing.assert_allclose(found[names], expected, rtol=1e-9)
+        assert (found["decision"] == expected.argmax(axis=1)).all()
+    space: dict = {}
+    exec(model.to_python(), space)
+    rows = rows_of(table_of(model, X))
+    np.testing.assert_allclose([space["probabilities"](row) for row in rows], expected, rtol=1e-9)
+    label, proba, _ = run_onnx(model.to_onnx(dtype="float64"), model, X, "float64")
+    np.testing.assert_allclose(proba, expected, rtol=1e-9)
+    assert (label == expected.argmax(axis=1)).all()
+    assert all(
+        words in model.to_text() for words in ("0: 0.5 * (1.0 + (score))", "1: (1 + score / sqrt(1 + score^2)) / 2")
+    )
+    model.models_ = (*model.models_[:2], replace(model.models_[2], loss=losses.get("power")))
+    for call in (model.to_sql, model.to_python, model.to_onnx):
+        with pytest.raises(ValueError, match="a loss whose probability has a formula"):
+            call()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: pm.BoundaryClassifier(), lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.1, alpha=0.1),
+    lambda: pm.ULSClassifier(features="columns", n_rules=5),
+], ids=["linear", "kernel", "columns"])  # fmt: skip
+def test_truth_values_are_numbers_in_linear_and_kernel_queries(make, tmp_path):
+    X, y = mixed(n_rows=60)
+    X = X[["smoker"]].assign(age=X["age"].fillna(50.0) / 10, old=X["age"] > 55)
+    fitted = make().fit(X, y)
+    pm.save(fitted, tmp_path / "model.json")
+    for model in (fitted, pm.load(tmp_path / "model.json")):
+        assert [column.kind for column in schema_of(model).columns] == ["boolean", "numeric", "boolean"]
+        for engine in ("sqlite", "duckdb"):
+            np.testing.assert_allclose(
+                run_sql(model, X, engine)["probability"], model.predict_proba(X)[:, 1], rtol=1e-9
+            )
+
+
+def test_a_row_without_a_needed_value_has_no_answer():
+    X, y = mixed(n_rows=60)
+    X = X[["age"]].fillna(50.0) / 10
+    model = pm.BoundaryClassifier().fit(X, y)
+    for engine in ("sqlite", "duckdb"):
+        found = run_sql(model, X.assign(age=np.nan), engine)
+        assert found[["score", "probability", "decision"]].isna().all().all()
+    space: dict = {}
+    exec(model.to_python(), space)
+    for missing in (None, np.nan):
+        with pytest.raises(ValueError, match="`row` must hold a number in 'age', got"):
+            space["decide"]({"age": missing})
+
+
+def test_numeric_categories_are_numbers_in_graphs_and_nan_is_missing_in_databases():
+    generator = np.random.default_rng(5)
+    level = generator.choice([1.5, 2.25, -3.0, np.nan], 200)
+    X = pd.DataFrame({"level": level, "x": generator.normal(size=200)})
+    y = (np.isin(level, [1.5, -3.0]) | np.isnan(level)) ^ (generator.random(200) < 0.1)
+    for make in (
+        pm.UDTClassifier(max_leaves=6, categorical=["level"]),
+        pm.ULSClassifier(n_rules=6, categorical=["level"]),
+    ):
+        model = make.fit(X, y)
+        rows = X.head(40).assign(level=np.tile([1.5, 2.25, -3.0, np.nan, 8.0], 8))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            expected, labels = model.predict_proba(rows)[:, 1], model.predict(rows)
+        graph = model.to_onnx(dtype="float64")
+        assert graph.graph.input[0].type.tensor_type.elem_type == 11  # double
+        feed = {name: rows[[name]].to_numpy() for name in ("level", "x")}
+        label, proba, _ = ort.InferenceSession(graph.SerializeToString()).run(None, feed)
+        np.testing.assert_allclose(proba[:, 1], expected, rtol=1e-9)
+        assert (label == labels.astype(str)).all()
+        connection = duckdb.connect()
+        connection.execute(
+            "CREATE TABLE rows (number INTEGER, level DOUBLE, x DOUBLE)"
+        )  # a data frame's NaN would become NULL
+        connection.executemany(
+            "INSERT INTO rows VALUES (?, ?, ?)", [(i, *row) for i, row in enumerate(rows.to_numpy().tolist())]
+        )
+        found = (
+            connection.execute(model.to_sql(table="rows", dialect="duckdb", keep=["number"])).df().sort_values("number")
+        )
+        np.testing.assert_allclose(found["probability"], expected, rtol=1e-9)
+
+
+def test_graphs_in_double_precision_tell_times_in_seconds_apart():
+    seconds = 1.7e9 + np.arange(400.0).reshape(-1, 1)  # single precision holds every 128th of them
+    y = (np.arange(400) // 37) % 2
+    model = pm.UDTClassifier(max_leaves=None).fit(seconds, y)
+    label, _, _ = run_onnx(model.to_onnx(dtype="float64"), model, seconds, "float64")
+    assert (label == model.predict(seconds)).all()
+    assert "seconds since 1970" in pm.UDTClassifier.to_onnx.__doc__

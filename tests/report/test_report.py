@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from plotly.offline import get_plotlyjs
 from sklearn import metrics as referee
 
 import permissible as pm
+from permissible.report.charts import charts
 from permissible.report.curves import cumulative, probability_margins, reliability, risk_coverage
 from permissible.report.metrics import metrics, wilson
 from permissible.report.page import embedded, page
@@ -114,3 +116,24 @@ def test_importance_finds_the_column_that_made_the_labels():
     summary = summarise(pm.ULSClassifier(n_rules=5, random_state=0).fit(X, y), X, y)
     assert summary.columns[0].name == "x1"
     assert summary.columns[0].value > 0.1
+
+
+def test_labels_and_names_are_plain_text_in_charts():
+    # plotly reads tags, links and entities in titles, ticks and hover labels
+    link, bold = '<a href="javascript:alert(1)">click</a>', "<b>&lt;age</b>"
+    x = np.arange(60.0)
+    X, y = {bold: x, "other": x % 7}, np.where(x + 9 * (x % 7 > 3) > 30, link, "a")
+    drawn = charts(
+        summarise(
+            pm.ULSClassifier(n_rules=6, random_state=0).fit(X, np.where(y == "a", "a", "b")),
+            X,
+            np.where(y == "a", "a", "b"),
+        )
+    )
+    assert "<b>" not in json.dumps(drawn)
+    assert bold in {unescape(text) for text in drawn["columns"]["layout"]["yaxis"]["ticktext"]}
+    model = pm.UDTClassifier(max_leaves=4).fit(X, np.where(y == "a", "", link))
+    drawn = charts(summarise(model, X, np.where(y == "a", "", link)))
+    assert "<a" not in json.dumps(drawn)
+    assert unescape(drawn["reliability"]["layout"]["xaxis"]["title"]["text"]) == f"predicted P({link})"
+    assert link not in page(summarise(model, X, np.where(y == "a", "", link)))
