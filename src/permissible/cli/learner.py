@@ -84,8 +84,10 @@ class Learner:
         if self.model == "mcboost" and self.cost_matrix is not None:
             import numpy as np
 
+            from permissible.cli.fit import aligned
+
             decision = self.decision()
-            parameters["cost_matrix"] = (decision if classes is None else decision.aligned(np.asarray(classes))).matrix
+            parameters["cost_matrix"] = (decision if classes is None else aligned(decision, np.asarray(classes))).matrix
         return {**parameters, "random_state": self.seed, "n_jobs": self.jobs}
 
     def _settings(self) -> dict[str, Any]:

@@ -155,6 +155,9 @@ const permissible = (() => {
 
   // -- decisions ------------------------------------------------------------------------------------------------------
 
+  // What a rejection costs a class: one price for all, or a price by class.
+  const priceOf = (rejectCost, truth) => (Array.isArray(rejectCost) ? rejectCost[truth] : rejectCost);
+
   // The action of least expected cost, the first on ties; a rejection (-1) only where it is strictly cheaper.
   function cheapest(proba, costs, rejectCost) {
     let best = 0;
@@ -163,7 +166,9 @@ const permissible = (() => {
       const expected = proba.reduce((sum, p, j) => sum + p * costs[j][k], 0);
       if (expected < least) [best, least] = [k, expected];
     }
-    return rejectCost !== null && rejectCost < least ? -1 : best;
+    if (rejectCost === null) return best;
+    const asked = Array.isArray(rejectCost) ? proba.reduce((sum, p, j) => sum + p * rejectCost[j], 0) : rejectCost;
+    return asked < least ? -1 : best;
   }
 
   // The risk group of a probability: groups are closed on the right.
@@ -184,7 +189,7 @@ const permissible = (() => {
       const action = cheapest(proba, costs, rejectCost);
       weights.forEach((weight, truth) => {
         table[truth][action < 0 ? classes : action] += weight;
-        cost += weight * (action < 0 ? rejectCost : costs[truth][action]);
+        cost += weight * (action < 0 ? priceOf(rejectCost, truth) : costs[truth][action]);
       });
     }
     const rejected = table.reduce((sum, row) => sum + row[classes], 0);

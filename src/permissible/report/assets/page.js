@@ -45,6 +45,8 @@
   const binary = Boolean(explorer.probability);
   const state = initialState(explorer.decision);
 
+  const mean = (price) => (Array.isArray(price) ? price.reduce((a, b) => a + b, 0) / price.length : price);
+
   function initialState(decision) {
     const costs = classes.map((_, j) => classes.map((__, k) => (j === k ? 0 : 1)));
     const start = { mode: "costs", costs, reject: 0.25, mayReject: false, cuts: [0.25, 0.5, 0.75] };
@@ -53,8 +55,8 @@
     if (decision.kind === "Boundaries") return { ...start, mode: "groups", cuts: decision.boundaries };
     if (decision.kind === "Weighted") { costs[0][1] = 2 * decision.pi; costs[1][0] = 2 * (1 - decision.pi); return start; }
     if (decision.kind === "CostMatrix") {
-      const single = typeof decision.reject_cost === "number";
-      return { ...start, costs: decision.matrix, reject: single ? decision.reject_cost : 0.25, mayReject: single };
+      const priced = decision.reject_cost !== null;  // a number, or a price by class until the slider sets one for all
+      return { ...start, costs: decision.matrix, reject: priced ? decision.reject_cost : 0.25, mayReject: priced };
     }
     return start;
   }
@@ -98,7 +100,7 @@
       onchange: (event) => { state.mayReject = event.target.checked; drawExplorer(); document.getElementById("may-reject").focus(); },
     }), "the model may say “I don’t know”"));
     if (state.mayReject) {
-      box.append(slider("cost-reject", "to leave a row to a person", { min: 0, max: 5, step: 0.01, value: state.reject },
+      box.append(slider("cost-reject", "to leave a row to a person", { min: 0, max: 5, step: 0.01, value: mean(state.reject) },
         (value) => { state.reject = value; updateExplorer(); }));
     }
     return box;
