@@ -17,6 +17,7 @@ import permissible as pm
 from permissible.decisions import CostMatrix, decision_for
 from permissible.estimators.cards import card_of, table_of
 from permissible.estimators.files import text_of
+from permissible.models.scorecard import KernelTerm, kernel_values
 from permissible.table.match import UnseenCategoryWarning
 from tests.meaning import targets
 from tests.meaning.models import awkward_rows, decisions_for, fitted, kinds
@@ -99,6 +100,15 @@ def table_link(estimator: Any) -> bool:
     return bool(link.losses) and formulas(link.losses) is None
 
 
+def rounding(estimator: Any, rows: Any) -> Any:
+    """How far two ways of adding up a kernel's terms may differ: they can be large and cancel. Nothing for other models."""
+    (term, *_) = card_of(estimator).terms or (None,)
+    if not isinstance(term, KernelTerm):
+        return np.zeros(len(rows))
+    sizes = np.abs(kernel_values(term, rows.to_numpy(dtype=np.float64))) @ np.abs(term.coefficients[:, 0])
+    return np.asarray(1e-12 * sizes)
+
+
 def refusal_of(place: str, estimator: Any, decision: Any) -> str:
     """Why a place cannot have this model and decision, "" when it can."""
     card = card_of(estimator)
@@ -122,9 +132,10 @@ def compare(place: str, estimator: Any, rows: Any, decision: Any, server: Any = 
             asked(place, estimator, rows, decision, server)
         return 0
     found = asked(place, estimator, rows, decision, server)
+    exact = rounding(estimator, rows)
     if found.scores.shape == scores.shape:
-        np.testing.assert_allclose(found.scores, scores, rtol=1e-9, atol=1e-11)
-    compared = sure(estimator, proba, decision)
+        np.testing.assert_array_less(np.abs(found.scores - scores), 1e-9 * np.abs(scores) + 1e-11 + exact[:, None])
+    compared = sure(estimator, proba, decision) & (exact < NEAR / 10)
     if table_link(estimator):
         assert place == "page" or found.probabilities is None
         if place == "page":
@@ -132,7 +143,8 @@ def compare(place: str, estimator: Any, rows: Any, decision: Any, server: Any = 
         if not (decision is None and len(estimator.classes_) == 2):
             compared = compared & (place != "page")
     else:
-        np.testing.assert_allclose(found.probabilities, proba, rtol=1e-7, atol=1e-11)
+        close = exact < NEAR / 10
+        np.testing.assert_allclose(np.asarray(found.probabilities)[close], proba[close], rtol=1e-7, atol=NEAR)
     if decision is None and card_of(estimator).link.kind == "loss":
         compared = compared | (found.scores[:, 0] == scores[:, 0])
     differing = [(i, found.actions[i], wanted[i]) for i in np.flatnonzero(compared) if found.actions[i] != wanted[i]]
@@ -178,7 +190,7 @@ def test_postgres_says_what_the_models_say(server):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.name)
 def test_every_place_says_what_every_model_says(kind, seed, server):
     everywhere(kind, seed + 1, [*PLACES, "postgres"], server)

@@ -226,9 +226,10 @@ def _kernel(graph: Graph, term: KernelTerm, inputs: _Inputs) -> str:
         distance = graph.add("ReduceSum", graph.add("Mul", apart, apart), graph.integers([2]), keepdims=0)
         value = graph.add("Exp", graph.add("Mul", distance, graph.numbers(np.array(-term.gamma))))
     else:
-        value = graph.add("MatMul", x, graph.numbers(term.vectors.T))
+        # gamma goes into the vectors: a runtime may fuse a product with a number into MatMul, and round the number to float32
+        steep = term.gamma if term.kernel in ("poly", "sigmoid") else 1.0
+        value = graph.add("MatMul", x, graph.numbers(steep * term.vectors.T))
         if term.kernel in ("poly", "sigmoid"):
-            value = graph.add("Mul", value, graph.numbers(np.array(term.gamma)))
             value = graph.add("Add", value, graph.numbers(np.array(term.coef0)))
             if term.kernel == "poly":
                 value = graph.add("Pow", value, graph.numbers(np.array(term.degree)))
