@@ -19,13 +19,14 @@ import math
 def _missing(value):
     return value is None or value != value
 
-
+'''
+_PRESENT = """
 def _present(row, name):
     if _missing(row[name]):
         raise ValueError(f"`row` must hold a number in {name!r}, got {row[name]!r}; this model takes no missing values.")
     return row[name]
 
-'''
+"""
 _FUNCTIONS = {"exp": "math.exp", "sqrt": "math.sqrt", "ln": "math.log"}
 
 
@@ -46,7 +47,7 @@ def literal_python(literal: Literal, card: Scorecard) -> str:
 def module(card: Scorecard, actions: Actions) -> str:
     """The source of a module with the three functions."""
     actions.check(_has_probability(card), card.link.alike)
-    body = [_HEAD, *_scores(card), *_probabilities(card)]
+    body = [_HEAD, *([_PRESENT] if card.needs_values else []), *_scores(card), *_probabilities(card)]
     body += [
         "",
         "",

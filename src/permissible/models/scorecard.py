@@ -128,6 +128,14 @@ class Scorecard:
         """Number of scores a row gets: one for two classes, except where each class has its own."""
         return len(self.intercept)
 
+    @property
+    def needs_values(self) -> bool:
+        """Whether a row without one of the values has no score: linear and kernel models take no missing values."""
+        return any(
+            isinstance(term, KernelTerm) or (isinstance(term, SlopeTerm) and term.missing is None)
+            for term in self.terms
+        )
+
     def used_columns(self) -> tuple[int, ...]:
         """The columns that some term looks at, in order."""
         used: set[int] = set()

@@ -91,7 +91,7 @@ def select(
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
         query = _storey(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
     actions.check(bool(probabilities), card.link.alike)
-    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, _may_be_null(card))
+    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, card.needs_values)
     return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
 
 
@@ -116,13 +116,6 @@ class _OutputNames:
             name += "_"
         self._taken.add(name.casefold())
         return self._target.name_of(name)
-
-
-def _may_be_null(card: Scorecard) -> bool:
-    """Whether a row can be left without a score: a model that needs every value gives none where one is missing."""
-    return any(
-        isinstance(term, KernelTerm) or (isinstance(term, SlopeTerm) and term.missing is None) for term in card.terms
-    )
 
 
 def _shown_scores(card: Scorecard) -> list[int]:
