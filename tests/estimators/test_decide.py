@@ -150,3 +150,16 @@ def test_regions_by_score_are_regions_by_probability_at_every_cut_off():
         step = np.spacing(model.deltas_[0])
         x = np.array([[-step], [0.0], [step]]) * 2 / abs(model.coef_[0, 0])
         assert np.array_equal(model.predict_region(x), model.decide(x))
+
+
+def test_exports_decide_as_predict_when_no_decision_is_kept():
+    # learner="auto" decides at least expected cost, also in a file whose decision is empty
+    costs = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0.0]])
+    model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4).fit(X, THREE)
+    plain = model.predict(X)
+    model.learner, model.decision_ = "auto", None
+    space: dict = {}
+    exec(model.to_python(), space)
+    rows = [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in X.tolist()]
+    assert [space["decide"](row) for row in rows] == model.predict(X).tolist()
+    assert (model.predict(X) != plain).any()

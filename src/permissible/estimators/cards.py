@@ -57,7 +57,7 @@ def actions_for(estimator: Any, decision: Any) -> Actions:
     """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
     chosen, labels, link = decision_asked(estimator, decision), labels_of(estimator), card_of(estimator).link
     if link.kind == "softmax" and chosen is None:  # multiclass boosting: the largest score, or the least expected cost
-        if getattr(estimator, "decision", "argmax") != "bayes":
+        if estimator.decision != "bayes" and estimator.learner != "auto":
             return Actions("largest", tuple(labels), by_score=True)
         chosen = CostMatrix(estimator.cost_matrix_.matrix)
     target = getattr(estimator, "target_", None)  # of a boundary classifier
