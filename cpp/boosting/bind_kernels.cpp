@@ -193,7 +193,8 @@ void bind_kernels(nb::module_& area) {
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
         .def("margin_of", [](const LossFunction& self, double state) { return self.passes().margin_of(state); })
         .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
-        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); });
+        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })
+        .def_prop_ro("attained", [](const LossFunction& self) { return self.passes().attained(); });
     area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
              "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
              "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);

@@ -1,7 +1,9 @@
 // The built-in losses as the compiled loop sees them: one small functor each, the margin x of an example kept as a
 // `state`. The law: a functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (mathematics.md sections 2
-// and 3), and moves a state by a step v. Losses that differ by a scale only (mu-Matsushita) share a functor; the scale
-// lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a vector.
+// and 3), and moves a state by a step v. `attained` says that some finite margin has weight 0,
+// so that a finite minimiser always exists. Losses that differ by a scale only (mu-Matsushita) share a functor; the
+// scale lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a
+// vector.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,8 @@ struct Logistic {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
     static constexpr bool rising = true;  // the state grows with the margin
-    static constexpr double cap = 40.0;   // beyond this step a weight is below 1e-17: the column is one-signed
+    static constexpr bool attained = false;
+    static constexpr double cap = 40.0;  // beyond this step a weight is below 1e-17: the column is one-signed
     static double state_of(double margin) { return std::exp(std::clamp(margin, -640.0, 640.0)); }
     static double margin_of(double state) { return std::log(state); }
     double factor(double step) const { return std::exp(step); }
@@ -69,6 +72,7 @@ struct MarginState {
 struct Matsushita : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool attained = false;
     static constexpr double cap = 1e4;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -94,6 +98,7 @@ struct Matsushita : MarginState {
 struct Squared : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -114,6 +119,7 @@ struct Squared : MarginState {
 struct LeastSquares : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -131,6 +137,7 @@ struct Exponential {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
     static constexpr bool rising = false;  // the state falls as the margin grows
+    static constexpr bool attained = false;
     static constexpr double cap = 40.0;
     static double state_of(double margin) { return std::exp(std::clamp(-margin, -640.0, 640.0)); }
     static double margin_of(double state) { return -std::log(state); }
@@ -152,16 +159,18 @@ struct Exponential {
 
 /// The log-cosh family of (24) of [T], corrected: w = 1/2 - (2/z) artanh(x) for |x| < tanh(z/4), clipped outside.
 struct LogCosh : MarginState {
-    double zeta = 1.0;                       // |zeta|
-    static constexpr bool in_lanes = false;  // four rows at a time
+    static constexpr double kSteepest = 1e8;  // a bend narrower than this is a kink to scores in double precision
+    double zeta = 1.0;                        // |zeta|
+    static constexpr bool in_lanes = false;   // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     double limit() const { return std::tanh(0.25 * zeta); }
     Derivatives<double> at(double x) const {
         if (x >= limit()) return {0.0, 0.0, 0.0};
         if (x <= -limit()) return {1.0, 0.0, 0.0};
         const double rest = (1.0 - x) * (1.0 + x);
-        const double k = 2.0 / (zeta * rest);
+        const double k = std::min(2.0 / (zeta * rest), kSteepest);
         return {std::clamp(0.5 - 2.0 / zeta * std::atanh(x), 0.0, 1.0), k, 2.0 * x * k / rest};
     }
     double value(double x) const {
@@ -173,7 +182,7 @@ struct LogCosh : MarginState {
     }
     double largest_curvature(double, double) const {
         const double edge = limit();
-        return 2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300));
+        return std::min(2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300)), kSteepest);
     }
 };
 
@@ -182,6 +191,7 @@ struct Power : MarginState {
     double exponent = 0.5;                   // upsilon
     static constexpr bool in_lanes = false;  // four rows at a time
     static constexpr bool smooth = false;    // no third derivative here: plain Newton, run to a vanishing step
+    static constexpr bool attained = false;
     static constexpr double cap = 1e4;
     double tail(double t) const {  // p <= 1/2 with g(p) = -t
         if (t == 0.0) return 0.5;

@@ -99,6 +99,7 @@ class Passes final : public LossPasses {
     }
     bool smooth() const override { return Loss::smooth; }
     double cap() const override { return Loss::cap; }
+    bool attained() const override { return Loss::attained; }
 
   private:
     static_assert(kCopiedRows <= std::size_t{1} << (63 - 1 - kPassBits - kMultiplicityBits));

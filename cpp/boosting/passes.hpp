@@ -76,6 +76,7 @@ class LossPasses {
     virtual void derivatives_of(double margin, double* three) const = 0;
     virtual bool smooth() const = 0;
     virtual double cap() const = 0;
+    virtual bool attained() const = 0;
 };
 
 /// "logistic", "matsushita", "squared", "least_squares", "exponential", "logcosh" or "power"; null for any other name.

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible import losses
 from permissible.bins import BinnedTable, Binning, encode, row_hashes
+from permissible.bins.words import describe_rule
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
@@ -59,7 +60,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
     l2 : float, default=1.0
-        A step of values v costs l2 v^2 / 2 each, beside the sum of b F over the examples.
+        Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples. So the coefficient c of
+        a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does that of a column. In the classic scheme of
+        rules and trees each step pays for its own values; where coefficients are refitted, and for columns, the penalty is on
+        the whole coefficient. The constant is free.
     beam : int, default=2
         Columns whose best literal starts a rule.
     early_stopping : bool or "auto", default="auto"
@@ -289,7 +293,11 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
         score = None if table is None else partial(model.score, table)
-        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score)
+
+        def name(place: int) -> str:
+            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
+
+        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
 
     def _continue(self, given: TrainingRows) -> list[Start] | None:
         """The last fit, where this one goes on from it."""
@@ -331,11 +339,15 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]
-        scale = spread(features)
+        scale, names = spread(features), getattr(self, "feature_names_in_", None)
+
+        def name(place: int) -> str:
+            return f"column {place}" if names is None else f"the column '{names[place]}'"
+
         certificates = [
             certify(
                 fit.trace, loss,
-                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features)),
+                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features), name),
             )
             for fit, model in zip(fits, self.models_, strict=True)
         ]  # fmt: skip

@@ -26,13 +26,15 @@ class RuleCertificate:
     ----------
     stopped : {"rounds", "no edge", "separable", "time", "interrupted"}
     separable : bool
-        Whether the rules separate the classes, so that no finite minimiser exists: the fit stopped at a cap.
+        Whether the rules separate the classes and the loss falls for ever, so that no finite minimiser exists: the fit stopped
+        at a cap.
     rounds : int
         Rounds really used.
     surrogate : float
         Mean surrogate at the end.
     largest_edge : float
-        The largest edge of a rule of one literal under the last weights; 0 at the optimum over such rules.
+        The largest edge of a rule of one literal (of a column) under the last weights; 0 at the optimum over such rules. Where
+        coefficients are refitted with `l2`, what the penalty takes is part of the edge, here and in `gradient_norm`.
     gradient_norm : float
         Euclidean norm of the gradient over the rules found and the constant, over the sum of weights; NaN where it was too
         much work to compute.
@@ -69,7 +71,7 @@ def certify(trace: Trace, loss: Loss, doubts: Doubts = ()) -> RuleCertificate:
     separable = trace.stop == "separable"
     return RuleCertificate(
         trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
-        _statement(trace, surrogate, bound), doubts,
+        _statement(trace, surrogate, bound, doubts), doubts,
     )  # fmt: skip
 
 
@@ -91,22 +93,26 @@ def _ingredients(trace: Trace, loss: Loss) -> dict[str, float]:
 
 _REASONS: dict[str, str] = {
     "rounds": "it took all the rounds that it was given",
-    "no edge": "no rule lowers the surrogate any more",
-    "separable": "the rules separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
+    "no edge": "no {term} lowers the surrogate any more",
+    "separable": "the {terms} separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
     "time": "its time was up",
     "interrupted": "it was interrupted",
 }
 
 
-def _statement(trace: Trace, surrogate: float, bound: float) -> str:
-    left = f"; the largest edge left to a rule of one literal is {trace.largest_edge:.3g}" if trace.rounds else ""
+def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> str:
+    columns = trace.evidence.get("features") == "columns"
+    term, terms, single = ("column", "columns", "a column") if columns else ("rule", "rules", "a rule of one literal")
+    left = f"; the largest edge left to {single} is {trace.largest_edge:.3g}" if trace.rounds else ""
     theorem = (
         f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
     )
-    return (
-        f"The fit stopped after {len(trace.rounds)} rounds because {_REASONS[trace.stop]}: mean surrogate {surrogate:.4g}{left}. "
-        f"{theorem} at these edges."
-    )
+    reason = _REASONS[trace.stop].format(term=term, terms=terms)
+    away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
+    return " ".join([
+        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}. "
+        f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()),
+    ])  # fmt: skip
 
 
 def history_of(trace: Trace) -> dict[str, AnyArray]:

@@ -200,7 +200,8 @@ class PythonSurrogate:
         doublings = np.ldexp(1.0, np.arange(21)).astype(np.float64)
         faded = np.abs(loss.weight(doublings)) <= 1e-9 * np.abs(loss.weight(np.zeros(1)))
         cap = float(doublings[int(np.argmax(faded)) if faded.any() else -1])
-        self.cap = cap if math.isinf(loss.score_limit) else 1e8
+        self.attained = not math.isinf(loss.score_limit)
+        self.cap = 1e8 if self.attained else cap
 
     def state_of(self, margin: float) -> float:
         """The margin."""

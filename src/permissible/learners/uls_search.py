@@ -2,8 +2,8 @@
 
 The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
 (the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
-and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. A literal and
-its negation tie as first literals and continue differently, so both are completed; only the side with fewer rows is summed.
+and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side has
+no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first literals and continue differently, so both are completed; only the side with fewer rows is summed.
 The compiled twin is cpp/boosting/grow.cpp.
 """
 
@@ -11,13 +11,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from permissible.bins.binning import Binning
-from permissible.bins.literal import Literal, Rule
+from permissible.bins.literal import MISSING, OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_rows import HistogramRequest, Rows
 from permissible.learners.uls_trace import literal_of
-from permissible.types import AnyArray, IntArray
+from permissible.types import AnyArray, FloatArray, IntArray
 
 IMPROVEMENT = 1.0 + 1e-9
 """A literal is only added when it gains more than this factor; less is rounding."""
@@ -179,3 +181,21 @@ def _better(best: Extended | None, other: Extended) -> Extended:
 def _negated(literal: Literal, has_missing: bool) -> Literal:
     """The opposite literal; where no value was missing in training, a missing one passes neither."""
     return replace(literal.negated(), missing=has_missing and not literal.missing)
+
+
+def literal_sums(sums: IntArray, layout: AnyArray, without: Collection[Literal]) -> FloatArray:
+    """The sum over the rows that each literal of a column covers, from its sums by code; some literals are left out.
+
+    A literal and its negation count once, and are left out together. `layout` is one row of uls_fast.layout_of.
+    """
+    categorical, n_bins, has_missing = (int(number) for number in layout)
+    codes = np.arange(256)
+    held = (codes < n_bins) | ((codes == OTHER) & bool(categorical)) | ((codes == MISSING) & bool(has_missing))
+    present = codes[:MISSING][held[:MISSING]]
+    starts = codes[None] == present[:, None] if categorical else codes[None] <= present[:-1, None]
+    if has_missing:
+        with_missing = starts | (codes == MISSING)[None] if not categorical else starts[:0]
+        starts = np.concatenate((starts, with_missing, (codes == MISSING)[None]))
+    known = [np.asarray(literal.membership(), dtype=bool)[held] for literal in without]
+    kept = [not any(np.array_equal(row, m) or np.array_equal(row, ~m) for m in known) for row in starts[:, held]]
+    return np.asarray(starts[kept] @ sums, dtype=np.float64)

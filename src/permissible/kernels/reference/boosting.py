@@ -58,11 +58,18 @@ def measure(
 def decrease(
     weight_in: float, curvature_in: float, weight_all: float, curvature_all: float, l2: float, two_values: bool
 ) -> float:
-    """The criterion of a rule: second-order decrease of the surrogate for the values that it will take."""
+    """The criterion of a rule: second-order decrease of the surrogate for the values that it will take.
+
+    Without curvature the larger edge wins.
+    """
     weight_out, curvature_out = weight_all - weight_in, curvature_all - curvature_in
+
+    def second_order(weight: float, curvature: float) -> float:
+        return weight**2 / curvature if curvature > 0 else abs(weight)
+
     if not two_values:
-        return 0.5 * (weight_in - weight_out) ** 2 / (curvature_all + 2 * l2)
-    return 0.5 * (weight_in**2 / (curvature_in + l2) + weight_out**2 / (curvature_out + l2))
+        return 0.5 * second_order(weight_in - weight_out, curvature_all + 2 * l2)
+    return 0.5 * (second_order(weight_in, curvature_in + l2) + second_order(weight_out, curvature_out + l2))
 
 
 def best_cut(sums: IntArray, n_bins: int, l2: float, units: tuple[float, float], two_values: bool) -> tuple[float, int]:
