@@ -79,18 +79,30 @@ nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size
     return to_numpy(std::move(out), {n_rows});
 }
 
-nb::tuple bound_pattern_system(const In2<uint8_t>& bits, const In1<double>& first, const In1<double>& second) {
-    const std::size_t n_patterns = bits.shape(0), n = bits.shape(1) + 1;
-    if (first.shape(0) != n_patterns || second.shape(0) != n_patterns) {
-        throw std::invalid_argument("one derivative per pattern is needed");
-    }
+void check_patterns(const In2<uint8_t>& bits, const In1<double>& derivatives) {
+    if (derivatives.shape(0) != bits.shape(0)) throw std::invalid_argument("one derivative per pattern is needed");
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_gradient(const In2<uint8_t>& bits, const In1<double>& first) {
+    check_patterns(bits, first);
+    const std::size_t n = bits.shape(1) + 1;
     auto gradient = std::make_unique<double[]>(n);
+    {
+        nb::gil_scoped_release free;
+        pattern_gradient(bits.data(), bits.shape(0), n - 1, first.data(), gradient.get());
+    }
+    return to_numpy(std::move(gradient), {n});
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_hessian(const In2<uint8_t>& bits, const In1<double>& second) {
+    check_patterns(bits, second);
+    const std::size_t n = bits.shape(1) + 1;
     auto hessian = std::make_unique<double[]>(n * n);
     {
         nb::gil_scoped_release free;
-        pattern_system(bits.data(), n_patterns, n - 1, first.data(), second.data(), gradient.get(), hessian.get());
+        pattern_hessian(bits.data(), bits.shape(0), n - 1, second.data(), hessian.get());
     }
-    return nb::make_tuple(to_numpy(std::move(gradient), {n}), to_numpy(std::move(hessian), {n, n}));
+    return to_numpy(std::move(hessian), {n, n});
 }
 
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
@@ -200,8 +212,8 @@ void bind_kernels(nb::module_& area) {
              "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
     area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "columns"_a.noconvert(),
              "members"_a.noconvert());
-    area.def("pattern_system", &bound_pattern_system, "bits"_a.noconvert(), "first"_a.noconvert(),
-             "second"_a.noconvert());
+    area.def("pattern_gradient", &bound_pattern_gradient, "bits"_a.noconvert(), "first"_a.noconvert());
+    area.def("pattern_hessian", &bound_pattern_hessian, "bits"_a.noconvert(), "second"_a.noconvert());
     area.def("score_rules", &bound_score, "columns"_a, "literals"_a, "rules"_a, "coefficients"_a.noconvert(),
              "intercept"_a, "n_rows"_a, "n_threads"_a = 1);
     area.def("pass_grid", &pass_grid, "largest"_a);

@@ -233,12 +233,11 @@ def _refit(fit: ColumnFit, active: IntArray) -> bool:
     theta = fit.theta[active] * reach
     weight = np.column_stack((np.where(fit.sign < 0, fit.sample, 0.0), np.where(fit.sign > 0, fit.sample, 0.0)))
 
-    def system(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return (design * first[:, None]).sum(axis=0), np.einsum("ij,ik->jk", design * second[:, None], design)
-
     objective = ScoreObjective(
         design, fit.score - design @ theta, weight, fit.penalty()[active] / reach**2, fit.surrogate,
-        lambda score: Losses(*fit.derivatives(score)), system,
+        lambda score: Losses(*fit.derivatives(score)), lambda first: (design * first[:, None]).sum(axis=0),
+        lambda second: np.einsum("ij,ik->jk", design * second[:, None], design), fit.sample @ np.abs(design),
+        fit.sample @ design**2,
     )  # fmt: skip
     found = fit_scores(objective, theta, np.ones(len(active), dtype=bool))
     fit.theta[active] = found.theta / reach

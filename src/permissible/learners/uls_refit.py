@@ -8,7 +8,7 @@ mathematics.md 4.1) the refit names a coefficient that would grow for ever.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from permissible.learners.newton import Expansion, minimise
 from permissible.learners.uls_rows import Patterns, Surrogate
 from permissible.types import BoolArray, FloatArray
 
-MAX_STEPS = 500
+MAX_STEPS = 300
 TOLERANCE = 1e-12
 ACCEPTED = 1e-9
 """A scaled gradient up to this counts as converged where rounding does not allow `TOLERANCE`."""
@@ -63,16 +63,16 @@ class ScoreExpansion:
         self.value = self.losses.value + 0.5 * float(objective.penalty @ theta**2)
 
     @cached_property
-    def system(self) -> tuple[FloatArray, FloatArray]:
-        """Gradient and Hessian."""
-        objective = self.objective
-        descent, hessian = objective.system(self.losses.first, self.losses.second)
-        return objective.penalty * self.theta - descent, hessian + np.diag(objective.penalty)
-
-    @property
     def gradient(self) -> FloatArray:
         """The derivatives by the coefficients."""
-        return self.system[0]
+        return self.objective.penalty * self.theta - self.objective.first_sums(self.losses.first)
+
+    @cached_property
+    def hessian(self) -> FloatArray:
+        """The second derivatives."""
+        hessian = self.objective.second_sums(self.losses.second)
+        hessian.flat[:: len(hessian) + 1] += self.objective.penalty
+        return hessian
 
     @cached_property
     def residual(self) -> FloatArray:
@@ -103,8 +103,10 @@ class ScoreObjective:
     surrogate : Surrogate
     losses : callable
         The surrogate at scores.
-    system : callable
+    first_sums, second_sums : callable
         Sums of x first, and of x x' second.
+    sizes, squares : array
+        Sums of the sample weight times |x|, and times x^2.
     """
 
     design: FloatArray
@@ -113,7 +115,10 @@ class ScoreObjective:
     penalty: FloatArray
     surrogate: Surrogate
     losses: Callable[[FloatArray], Losses]
-    system: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+    first_sums: Callable[[FloatArray], FloatArray]
+    second_sums: Callable[[FloatArray], FloatArray]
+    sizes: FloatArray
+    squares: FloatArray
 
     @cached_property
     def at_zero(self) -> tuple[float, float, float]:
@@ -124,41 +129,46 @@ class ScoreObjective:
     @cached_property
     def slopes(self) -> FloatArray:
         """The largest derivative by each coefficient that the weights at score 0 could give."""
-        return np.asarray(self.at_zero[1] * (self.weight.sum(axis=1) @ np.abs(self.design)) + 1e-300)
+        return self.at_zero[1] * self.sizes + 1e-300
 
     @cached_property
     def unit(self) -> FloatArray:
         """The second derivative by each coefficient at score 0: what makes a damping of 1 as strong as the curvature."""
-        return np.asarray(self.at_zero[2] * (self.weight.sum(axis=1) @ self.design**2))
+        return self.at_zero[2] * self.squares
 
     def at(self, point: FloatArray) -> ScoreExpansion:
         """The objective at some coefficients."""
         return ScoreExpansion(self, point, self.rest + self.design @ point)
 
     def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
-        """The damped Newton step: Cholesky on columns of unit norm."""
+        """The damped Newton step, solved for columns of unit norm."""
         assert isinstance(at, ScoreExpansion)
-        gradient, hessian = at.system
-        damped = hessian + np.diag(damping * self.unit)
-        used = free & (np.diag(damped) > 0)
-        norm = np.sqrt(np.diag(damped)[used])
-        scaled = damped[np.ix_(used, used)] / np.outer(norm, norm)
-        step = np.zeros(len(gradient))
-        step[used] = _solved(scaled + RIDGE * np.eye(len(norm)), -gradient[used] / norm) / norm
+        diagonal = at.hessian.diagonal() + damping * self.unit
+        used = np.flatnonzero(free & (diagonal > 0))
+        norm = np.sqrt(diagonal[used])
+        scaled = at.hessian[np.ix_(used, used)] / norm / norm[:, None]
+        scaled.flat[:: len(used) + 1] = 1.0 + RIDGE
+        step = np.zeros(len(diagonal))
+        step[used] = _solved(scaled, -at.gradient[used] / norm) / norm
         return step
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
         """The coefficient that moves most along a step on which scores far out grow on and no row loses."""
         assert isinstance(at, ScoreExpansion)
-        far = int(np.argmax(np.abs(at.score)))
         if not self.is_far(at):
             return None
+        far = int(np.argmax(np.abs(at.score)))
         grows = float(self.design[far] @ step) / float(at.score[far])
         return self.receding(step) if grows > 1e-3 else None
 
+    @cached_property
+    def may_recede(self) -> bool:
+        """Whether there may be no finite minimiser: the loss falls for ever, and no penalty stops it."""
+        return not (self.surrogate.attained or self.penalty.any())
+
     def is_far(self, at: ScoreExpansion) -> bool:
         """Whether some score is beyond all that a loss can tell apart."""
-        return float(np.abs(at.score).max(initial=0.0)) > FAR * self.surrogate.cap
+        return self.may_recede and float(np.abs(at.score).max(initial=0.0)) > FAR * self.surrogate.cap
 
     def receding(self, step: FloatArray, least: float = 0.0) -> int | None:
         """The coefficient that moves most along a step on which no row loses, some score changing by more than `least`.
@@ -166,7 +176,7 @@ class ScoreObjective:
         Such a direction is one of recession: without a penalty, and for a loss that falls for ever, there is no finite
         minimiser along it.
         """
-        if self.surrogate.attained or self.penalty.any():
+        if not self.may_recede:
             return None
         change = self.design @ step
         largest = float(np.abs(change).max(initial=0.0))
@@ -191,10 +201,10 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
     assert isinstance(found.at, ScoreExpansion)
     endless, left = list(found.held), free.copy()
     left[endless] = False
-    # At a minimum Newton's step vanishes with the gradient; towards infinity it stays as long as the tail of the loss.
-    last = objective.receding(objective.direction(found.at, 0.0, left), least=0.3)
-    if last is not None:
-        endless.append(last)
+    if objective.may_recede:
+        # At a minimum Newton's step vanishes with the gradient; towards infinity it stays as long as the tail of the loss.
+        last = objective.receding(objective.direction(found.at, 0.0, left), least=0.3)
+        endless += [] if last is None else [last]
     return Refit(found.point, found.converged, found.residual, tuple(endless))
 
 
@@ -218,17 +228,17 @@ def refit(
             weight[:, 1] * positive[:, 2] + weight[:, 0] * negative[:, 2],
         )
 
-    def system(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return kernels.pattern_system(patterns.bits, first, second)
-
-    rest = np.zeros(len(signs))
-    return fit_scores(ScoreObjective(signs, rest, weight, penalty, surrogate, losses, system), theta, free)
+    total = np.full(len(theta), weight.sum())
+    objective = ScoreObjective(
+        signs, np.zeros(len(signs)), weight, penalty, surrogate, losses,
+        partial(kernels.pattern_gradient, patterns.bits), partial(kernels.pattern_hessian, patterns.bits), total, total,
+    )  # fmt: skip
+    return fit_scores(objective, theta, free)
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """The solution of a positive definite system; the shortest one where rounding has made it singular."""
     try:
-        factor = np.linalg.cholesky(matrix)
-        return np.linalg.solve(factor.T, np.linalg.solve(factor, right))
+        return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)

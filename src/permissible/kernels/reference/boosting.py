@@ -97,10 +97,15 @@ def patterns(masks: AnyArray, positive: BoolArray, sample: IntArray) -> tuple[Co
     return bits.astype(np.uint8), weight
 
 
-def pattern_system(bits: Codes, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian over (constant, rules), h = +-1."""
+def pattern_gradient(bits: Codes, first: FloatArray) -> FloatArray:
+    """Gradient over (constant, rules), h = +-1."""
+    return np.column_stack((np.ones(len(bits)), 2.0 * bits - 1.0)).T @ first
+
+
+def pattern_hessian(bits: Codes, second: FloatArray) -> FloatArray:
+    """Hessian over (constant, rules), h = +-1."""
     signs = np.column_stack((np.ones(len(bits)), 2.0 * bits - 1.0))
-    return signs.T @ first, signs.T @ (second[:, None] * signs)
+    return signs.T @ (second[:, None] * signs)
 
 
 def score_rules(masks: AnyArray, coefficients: FloatArray, intercept: float) -> FloatArray:
