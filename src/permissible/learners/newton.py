@@ -128,15 +128,17 @@ def minimise(
         there = objective.at(trial) if slope > 0 else at
         gain = at.value - there.value
         if slope > 0 and slope <= ROUNDING * abs(at.value):
-            better = _largest(there, free) < residual and gain >= -ROUNDING * abs(at.value)
+            # By convexity the derivative along the step tells whether it went too far.
+            better = float(there.gradient @ step) <= 0.9 * slope and gain >= -ROUNDING * abs(at.value)
         else:
             better = slope > 0 and gain >= 1e-4 * slope
         if better:
             # A quadratic function gains half of the slope; much less means that the step was too long.
-            share = share * 4.0 if gain < 0.1 * slope else max(share / 10.0, 1e-30)
+            lost = slope <= ROUNDING * abs(at.value)
+            share = share * 4.0 if gain < 0.1 * slope and not lost else max(share / 10.0, 1e-30)
             point, at, growth = trial, there, 4.0
             continue
-        share, growth = max(share * growth, FIRST_DAMPING), 2.0 * growth
+        share, growth = max(share * growth, FIRST_DAMPING), min(2.0 * growth, 64.0)
         if share > LARGEST_DAMPING:
             break
     residual = _largest(at, free)

@@ -17,7 +17,7 @@ from permissible.learners.newton import Expansion, minimise
 from permissible.learners.uls_rows import Patterns, Surrogate
 from permissible.types import BoolArray, FloatArray
 
-MAX_STEPS = 300
+MAX_STEPS = 600
 TOLERANCE = 1e-12
 ACCEPTED = 1e-9
 """A scaled gradient up to this counts as converged where rounding does not allow `TOLERANCE`."""
@@ -193,7 +193,8 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
     def enough(at: Expansion, residual: float) -> bool:
         """Nothing is left to gain, or hardly anything on a long way to infinity."""
         assert isinstance(at, ScoreExpansion)
-        return at.value <= VANISHED * start or (residual <= ACCEPTED and objective.is_far(at))
+        vanished = objective.may_recede and at.value <= VANISHED * start
+        return vanished or (residual <= ACCEPTED and objective.is_far(at))
 
     found = minimise(
         objective, theta, free, tolerance=TOLERANCE, accepted=ACCEPTED, max_steps=MAX_STEPS, enough=enough
