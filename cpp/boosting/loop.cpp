@@ -209,6 +209,10 @@ class Loop {
 
     /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
     void certify() {
+        if (!(now_.weight > 0.0)) {  // every weight has vanished: nothing is left to gain
+            result_.largest_edge = result_.gradient_norm = 0.0;
+            return;
+        }
         const HistogramGrids grids = grids_now();
         const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = layouts_.size();
         std::vector<int64_t> sums(n_columns * n_sums * 256, 0), weights(n_columns * 256);

@@ -23,7 +23,7 @@ from permissible.learners.uls_memory import pattern_grid
 from permissible.learners.uls_options import Stop, ULSOptions
 from permissible.learners.uls_refit import Refit, refit
 from permissible.learners.uls_rows import HistogramRequest, Rows, Surrogate, Terms
-from permissible.learners.uls_search import GrownRule, Growth, literal_sums
+from permissible.learners.uls_search import GrownRule, Growth, literal_sums, single_literals
 from permissible.learners.uls_trace import Round, Trace
 from permissible.types import AnyArray, BoolArray, FloatArray
 
@@ -146,8 +146,9 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     rows, options = fit.rows, fit.options
     request = _request(fit, options.search_fraction, seed)
     growth = Growth(rows.rows, rows.facts.n_rows, fit.binning, fit.layout, options, request, rows.now.curvature)
-    # Refitted rules are at their optimum; with l2 they keep an edge that no step can use.
-    return growth.best(excluded=set(fit.rules) if options.scheme == 0 else ())
+    # Refitted rules are at their optimum, with l2 they keep an edge that no step can use; those without a finite one stay.
+    endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
+    return growth.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
 
 def _request(fit: Fit, share: float = 1.0, seed: int = 0) -> HistogramRequest:
@@ -174,8 +175,8 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
     found = kernels.best_literals(fit.layout, sums, False, 0.0, unit, 1.0, total, 1, False, refitted)
     largest = math.sqrt(2.0 * max((decrease for decrease, *_ in found), default=0.0))
     for column in refitted:
-        others = [rule[0] for rule in coefficients if len(rule) == 1 and rule[0].column == column]
-        inside = literal_sums(sums[column, 0], fit.layout[column], others) / request.weight_grid
+        others = single_literals(column, fit.layout, fit.binning, list(coefficients))
+        inside = literal_sums(others, sums[column, 0]) / request.weight_grid
         largest = max(largest, float(np.abs(2.0 * inside - everything).max(initial=0.0)))
     squares = everything * everything if fit.options.fit_intercept else 0.0
     rules = list(coefficients) if coefficients else [step.rule for step in fit.rounds]
@@ -246,16 +247,17 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
+    free[fit.endless] = False
     found, covered = fit.recall(lambda: _refitted(fit, free, newest))
     fit.theta = found.theta
-    fit.endless.extend(position for position in found.endless if position not in fit.endless)
+    fit.endless.extend(found.endless)
     fit.unconverged = 0.0 if found.converged else found.residual
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):
         if part is not None:
             part.reset(terms)
     _record(fit, grown, before, covered, refitted=True)
-    return bool(found.endless) and fit.rows.now.error <= 0.0
+    return bool(fit.endless) and fit.rows.now.error <= 0.0
 
 
 def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[float, float]]:

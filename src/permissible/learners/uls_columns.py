@@ -170,43 +170,47 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         ):
             stop = "time"
             break
-        endless = _step(fit, best, float(gradient[best] / (curvature[best] + cost[best] + 1e-300)))
+        _step(fit, best, float(gradient[best] / (curvature[best] + cost[best] + 1e-300)))
         fit.path.append(fit.theta.copy())
         wrong = (fit.score >= 0) != (fit.sign > 0)
         after = fit.derivatives(fit.score)[0]
         fit.objective.append((after + 0.5 * float(cost @ fit.theta**2)) / unit)  # what a step is to lower
         fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
                                 float(fit.sample @ wrong) / total, name))  # fmt: skip
-        if endless and not wrong.any():
+        if fit.endless and not wrong.any():
             stop = "separable"
             break
     return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
 
 
 def _decreases(fit: ColumnFit, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
-    """What each feature promises: the second-order decrease, where there is no curvature the edge; 0 along endless ones."""
+    """What each feature promises: the second-order decrease, where there is no curvature the edge.
+
+    Nothing is to be had from a feature without a finite coefficient, nor from one that the corrective scheme has refitted.
+    """
     quotient = gradient**2 / (2.0 * np.where(curvature > 0, curvature, 1.0))
     decrease = np.where(curvature > 0, quotient, 0.5 * np.abs(gradient) / fit.columns.reach)
-    decrease[fit.endless] = 0.0
+    decrease[fit.endless + (fit.joined if fit.options.scheme == 0 else [])] = 0.0
     return np.asarray(decrease)
 
 
-def _step(fit: ColumnFit, best: int, guess: float) -> bool:
-    """Solve (35) for T_j. True when some coefficient has no finite solution."""
+def _step(fit: ColumnFit, best: int, guess: float) -> None:
+    """Solve (35) for T_j."""
     if best not in fit.joined:
         fit.joined.append(best)
     scheme = fit.options.scheme
     if scheme == 1:
-        return _line(fit, best, guess)
+        _line(fit, best, guess)
+        return
     size = len(fit.joined) if scheme == 0 else min(scheme, len(fit.joined))
     turn = fit.joined.index(best)
     active = [fit.joined[(turn - k) % len(fit.joined)] for k in range(size)]
     if fit.columns.constant and 0 not in active:
-        active.append(0)
-    return _refit(fit, np.array(active))
+        active.insert(0, 0)
+    _refit(fit, np.array([position for position in active if position not in fit.endless]))
 
 
-def _line(fit: ColumnFit, best: int, guess: float) -> bool:
+def _line(fit: ColumnFit, best: int, guess: float) -> None:
     """The exact step along one feature."""
     rows, values = fit.columns.feature(best)
     sign, sample, score = fit.sign[rows], fit.sample[rows], fit.score[rows]
@@ -223,10 +227,9 @@ def _line(fit: ColumnFit, best: int, guess: float) -> bool:
     fit.score[rows] += root.value * values
     if root.capped:
         fit.endless.append(best)
-    return root.capped
 
 
-def _refit(fit: ColumnFit, active: IntArray) -> bool:
+def _refit(fit: ColumnFit, active: IntArray) -> None:
     """(35) for several features, each measured in units of its largest size."""
     reach = fit.columns.reach[active]
     design = fit.columns.dense(active) / reach
@@ -242,6 +245,5 @@ def _refit(fit: ColumnFit, active: IntArray) -> bool:
     found = fit_scores(objective, theta, np.ones(len(active), dtype=bool))
     fit.theta[active] = found.theta / reach
     fit.score = objective.rest + design @ found.theta
-    fit.endless.extend(int(active[place]) for place in found.endless if int(active[place]) not in fit.endless)
+    fit.endless.extend(int(active[place]) for place in found.endless)
     fit.unconverged = 0.0 if found.converged else found.residual
-    return bool(found.endless)

@@ -183,7 +183,8 @@ class ScoreObjective:
         loss = np.maximum(np.where(self.weight[:, 1] > 0, -change, 0.0), np.where(self.weight[:, 0] > 0, change, 0.0))
         if not largest > least or float(loss.max(initial=0.0)) > STILL * largest:
             return None
-        return int(np.argmax(np.abs(step) * np.abs(self.design).max(axis=0)))
+        size = np.abs(step) * np.abs(self.design).max(axis=0)
+        return int(np.flatnonzero(size >= 0.99 * size.max())[-1])  # of equals the last: the constant comes first
 
 
 def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) -> Refit:

@@ -47,8 +47,8 @@ def boost_trees(
             break
         step = options.learning_rate * leaf_steps(train, leaf, tree.n_nodes, options.l2)
         rounds += _rounds(train, held, tree, leaf, step, options.n_rules - len(rounds))
-        if rounds[-1].surrogate < options.tolerance:
-            stop = "separable"
+        if rounds[-1].surrogate < options.tolerance:  # nothing is left to gain
+            stop = "no edge" if np.isfinite(loss.score_limit) else "separable"
             break
     return Trace(
         constant=train.constant, rounds=tuple(rounds), stop=stop, start_surrogate=first[0], start_error=first[1],
