@@ -1,4 +1,4 @@
-"""Refitted rules stand at the optimum over the same rules, for every loss; the certificate says what is left and what is endless."""
+"""Refitted rules stand at the optimum over the same rules, for every loss; the certificate says what is left to gain."""
 
 import warnings
 
@@ -131,7 +131,9 @@ def test_certificate_and_history_are_the_surrogate_of_the_scores(loss, scheme, l
     staged = [
         np.mean(loss.value(sign * np.ravel(score))) / loss.value(0.0) for score in model.staged_decision_function(X)
     ]
-    np.testing.assert_allclose(model.history_["surrogate"], staged[-len(model.history_["surrogate"]) :], rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(
+        model.history_["surrogate"], staged[-len(model.history_["surrogate"]) :], rtol=1e-9, atol=1e-13
+    )
     assert model.certificate_.surrogate == model.history_["surrogate"][-1]
 
 
@@ -142,7 +144,9 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
     y = (rng.random(400) < 0.5 + 0.49 * np.sin(x)).astype(int)
     model = fitted(x[:, None], y, "exponential", n_rules=60, max_literals=1, l2=0.0)
     sign = np.where(y == 1, 1.0, -1.0)
-    assert model.certificate_.surrogate == pytest.approx(np.mean(np.exp(-sign * model.decision_function(x[:, None]))), rel=1e-9)
+    assert model.certificate_.surrogate == pytest.approx(
+        np.mean(np.exp(-sign * model.decision_function(x[:, None]))), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("loss", ["squared", "logcosh", "least_squares"])
@@ -150,7 +154,9 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
 @pytest.mark.parametrize("scheme", ["classic", "corrective"])
 def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, features, scheme):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]] * 10)
-    model = fitted(X, X[:, 0].astype(int), loss, features=features, scheme=scheme, l2=0.0, learning_rate=1.0, max_literals=1)
+    model = fitted(
+        X, X[:, 0].astype(int), loss, features=features, scheme=scheme, l2=0.0, learning_rate=1.0, max_literals=1
+    )
     assert not model.certificate_.separable
     assert "coefficient explodes" not in kinds(model)
     assert "separate" not in model.certificate_.statement

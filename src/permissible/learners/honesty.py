@@ -61,7 +61,12 @@ Doubts: TypeAlias = tuple[Doubt, ...]
 
 
 def of_rules(
-    trace: Trace, loss: Loss, intercept: float, effects: FloatArray, exact: bool, score: Callable[[], FloatArray] | None,
+    trace: Trace,
+    loss: Loss,
+    intercept: float,
+    effects: FloatArray,
+    exact: bool,
+    score: Callable[[], FloatArray] | None,
     name: Callable[[int], str] = "term {}".format,
 ) -> Doubts:
     """Doubts about boosted rules or columns.

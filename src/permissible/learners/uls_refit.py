@@ -197,9 +197,7 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
         vanished = objective.may_recede and at.value <= VANISHED * start
         return vanished or (residual <= ACCEPTED and objective.is_far(at))
 
-    found = minimise(
-        objective, theta, free, tolerance=TOLERANCE, accepted=ACCEPTED, max_steps=MAX_STEPS, enough=enough
-    )
+    found = minimise(objective, theta, free, tolerance=TOLERANCE, accepted=ACCEPTED, max_steps=MAX_STEPS, enough=enough)
     assert isinstance(found.at, ScoreExpansion)
     endless, left = list(found.held), free.copy()
     left[endless] = False
