@@ -1,4 +1,4 @@
-"""The damped Newton reaches the minimum where curvature vanishes, names endless coordinates, and says when it did not converge."""
+"""The damped Newton reaches the minimum where curvature vanishes, holds endless coordinates, and says when it did not."""
 
 from dataclasses import dataclass
 

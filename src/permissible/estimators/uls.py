@@ -60,10 +60,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
     l2 : float, default=1.0
-        Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples. So the coefficient c of
-        a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does that of a column. In the classic scheme of
-        rules and trees each step pays for its own values; where coefficients are refitted, and for columns, the penalty is on
-        the whole coefficient. The constant is free.
+        Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples. So the
+        coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does that of a column. In the
+        classic scheme of rules and trees each step pays for its own values; where coefficients are refitted, and for
+        columns, the penalty is on the whole coefficient. The constant is free.
     beam : int, default=2
         Columns whose best literal starts a rule.
     early_stopping : bool or "auto", default="auto"

@@ -224,8 +224,8 @@ def _separated(
     if separable:
         return Doubt(
             "coefficient explodes", largest,
-            f"The {terms} separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the coefficients "
-            f"(the largest is {largest:.3g}); set l2 > 0 for a finite one.",
+            f"The {terms} separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the "
+            f"coefficients (the largest is {largest:.3g}); set l2 > 0 for a finite one.",
         )  # fmt: skip
     if not largest >= reach:
         return None

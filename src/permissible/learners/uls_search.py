@@ -3,7 +3,8 @@
 The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
 (the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
 and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side has
-no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first literals and continue differently, so both are completed; only the side with fewer rows is summed.
+no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first
+literals and continue differently, so both are completed; only the side with fewer rows is summed.
 The compiled twin is cpp/boosting/grow.cpp.
 """
 
