@@ -43,6 +43,9 @@ class Function:
         step[used] = -np.linalg.solve(damped[np.ix_(used, used)], at.gradient[used])
         return step
 
+    def bent(self, at, refused):
+        return at
+
     def endless(self, at, step):
         return int(np.argmax(np.abs(step))) if np.abs(step).max() > self.edge else None
 

@@ -59,6 +59,10 @@ class Objective(Protocol):
         """The damped Newton step over the free coordinates, 0 for the others."""
         ...
 
+    def bent(self, at: Expansion, refused: Expansion) -> Expansion:
+        """The objective at the same point, with at least the curvature that was met on the way to a refused point."""
+        ...
+
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
         """The coordinate that moves most along a step that leads to where no finite minimiser is; None elsewhere."""
         ...
@@ -138,6 +142,8 @@ def minimise(
             share = share * 4.0 if gain < 0.1 * slope and not lost else max(share / 10.0, 1e-30)
             point, at, growth = trial, there, 4.0
             continue
+        if slope > 0 and step_number > max_steps // 2:  # kinks: the curvature at the point alone leads nowhere
+            at = objective.bent(at, there)
         share, growth = max(share * growth, FIRST_DAMPING), min(2.0 * growth, 64.0)
         if share > LARGEST_DAMPING:
             break

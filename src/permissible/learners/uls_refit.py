@@ -7,7 +7,7 @@ mathematics.md 4.1) the refit names a coefficient that would grow for ever.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -57,9 +57,11 @@ class Losses:
 class ScoreExpansion:
     """A penalised surrogate at some coefficients; derivatives are summed when they are asked for."""
 
-    def __init__(self, objective: "ScoreObjective", theta: FloatArray, score: FloatArray) -> None:
+    def __init__(
+        self, objective: "ScoreObjective", theta: FloatArray, score: FloatArray, losses: Losses | None = None
+    ) -> None:
         self.objective, self.theta, self.score = objective, theta, score
-        self.losses = objective.losses(score)
+        self.losses = objective.losses(score) if losses is None else losses
         self.value = self.losses.value + 0.5 * float(objective.penalty @ theta**2)
 
     @cached_property
@@ -151,6 +153,13 @@ class ScoreObjective:
         step = np.zeros(len(diagonal))
         step[used] = _solved(scaled, -at.gradient[used] / norm) / norm
         return step
+
+    def bent(self, at: Expansion, refused: Expansion) -> ScoreExpansion:
+        """The same point, with the mean curvature of each row on the way to the refused point where that is larger."""
+        assert isinstance(at, ScoreExpansion) and isinstance(refused, ScoreExpansion)
+        move = refused.score - at.score
+        mean = (at.losses.first - refused.losses.first) / np.where(np.abs(move) > 1e-12, move, np.inf)
+        return ScoreExpansion(self, at.theta, at.score, replace(at.losses, second=np.maximum(at.losses.second, mean)))
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
         """The coefficient that moves most along a step on which scores far out grow on and no row loses."""
