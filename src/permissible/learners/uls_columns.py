@@ -36,8 +36,9 @@ class Columns:
         self.n_rows = int(X.shape[0])
         self.n_features = int(X.shape[1]) + constant
         self._squares: Any = X.multiply(X).tocsc() if self.sparse else None
-        sizes = [np.abs(self.feature(position)[1]).max(initial=0.0) for position in range(self.n_features)]
-        self.reach: FloatArray = np.where(np.array(sizes) > 0, sizes, 1.0)
+        ends = [self.matrix.max(axis=0), -self.matrix.min(axis=0)]
+        sizes = np.max([end.toarray().ravel() if self.sparse else end for end in ends], axis=0)
+        self.reach: FloatArray = np.append([1.0] * constant, np.where(sizes > 0, sizes, 1.0))
         """The largest size of each feature, 1 where it is zero everywhere."""
 
     def products(self, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -156,7 +156,8 @@ class ScoreObjective:
 
     def bent(self, at: Expansion, refused: Expansion) -> ScoreExpansion:
         """The same point, with the mean curvature of each row on the way to the refused point where that is larger."""
-        assert isinstance(at, ScoreExpansion) and isinstance(refused, ScoreExpansion)
+        assert isinstance(at, ScoreExpansion)
+        assert isinstance(refused, ScoreExpansion)
         move = refused.score - at.score
         mean = (at.losses.first - refused.losses.first) / np.where(np.abs(move) > 1e-12, move, np.inf)
         return ScoreExpansion(self, at.theta, at.score, replace(at.losses, second=np.maximum(at.losses.second, mean)))
