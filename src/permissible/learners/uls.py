@@ -247,10 +247,9 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
-    free[fit.endless] = False
     found, covered = fit.recall(lambda: _refitted(fit, free, newest))
     fit.theta = found.theta
-    fit.endless.extend(found.endless)
+    fit.endless.extend(position for position in found.endless if position not in fit.endless)
     fit.unconverged = 0.0 if found.converged else found.residual
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):

@@ -208,7 +208,7 @@ def _step(fit: ColumnFit, best: int, guess: float) -> None:
     active = [fit.joined[(turn - k) % len(fit.joined)] for k in range(size)]
     if fit.columns.constant and 0 not in active:
         active.insert(0, 0)
-    _refit(fit, np.array([position for position in active if position not in fit.endless]))
+    _refit(fit, np.array(active))
 
 
 def _line(fit: ColumnFit, best: int, guess: float) -> None:
@@ -246,5 +246,5 @@ def _refit(fit: ColumnFit, active: IntArray) -> None:
     found = fit_scores(objective, theta, np.ones(len(active), dtype=bool))
     fit.theta[active] = found.theta / reach
     fit.score = objective.rest + design @ found.theta
-    fit.endless.extend(int(active[place]) for place in found.endless)
+    fit.endless.extend(int(active[place]) for place in found.endless if int(active[place]) not in fit.endless)
     fit.unconverged = 0.0 if found.converged else found.residual
