@@ -39,9 +39,9 @@ Side side(const __int128* sums, const Grids& grids) {
 }
 
 /// Sums are taken again where the margins turned out far from the bounds that the grids were made for: an exponential
-/// loss would lose more than 12 of the 46 bits of a term.
+/// loss would lose more than 8 of the 46 bits of a term.
 Standing refined(Rows& rows, Standing now, const Grids& grids) {
-    constexpr double coarse = 4096.0;
+    constexpr double coarse = 256.0;
     const Grids finer = grids_for(rows, now, 0.0);
     if (finer.weight > coarse * grids.weight || finer.curvature > coarse * grids.curvature ||
         finer.value > coarse * grids.value) {

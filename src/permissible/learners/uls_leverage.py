@@ -11,8 +11,8 @@ from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_rows import Facts, Grids, Rows, Standing, Surrogate, Terms, value_of
 
-COARSE = 4096.0
-"""Sums on a grid so many times coarser than the rows need are taken again: 12 of 46 bits are lost then."""
+COARSE = 256.0
+"""Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
 
 
 @dataclass(frozen=True, slots=True)
