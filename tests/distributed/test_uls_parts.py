@@ -28,7 +28,14 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
         {"n_rules": 6, "loss": "matsushita", "max_literals": 2, "fit_intercept": False, "early_stopping": False},
         {"n_rules": 6, "max_literals": 2, "scheme": "corrective", "l2": 3.0, "beam": 20},
         {"n_rules": 6, "max_literals": 2, "scheme": 3, "early_stopping": False},
-        {"n_rules": 6, "loss": "logcosh", "scheme": "corrective", "l2": 0.0, "early_stopping": False, "max_literals": 1},
+        {
+            "n_rules": 6,
+            "loss": "logcosh",
+            "scheme": "corrective",
+            "l2": 0.0,
+            "early_stopping": False,
+            "max_literals": 1,
+        },
         {"n_rules": 6, "loss": "exponential", "scheme": 2, "l2": 0.0, "early_stopping": False, "max_literals": 1},
     ],
 )
