@@ -14,7 +14,8 @@ from permissible.estimators.honesty import warn_of
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
+from permissible.estimators.target import codes_among
+from permissible.estimators.uls_results import RuleResults, RuleStages
 from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
@@ -305,7 +306,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         if not isinstance(validation, tuple) or len(validation) not in (2, 3):
             raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
         table = read(validation[0], given.schema)
-        place = class_positions(given.classes, validation[1], table.n_rows)
+        place = codes_among(given.classes, validation[1], table.n_rows)
         weight = None if len(validation) == 2 else np.asarray(validation[2], dtype=np.float64)
         if weight is not None and (weight.shape != (table.n_rows,) or not (weight > 0).all()):
             raise refusal(

@@ -5,8 +5,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from permissible.table.reading import as_array
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, real_numbers, refusal, shown, summable, weights
+from permissible.validation import Words, real_numbers, refusal, refusal_type, shown, summable, weights
 
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
@@ -15,7 +16,12 @@ def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """The weights as float64, or None when every row weighs the same as given by None."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight)
+    expected = f"a list of {n_rows} finite numbers"
+    try:
+        given = as_array(sample_weight)
+    except ValueError:  # lists of unequal length
+        raise refusal_type("sample_weight", expected, sample_weight) from None
+    weight = real_numbers("sample_weight", sample_weight if given.ndim == 0 else given, expected)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     return weights("sample_weight", weight, length=n_rows)
@@ -30,7 +36,7 @@ def with_class_weight(
     factor = _factors(class_weight, classes, codes, weight)
     per_row = factor[codes]
     if weight is None:
-        return per_row
+        return summable("class_weight", per_row)
     with np.errstate(over="ignore", under="ignore"):
         return summable("sample_weight", weight * per_row)
 

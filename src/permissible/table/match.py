@@ -37,11 +37,21 @@ def fit_column(column: Column, observed: Observed, unseen: dict[str, list[Catego
     if column.kind == "categorical":
         return _recode(column, categorise(observed), unseen)
     if observed.kind != "categorical":
+        if column.kind == "boolean" and observed.kind == "numeric":
+            refuse_other_than_truth(column.name, observed.values)
         return observed.values
     if not observed.categories:  # every value is missing
         return np.full(len(observed.values), np.nan)
     got = Words(f"the text {shown(observed.categories[0])}")
     raise refusal(f"X[{column.name!r}]", f"{column.kind} as in fit", got)
+
+
+def refuse_other_than_truth(name: str, values: AnyArray) -> None:
+    """Refuse numbers other than 0, 1 and NaN in a column that held truth values in fit."""
+    other = (values != 0) & (values != 1) & (values == values)
+    if other.any():
+        remedy = "encode it as in fit"
+        raise refusal(f"X[{name!r}]", "boolean as in fit (true, false, 1 or 0)", float(values[other][0]), remedy)
 
 
 def _recode(column: Column, observed: Observed, unseen: dict[str, list[Category]]) -> AnyArray:
