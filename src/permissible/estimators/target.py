@@ -10,7 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from permissible.table.observe import is_number
 from permissible.table.reading import as_array
 from permissible.types import AnyArray, IntArray
-from permissible.validation import Words, refusal, shown
+from permissible.validation import Words, refusal, refusal_type, shown
 
 
 def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
@@ -24,7 +24,9 @@ def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
         return _small_integers(labels)
     if labels.dtype.kind == "f":
         return _whole_floats(labels)
-    if labels.dtype.kind not in "OUS":
+    if labels.dtype.kind == "S":
+        raise _refusal_of_bytes()
+    if labels.dtype.kind not in "OU":
         raise ValueError(
             f"Unknown label type: {labels.dtype}. `y` must hold class labels: text, integers or truth values."
         )
@@ -96,7 +98,9 @@ def _whole_floats(labels: AnyArray) -> tuple[AnyArray, IntArray]:
             f"Unknown label type: continuous. `y` must hold class labels, got {shown(float(example))}; "
             "cut a continuous target into classes first."
         )
-    if labels.dtype.itemsize > 8 or float(np.abs(labels).max(initial=0.0)) > 2**53:
+    if labels.dtype.itemsize > 8:
+        labels = _numbers(labels.astype(object), {float})
+    if float(np.abs(labels).max(initial=0.0)) > 2**53:
         return _sorted(labels)
     classes, codes = _small_integers(labels.astype(np.int64))
     return classes.astype(labels.dtype), codes
@@ -110,31 +114,39 @@ def _of_one_type(labels: AnyArray) -> AnyArray:
     if missing or (floats and any(isinstance(label, floats) and label != label for label in labels)):
         came = Words("a missing one: Input y contains NaN")
         raise refusal("y", "a class label in every row", came, "drop those rows")
-    groups = {_group(kind) for kind in kinds}
-    if len(groups) > 1:
-        remedy = "use y.astype(str)" if "numbers" in groups else "decode the bytes"
-        raise refusal("y", "labels of one type", Words(f"{' and '.join(sorted(groups)[::-1])} together"), remedy)
-    return _numbers(labels, kinds) if groups == {"numbers"} else labels
+    text = {_is_text(kind) for kind in kinds}
+    if len(text) > 1:
+        raise refusal("y", "labels of one type", Words("text and numbers together"), "use y.astype(str)")
+    return _numbers(labels, kinds) if text == {False} else labels
 
 
-def _group(kind: type) -> str:
-    if issubclass(kind, (str, bytes)):
-        return "text" if issubclass(kind, str) else "bytes"
-    if issubclass(kind, (int, float, np.generic)) and is_number(kind):
-        return "numbers"
-    raise ValueError(
-        f"Unknown label type: {kind.__name__}. `y` must hold class labels: text, integers or truth values."
-    )
+def _is_text(kind: type) -> bool:
+    if issubclass(kind, bytes):
+        raise _refusal_of_bytes()
+    if issubclass(kind, str):
+        return True
+    if not (issubclass(kind, (int, float, np.generic)) and is_number(kind)):
+        raise ValueError(
+            f"Unknown label type: {kind.__name__}. `y` must hold class labels: text, integers or truth values."
+        )
+    return False
+
+
+def _refusal_of_bytes() -> TypeError:
+    return refusal_type("y", "text, integers or truth values", Words("labels represented as bytes"), "decode them")
 
 
 def _numbers(labels: AnyArray, kinds: set[type]) -> AnyArray:
     if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return labels.astype(bool)
+    low, high = min(labels), max(labels)
     try:
-        if not any(issubclass(kind, (float, np.floating)) for kind in kinds):
-            return labels.astype(np.int64)
-        floats = labels.astype(np.float64)
-    except OverflowError:  # integers beyond 64 bits stay Python's own
-        return labels
-    large = np.isfinite(floats) & (np.abs(floats) >= 2**53)  # where float64 would join labels that differ
-    return labels if large.any() and np.isfinite(floats).all() else floats
+        if any(issubclass(kind, (float, np.floating)) for kind in kinds):
+            floats = labels.astype(np.float64)
+            if np.array_equal(floats, labels):  # else float64 would join integers that differ
+                return floats
+        elif low >= -(2**63) and high < 2**64:
+            return labels.astype(np.int64 if high < 2**63 else np.uint64)
+    except OverflowError:
+        pass
+    raise refusal("y", "labels that 64 bits hold", Words("an integer beyond them"), "turn the labels into text")

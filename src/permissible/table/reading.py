@@ -11,7 +11,7 @@ from permissible.kernels._core import binning as kernels
 from permissible.table.frames import as_objects, frame_names, frame_of, has_array, observe_series, series_of
 from permissible.table.match import fit_column, positions, refuse_other_than_truth, warn_of_unseen
 from permissible.table.observe import Observed, categorise, native_floats, observe
-from permissible.table.schema import Category, Column, Schema
+from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray
 from permissible.validation import Words, refusal, refusal_type
@@ -225,7 +225,7 @@ def _from_columns(
 ) -> Table:
     if schema is not None:
         place = positions(schema, names, len(observed))
-        unseen: dict[str, list[Category]] = {}
+        unseen: dict[str, str] = {}
         values = tuple(fit_column(c, observed[i], unseen) for c, i in zip(schema.columns, place, strict=True))
         warn_of_unseen(unseen)
         return Table(schema, values, n_rows)
