@@ -1,4 +1,4 @@
-"""What is no column, no table or not the column of fit is refused in one sentence, or said in a warning; never read as another."""
+"""What is no column, or not the column of fit, is refused in one sentence or said in a warning; never read as something else."""
 
 import datetime
 import warnings

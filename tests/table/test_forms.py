@@ -22,7 +22,7 @@ NAN = float("nan")
 TEXT = np.dtypes.StringDType
 WHOLE, GAPS = [3, 1, 2, 3], [3, None, 2, 3]
 TRUTHS, SOME_TRUTHS = [True, False, True, True], [True, None, False, True]
-NAMES, SOME_NAMES = ["b", "a", "b", "c"], ["b", None, "a", "b"]
+NAMES, SOME_NAMES = ["b", "b", "a", "c"], ["b", None, "a", "b"]
 DATE = datetime.date(2020, 1, 1)
 
 

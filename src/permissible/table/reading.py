@@ -167,7 +167,7 @@ def _column(name: str, values: Any) -> Observed:
 
 
 def as_array(values: Any) -> AnyArray:
-    """An array of what was given; text beside numbers in a list keeps them apart (NumPy would make all of it text)."""
+    """An array of what was given; in a list text and numbers stay apart (NumPy makes all of it text), integers exact."""
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     series = None if isinstance(values, np.ndarray | list | tuple) else series_of(values)
@@ -176,6 +176,8 @@ def as_array(values: Any) -> AnyArray:
     array = np.asarray(values)
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)
+    elif array.dtype.kind == "f" and isinstance(values, list | tuple) and (np.abs(array) >= 2**53).any():
+        array = np.asarray(values, dtype=object)  # NumPy makes floats of integers when they need more than 63 bits
     return array
 
 
