@@ -267,6 +267,13 @@ def test_large_integers_are_different_categories_in_every_library(gap, order):
             assert read({"c": other}, table.schema).columns[0].tolist() == codes
 
 
+def test_floats_that_may_stand_for_several_integers_are_no_categories():
+    for column in (np.array([2.0**53, 1.0]), [2.0**60, None], pa.array([2.0**53, 1.0])):
+        assert read({"c": column}).schema.columns[0].kind == "numeric"
+        with pytest.raises(ValueError, match="give the column as integers or as text"):
+            read({"c": column}, categorical=["c"])
+
+
 @pytest.mark.parametrize(
     "X",
     [

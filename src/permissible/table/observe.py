@@ -138,6 +138,16 @@ def is_na(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
+def refuse_rounded(name: str, observed: Observed) -> None:
+    """Refuse floats as categories where two integers may have become one of them."""
+    if observed.kind == "numeric" and observed.exact is None:
+        large = np.abs(observed.values) >= _LARGEST_EXACT
+        if large.any():
+            came = Words(f"{observed.values[large][0]:.17g} in column {name!r} as a float")
+            remedy = "give the column as integers or as text"
+            raise refusal("categorical", "columns whose numbers float64 tells apart, those below 2^53", came, remedy)
+
+
 def categorise(observed: Observed) -> Observed:
     """The same column as categories: each distinct number is one."""
     if observed.kind == "categorical":
@@ -168,6 +178,8 @@ def _from_objects(name: str, values: AnyArray) -> Observed:
         floats = _object_floats(values)
         if truths and present - truths <= {float, np.float64, np.float32} and _only_truth_or_nan(values):
             return Observed("boolean", floats)
+        if any(issubclass(kind, (float, np.floating, Decimal, Fraction)) for kind in present):
+            return Observed("numeric", floats)
         return from_integers(floats, values[floats == floats])
     if present - {str, float}:  # True equals 1 and b"a" is "a": named here, so that no row order chooses between them
         numbers = any(is_number(kind) for kind in present - truths)

@@ -10,7 +10,7 @@ import numpy as np
 from permissible.kernels._core import binning as kernels
 from permissible.table.frames import as_objects, frame_names, frame_of, has_array, observe_series, series_of
 from permissible.table.match import fit_column, positions, refuse_other_than_truth, warn_of_unseen
-from permissible.table.observe import Observed, categorise, native_floats, observe
+from permissible.table.observe import Observed, categorise, native_floats, observe, refuse_rounded
 from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray
@@ -234,6 +234,7 @@ def _from_columns(
     named = names is not None
     names = names or tuple(f"x{j}" for j in range(len(observed)))
     for j in chosen(names, categorical):
+        refuse_rounded(names[j], observed[j])
         observed[j] = categorise(observed[j])
     columns = tuple(Column(name, o.kind, o.categories) for name, o in zip(names, observed, strict=True))
     return Table(Schema(columns, named), tuple(o.values for o in observed), n_rows)
