@@ -124,13 +124,9 @@ def iter_once(batches: Any) -> bool:
 def _mapping(batch: Any) -> Columns:
     if isinstance(batch, dict):
         return batch
-    if type(batch).__name__ == "RecordBatch":
-        return {
-            name: column.to_numpy(zero_copy_only=False)
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        }
     frame = frame_of(batch)
     names = None if frame is None else frame_names(frame)
     if frame is None or names is None:
         raise refusal_type("batches", "data frames or mappings from column name to values", batch)
-    return {name: series.to_numpy() for name, series in zip(names, frame.iter_columns(), strict=True)}
+    # Columns stay those of their library: as arrays, categories that are numbers would be read as numbers.
+    return {name: series.to_native() for name, series in zip(names, frame.iter_columns(), strict=True)}
