@@ -131,6 +131,18 @@ def test_a_column_vector_of_labels_is_taken_with_a_warning(make):
     np.testing.assert_array_equal(model.predict_proba(X), make().fit(X, CODES).predict_proba(X))
 
 
+@pytest.mark.parametrize("name", ["rules", "tree", "boosting"])
+def test_labels_of_new_rows_are_compared_by_value(name):
+    model = ESTIMATORS[name]().fit(X, CODES)
+    expected = model.margins(X, CODES)
+    for same in (CODES > 0, CODES.astype(float), pl.Series(CODES), CODES.astype(object)):
+        np.testing.assert_array_equal(model.margins(X, same), expected)
+    for other in (CODES.astype(str), CODES + 1, np.where(CODES, None, 0), CODES / 2, CODES[1:]):
+        with pytest.raises(ValueError, match="y") as caught:
+            model.margins(X, other)
+        one_sentence(caught.value)
+
+
 BAD_LABELS = {
     "masked": np.ma.masked_array(CODES, mask=np.arange(ROWS) == 3),
     "masked text": np.ma.masked_array(CODES.astype(str), mask=np.arange(ROWS) == 3),

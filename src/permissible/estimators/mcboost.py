@@ -15,6 +15,7 @@ from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
 from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
 from permissible.estimators.parted import PartedSource, parted_data
+from permissible.estimators.target import codes_among
 from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
@@ -275,10 +276,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     def margins(self, X: Any, y: Any) -> FloatArray:
         """The margin (9) of each row: the score of its class minus the largest other one."""
         scores = self._scores(X)
-        own = np.searchsorted(self.classes_, np.asarray(y))
-        rows = np.arange(len(scores))
-        if len(own) != len(scores) or np.any(self.classes_[np.minimum(own, len(self.classes_) - 1)] != np.asarray(y)):
-            raise refusal("y", f"one of the classes {self.classes_.tolist()} for each row of X", y)
+        own, rows = codes_among(self.classes_, y, len(scores)), np.arange(len(scores))
         others = scores.copy()
         others[rows, own] = -np.inf
         return np.asarray(scores[rows, own] - others.max(axis=1))
