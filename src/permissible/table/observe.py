@@ -71,7 +71,10 @@ def _whole_strides(values: AnyArray) -> bool:
 
 def from_integers(floats: AnyArray, present: AnyArray) -> Observed:
     """A column of integers: all of them as floats (NaN for missing), and those present as they are."""
-    rounded = bool(np.max(np.abs(floats), initial=0.0, where=floats == floats) >= _LARGEST_EXACT)
+    if present.dtype.kind in "iu" and present.dtype.itemsize < 8:
+        return Observed("numeric", floats)
+    known = floats if len(floats) == len(present) else present
+    rounded = known.size > 0 and (known.max() >= _LARGEST_EXACT or known.min() <= -_LARGEST_EXACT)
     return Observed("numeric", floats, exact=present if rounded else None)
 
 
@@ -85,20 +88,27 @@ def from_factors(codes: AnyArray, categories: Iterable[Any]) -> Observed:
     if any(isinstance(category, (int, float)) and not isinstance(category, bool) for category in kept.values()):
         # A truth value beside numbers is 1 or 0, as in a column without text, whichever of them came first.
         kept = {i: int(category) if isinstance(category, bool) else category for i, category in kept.items()}
-    ordered = sorted(set(kept.values()), key=category_order)
+    ordered = _sorted_categories(set(kept.values()))
     place = {category: code for code, category in enumerate(ordered)}
     new = np.full(len(listed) + 1, -1, dtype=np.int32)
-    for i, category in kept.items():
-        new[i] = place[category]
+    new[[*kept]] = [place[category] for category in kept.values()]
     return Observed("categorical", new[codes], tuple(ordered))
+
+
+def _sorted_categories(categories: set[Category]) -> list[Category]:
+    texts = [category for category in categories if isinstance(category, str)]  # without a key, since there may be many
+    numbers = sorted((category for category in categories if not isinstance(category, str)), key=category_order)
+    return [*numbers, *sorted(texts)]
 
 
 def as_category(value: Any) -> Category | None:
     """A category as plain Python data: text, truth value, integer, or float; None when missing."""
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, (str, bool, np.bool_)):
-        return str(value) if isinstance(value, str) else bool(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
     if value is None or is_na(value):
         return None
     if not is_number(type(value)):  # a date or an interval among the categories of pandas
