@@ -66,6 +66,32 @@ def test_the_type_of_the_table_changes_no_model(make):
                 np.testing.assert_allclose(named.predict_proba(table), plain, rtol=0, atol=1e-12, err_msg=name)
 
 
+def sparse_forms():
+    """The same matrix in every format; once with each entry in two halves, once with the columns of a row backwards."""
+    plain = scipy.sparse.csr_matrix(X.astype(float))
+    for kind in ("csr", "csc", "coo", "dok", "lil", "dia", "bsr"):
+        yield kind, plain.asformat(kind)
+    yield "array", scipy.sparse.csr_array(X)
+    for kind in ("i1", "u8", "f4", np.longdouble):
+        yield str(np.dtype(kind)), scipy.sparse.csr_matrix(X.astype(kind))
+    halves = (np.repeat(plain.data / 2, 2), np.repeat(plain.indices, 2), 2 * plain.indptr)
+    yield "halves", scipy.sparse.csr_matrix(halves, shape=X.shape)
+    order = np.concatenate([np.arange(a, b)[::-1] for a, b in zip(plain.indptr[:-1], plain.indptr[1:], strict=True)])
+    yield "backwards", scipy.sparse.csr_matrix((plain.data[order], plain.indices[order], plain.indptr), shape=X.shape)
+
+
+@pytest.mark.parametrize("make", [ESTIMATORS["columns"], ESTIMATORS["boundary"]], ids=["columns", "boundary"])
+def test_every_sparse_matrix_gives_the_model_of_the_dense_one(make):
+    dense = make().fit(X.astype(float), CODES)
+    for name, table in sparse_forms():
+        entries = table.nnz
+        model = make().fit(table, CODES)
+        for given in (table, X):
+            found, expected = model.predict_proba(given), dense.predict_proba(X)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8, err_msg=name)
+        assert table.nnz == entries
+
+
 @every_estimator
 @pytest.mark.parametrize("name", NAMED)
 def test_columns_in_another_order_are_refused_and_can_be_selected(make, name):

@@ -58,6 +58,9 @@ def _sparse(X: Any) -> Any:
         rows = rows.astype(np.float64)
     if rows.nnz and max(rows.indices.max(), len(rows.indptr)) > np.iinfo(np.int32).max:
         raise refusal("X", "indexed by 32-bit integers", Words(f"a sparse matrix of shape {X.shape}"))
+    if not rows.has_canonical_format:  # an entry may be stored as several terms, which sums of squares would not join
+        rows = rows.copy()
+        rows.sum_duplicates()
     values: AnyArray = rows.data
     if not np.isfinite(values).all():
         came = Words(f"{values[~np.isfinite(values)][0]}: Input X contains {_odd(values)}")
