@@ -279,6 +279,14 @@ def test_what_is_no_weight_is_refused_in_one_sentence(name):
         assert one_sentence(caught.value).startswith("`sample_weight` must be ")
 
 
+@pytest.mark.parametrize("name", [*BAD_WEIGHTS, "a zero"])
+def test_weights_of_validation_rows_are_checked_as_those_of_fit(name):
+    weight = {**BAD_WEIGHTS, "a zero": WEIGHT - 1}[name]
+    with pytest.raises((ValueError, TypeError)) as caught:
+        ESTIMATORS["rules"]().fit(X, CODES, validation=(X, CODES, weight))
+    assert one_sentence(caught.value).startswith(("`sample_weight` must be ", "`validation` must be "))
+
+
 CLASSES = {
     "int": [0, 1],
     "float": [0.0, 1.0],

@@ -128,6 +128,14 @@ def test_columns_are_found_by_name_in_every_library(make):
     assert table.columns[1].tolist() == [1, 0]
 
 
+@pytest.mark.parametrize(
+    "categorical", [["z"], [2], [-3], [0.0], ["a", True], [None], [b"a"], [True], [[0]], True, 0, slice(0, 1)], ids=repr
+)
+def test_what_names_no_column_is_refused_as_categorical(categorical):
+    with pytest.raises((ValueError, TypeError), match=r"^`categorical` must be "):
+        read({"a": [1, 2], "b": [3, 4]}, categorical=categorical)
+
+
 def test_names_that_are_no_text_are_no_names():
     for columns in ([0, 1], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])):
         frame = pd.DataFrame([[1, 2], [3, 4]], columns=columns)

@@ -17,6 +17,7 @@ from permissible.estimators.progress import CallbackSupportMixin, watched, with_
 from permissible.estimators.target import codes_among
 from permissible.estimators.uls_results import RuleResults, RuleStages
 from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
+from permissible.estimators.weights import row_weights
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss
@@ -307,11 +308,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
         table = read(validation[0], given.schema)
         place = codes_among(given.classes, validation[1], table.n_rows)
-        weight = None if len(validation) == 2 else np.asarray(validation[2], dtype=np.float64)
-        if weight is not None and (weight.shape != (table.n_rows,) or not (weight > 0).all()):
-            raise refusal(
-                "validation", f"{expected} with one positive weight a row", Words(f"weights of shape {weight.shape}")
-            )
+        weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+        if weight is not None and not weight.all():
+            raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
         codes = encode(binned.binning, table)
         labels = [1] if len(given.classes) == 2 else range(len(given.classes))
         return [Examples(codes, place == label, weight) for label in labels]

@@ -256,7 +256,7 @@ def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
     for item in listed:
         if isinstance(item, str) and item in place:
             found.append(place[item])
-        elif isinstance(item, (int, np.integer)) and -len(names) <= item < len(names):
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -len(names) <= item < len(names):
             found.append(int(item) % len(names))
         else:
             raise refusal("categorical", "names or positions of columns of X", item)
