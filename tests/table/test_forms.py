@@ -15,6 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from permissible.table import names_of, read
 
@@ -239,6 +241,43 @@ def test_categories_do_not_depend_on_the_order_of_the_rows(values, categories, c
         found = table.schema.columns[0].categories
         assert [(type(c), c) for c in found] == [(type(c), c) for c in categories]
         assert table.columns[0].tolist() == [codes[i] for i in order]
+
+
+ANYTHING = [
+    *(
+        None,
+        NAN,
+        pd.NA,
+        Decimal("NaN"),
+        0,
+        1,
+        2,
+        True,
+        False,
+        -0.0,
+        0.5,
+        2**53,
+        2**53 + 1,
+        "a",
+        "b",
+        "1",
+        "True",
+        "",
+        b"a",
+        b"1",
+    ),
+    *(np.int8(1), np.float32(0.5), np.bool_(True), np.str_("a"), Decimal(1), Decimal("0.5"), Fraction(1, 2)),
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(ANYTHING), min_size=1, max_size=6), st.randoms())
+def test_a_column_of_anything_is_the_same_in_any_order_and_known_again(values, random):
+    order = random.sample(range(len(values)), len(values))
+    table, turned = read({"c": objects(*values)}), read({"c": objects(*(values[i] for i in order))})
+    assert repr(turned.schema) == repr(table.schema)  # True and 1 are equal, and yet another category
+    np.testing.assert_array_equal(turned.columns[0], table.columns[0][order])
+    np.testing.assert_array_equal(read({"c": objects(*values)}, table.schema).columns[0], table.columns[0])
 
 
 BIG = [2**53 + 1, 2**53, 5, 2**53 + 1, 2**60 + 1]
