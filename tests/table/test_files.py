@@ -160,6 +160,15 @@ def test_integers_that_float64_joins_are_refused_where_they_are_names(tmp_path):
         read_file(tmp_path / "a.parquet")
 
 
+def test_a_dictionary_of_dates_is_refused_as_dates_are(tmp_path):
+    dates = pa.array([0, 86_400_000], pa.date64())
+    for number, column in enumerate((dates, dates.dictionary_encode())):
+        path = tmp_path / f"{number}.arrow"
+        pyarrow.feather.write_feather(pa.table({"t": column}), path, compression="uncompressed")
+        with pytest.raises(FileError, match=r"column 't' of .* must hold numbers, truth values or text, got date64"):
+            read_file(path)
+
+
 def test_a_file_to_predict_on_is_held_against_the_columns_of_fit(tmp_path):
     schema = read({"n": [1.0, 2.0], "c": ["a", "b"], "b": [True, False]}).schema
     path = write(tmp_path, "new.csv", "c,extra,n,b\nb,1,2,0\nz,1,,true\nz,1,3,\n")

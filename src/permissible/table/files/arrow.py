@@ -66,6 +66,7 @@ class Arrow:
     def _kind(self, field: Any) -> CellKind:
         types, kind = self._arrow.types, field.type
         if types.is_dictionary(kind):
+            self._kind(field.with_type(kind.value_type))  # categories that are dates are refused as dates are
             return "text"
         if types.is_boolean(kind):
             return "boolean"
