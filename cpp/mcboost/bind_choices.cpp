@@ -87,7 +87,7 @@ class Choices {
                                     ? chooser_.random_of_cells(total, column, categories, bins_[column], own, stride(),
                                                                mixed(node_seed ^ mixed(column + 1)))
                                     : chooser_.of_cells(total, column, categories, bins_[column], own, stride());
-            if (found.gain > best.gain) best = std::move(found);
+            if (found.better_than(best)) best = std::move(found);
         }
         if (best.column < 0) return nb::none();
         return nb::make_tuple(best.gain, best.column, best.code, best.side_left,

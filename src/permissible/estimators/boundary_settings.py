@@ -81,7 +81,7 @@ def row_weights(
             raise refusal(
                 "sample_weight", "positive for some rows of each class", Words(f"no weight on class {label!r}")
             )
-    return np.ascontiguousarray(weight)
+    return np.ascontiguousarray(weights.canonical(weight)[0])
 
 
 def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:

@@ -1,6 +1,7 @@
 """The scikit-learn face of multiclass boosting with a cost matrix: it checks, calls the layers below, and stores."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from permissible.estimators.honesty import warn_of
 from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.target import codes_among
+from permissible.estimators.weights import canonical
 from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
@@ -203,6 +205,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         rows = intake.training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
+        weight, scale = canonical(rows.weight)
+        rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
         problem, costs = problem_of(self, rows, name, y, sample_weight, cost)
         start = self._start(rows)
         if start is not None:

@@ -125,10 +125,8 @@ def problem_of(
     if own.any():
         row = int(np.flatnonzero(own)[0])
         raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
-    mean = np.stack([np.average(by_row[rows.target == j], axis=0) for j in range(n_classes)])
-    empty = ~mean.any(axis=1)
-    mean[empty] = 1.0 - np.eye(n_classes)[empty]
-    return Problem(rows.target, by_row, rows.weight, loss, by_row=True), CostMatrix(mean)
+    problem = Problem(rows.target, by_row, rows.weight, loss, by_row=True)
+    return problem, CostMatrix(problem.mean_costs())
 
 
 def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:

@@ -17,7 +17,7 @@ from permissible.estimators.progress import CallbackSupportMixin, watched, with_
 from permissible.estimators.target import codes_among
 from permissible.estimators.uls_results import RuleResults, RuleStages
 from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
-from permissible.estimators.weights import row_weights
+from permissible.estimators.weights import canonical, row_weights
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss
@@ -229,7 +229,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         )
         if not given.weighted:  # ones, as long as the table: not kept beside the rows during the fit
             given = replace(given, weight=np.ones(0))
-        asked = plan(self, given.table.n_rows, fit_seed)
+        weight, scale = canonical(given.weight)
+        given = replace(given, weight=weight)
+        asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
         binned = given.bins(self.max_bins, fit_seed, n_threads)
         before = self._continue(given)
         held = None if validation is None else self._validation(validation, given, binned)
@@ -313,6 +315,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
         codes = encode(binned.binning, table)
         labels = [1] if len(given.classes) == 2 else range(len(given.classes))
+        weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
         return [Examples(codes, place == label, weight) for label in labels]
 
     def _fit_columns(self, X: Any, y: Any, sample_weight: Any) -> "ULSClassifier":
@@ -322,7 +325,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
         loss = losses.get(self.loss)
         features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
-        options = plan(self, features.shape[0], seed(self.random_state)).candidates[0]
+        scale = 1.0
+        if weight is not None:
+            weight, scale = canonical(weight)
+        options = plan(self, features.shape[0], seed(self.random_state)).in_unit(scale).candidates[0]
         labels = [1] if len(classes) == 2 else range(len(classes))
         with watched(self, options.n_rules) as watch:
             fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
+from permissible.estimators.weights import in_unit
 from permissible.learners.uls_flavours import FLAVOURS
 from permissible.learners.uls_options import ULSOptions
 from permissible.validation import Words, refusal, refusal_type
@@ -26,6 +27,10 @@ class Plan:
     candidates: tuple[ULSOptions, ...]
     stopping: bool
     features: str
+
+    def in_unit(self, scale: float) -> "Plan":
+        """The same where all weights are multiplied by a power of two: l2 is a weight too."""
+        return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
 
 
 def plan(estimator: Any, n_rows: int, seed: int) -> Plan:

@@ -1,5 +1,11 @@
-"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out."""
+"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out.
 
+Weights may come in any unit. A parameter that is a weight itself (`l2`, a least weight of a leaf) is in the same unit: all
+weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for units so large or so small
+that single precision, squares of sums or an absolute tolerance would fail.
+"""
+
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -10,6 +16,9 @@ from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import Words, real_numbers, refusal, refusal_type, shown, summable, weights
 
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
+ORDINARY = 2.0**-20, 2.0**20
+"""A largest weight between these is left as it is."""
+TINY, HUGE = 2.0**-1022, 2.0**1000
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
@@ -39,6 +48,30 @@ def with_class_weight(
         return summable("class_weight", per_row)
     with np.errstate(over="ignore", under="ignore"):
         return summable("sample_weight", weight * per_row)
+
+
+def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
+    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/2, 1).
+
+    Such a product is exact, so that a fit rounds as it does on ordinary weights. A weight below 1e-308 of the largest stays
+    positive and otherwise without consequence.
+
+    Examples
+    --------
+    >>> canonical(np.array([3e40, 1e40]))[0].tolist()
+    [0.6887944890126192, 0.22959816300420638]
+    """
+    largest = float(weight.max(initial=0.0))
+    if largest == 0.0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return weight, 1.0
+    scale = math.ldexp(1.0, -math.frexp(largest)[1])
+    with np.errstate(under="ignore"):
+        return np.maximum(weight * scale, np.where(weight > 0, TINY, 0.0)), scale
+
+
+def in_unit(value: float, scale: float) -> float:
+    """A parameter that is a weight, times the power of two of :func:`canonical`."""
+    return value if scale == 1.0 else min(value * scale, HUGE)
 
 
 def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:
