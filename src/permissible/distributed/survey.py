@@ -24,6 +24,7 @@ from permissible.validation import Words, refusal
 
 Rows: TypeAlias = tuple[Hashes, FloatArray, IntArray, list[FloatArray]]
 """Rows of a sample: their hashes, weights, counts, and the values of each column."""
+LEAST_SUM, GREATEST_SUM = 1e-6, 1e18
 
 
 @dataclass(slots=True)
@@ -178,6 +179,7 @@ class Survey:
     def binning(self, named: bool = True) -> Binning:
         """The bins of the whole table, as `find_bins` finds them."""
         schema = self.schema(named)
+        self._check_weights()
         self.sample.settle()
         numeric = [j for j, column in enumerate(schema.columns) if column.kind != "categorical"]
         weights = self._integer_weights()
@@ -210,6 +212,12 @@ class Survey:
         if len(self.weights) <= 1:
             return self.sample.counts * unit_weight(self.n_rows)
         return self.sample.counts * integer_weights(self.sample.weights, self.total_weight)
+
+    def _check_weights(self) -> None:
+        """Weights of an extreme unit are rescaled in memory; in parts they are refused."""
+        if self.n_rows and not LEAST_SUM <= self.total_weight <= GREATEST_SUM:
+            expected = f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g} for data in parts"
+            raise refusal("weight", expected, Words(f"a sum of {self.total_weight:g}"), "scale them all alike")
 
     def _check_names(self, names: tuple[str, ...]) -> None:
         known = tuple(column.name for column in self.columns)

@@ -269,6 +269,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         gamma = sign * problem.weight[self.support_] * fit.dual[self.support_] / problem.strength
         self.dual_coef_, self.intercept_ = gamma[None, :], np.array([fit.intercept])
         self.model_ = self._model(fit, X, target, problem, kernel)
+        self.__dict__.pop("support_vectors_" if kernel is None else "coef_", None)  # of an earlier fit
         if kernel is None:
             self.coef_ = fit.coef[None, :]
         else:

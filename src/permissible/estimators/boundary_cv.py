@@ -144,8 +144,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
         if isinstance(self.cv, (int, np.integer)):
             if self.cv < 2:
                 raise refusal("cv", "at least 2 folds", self.cv)
-            folds = content_folds(X, positive, int(self.cv), seed(self.random_state))
             used = weight > 0
+            folds = np.zeros(len(positive), dtype=np.int64)
+            folds[used] = content_folds(X[used], positive[used], int(self.cv), seed(self.random_state))
             pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
             return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
         try:

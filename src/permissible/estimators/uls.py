@@ -334,6 +334,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]
         half = np.array([0.5])
         remember_columns(self, classes)
+        for name in ("_coverage", "_traces"):  # of rules that an earlier fit found
+            self.__dict__.pop(name, None)
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]

@@ -29,7 +29,7 @@ def content_folds(X: Matrix, positive: BoolArray, n_folds: int, seed: int = 0) -
     for side in (False, True):
         rows = positive == side
         _, place = np.unique(hashes[rows], return_inverse=True)
-        folds[rows] = (place + int(side)) % n_folds
+        folds[rows] = place % n_folds  # of both classes alike: which one is called positive does not matter
     return folds
 
 

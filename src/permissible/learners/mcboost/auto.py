@@ -113,7 +113,7 @@ def folds_of(table: Table, target: IntArray, seed: int) -> list[BoolArray]:
     for cls in np.unique(target):
         members = np.flatnonzero(target == cls)
         _, place = np.unique(number[members], return_inverse=True)  # equal rows share a place, hence a fold
-        fold[members] = (place + cls) % count
+        fold[members] = place % count  # of every class alike: their order does not matter
     masks = [fold == k for k in range(count)]
     return masks[:1] if n_different > MANY_ROWS else masks
 
