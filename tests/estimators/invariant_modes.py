@@ -1,16 +1,22 @@
 """Every estimator in every mode, fitted through one function: what the tests of invariances run over.
 
 A mode says how to fit given the unit of the weights (parameters that are weights are multiplied by it), how many classes it
-takes, how near equal models must be, and which changes of the data may change the model in principle: `shuffles` for a mode that
-draws held-out rows, folds or rows by a hash of all columns (a further column draws anew), `drawn` for one that draws columns,
-`ordered` for one in which the order of three classes matters.
+takes, how near equal models must be, and which changes of the data may change the model in principle (docs/guarantees.md):
+
+- `shuffles`: held-out rows, folds or sampled rows are drawn by a hash of all columns, so that a further column draws anew,
+- `drawn`: columns or tests are drawn by their position,
+- `ordered`: the order of three classes or more matters,
+- `counts_rows`: a prior or test is worth one row of weight 1, so that the unit of the weights matters,
+- `counts_copies`: a least number of rows counts the copies where weights are whole numbers, so that their unit matters.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import permissible as pm
 from permissible import losses
@@ -29,17 +35,20 @@ class Mode:
     shuffles: bool = False
     drawn: bool = False
     ordered: bool = False
-    counts_rows: bool = False  # a prior or test is worth one row of weight 1, so that the unit of the weights matters
+    counts_rows: bool = False
+    counts_copies: bool = False
     parts: bool = False
 
 
 def uls(*given, l2=1.0, **more):
-    return lambda unit: ULS(*given, **{"n_rules": 8, "max_literals": 2, "early_stopping": False, "l2": l2 * unit, **more})
+    return lambda unit: ULS(
+        *given, **{"n_rules": 5, "max_literals": 2, "early_stopping": False, "l2": l2 * unit, **more}
+    )
 
 
 def mcb(*given, l2=1.0, least=1.0, **more):
     return lambda unit: MCB(
-        *given, **{"n_rounds": 6, "l2": l2 * unit, "min_samples_leaf": least * unit, "max_leaves": 6, **more}
+        *given, **{"n_rounds": 5, "l2": l2 * unit, "min_samples_leaf": least * unit, "max_leaves": 6, **more}
     )
 
 
@@ -56,7 +65,7 @@ MODES = {
     "rules, corrective": Mode(uls(scheme="corrective"), BOTH),
     "rules, blocks": Mode(uls(scheme=3)),
     "rules, exponential": Mode(uls("exponential")),
-    "rules, own phi": Mode(uls(OWN)),
+    "rules, own phi": Mode(uls(OWN, n_rules=2, max_literals=1)),
     "rules, F1": Mode(uls("F1", fit_intercept=False)),
     "rules, F*": Mode(uls("F*", fit_intercept=False)),
     "rules, E2": Mode(uls("E2", fit_intercept=False)),
@@ -69,14 +78,14 @@ MODES = {
     "leaves, hold-out": Mode(uls(features="tree", early_stopping=True), shuffles=True),
     "columns": Mode(uls(features="columns"), BOTH),
     "columns, corrective": Mode(uls(features="columns", scheme="corrective"), near=1e-8),
-    "tree": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH),
+    "tree": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH, counts_copies=True),
     "tree, least weight": Mode(fixed(UDT, max_leaves=8, min_weight_fraction_leaf=0.05)),
-    "tree, smoothed": Mode(lambda unit: UDT(max_leaves=8, min_samples_leaf=5, smoothing=unit)),
-    "tree, pruned": Mode(fixed(UDT, max_leaves=12, min_samples_leaf=3, pruning=1.0)),
+    "tree, smoothed": Mode(lambda unit: UDT(max_leaves=8, min_samples_leaf=5, smoothing=unit), counts_copies=True),
+    "tree, pruned": Mode(fixed(UDT, max_leaves=12, min_samples_leaf=3, pruning=0.01), counts_copies=True),
     "tree, pruned by folds": Mode(
         fixed(UDT, max_leaves=12, min_samples_leaf=3, pruning="cv"), shuffles=True, counts_rows=True
     ),
-    "tree, parts": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH, parts=True),
+    "tree, parts": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH, counts_copies=True, parts=True),
     "boundary": Mode(fixed(BND, tol=1e-9), near=1e-6),
     "boundary, three": Mode(fixed(BND, boundaries=(0.3, 0.5, 0.7), tol=1e-9), near=1e-6),
     "boundary, balanced": Mode(fixed(BND, alpha=1.0, class_weight="balanced", tol=1e-9), near=1e-6),
@@ -88,7 +97,7 @@ MODES = {
     ),
     "boundary, kernel, soft": Mode(fixed(BND, boundaries="soft", kernel="rbf", gamma=0.2, alpha=0.01), near=1e-6),
     "boundary, folds": Mode(fixed(CV, alphas=[0.1, 0.01], cv=3), near=1e-5, shuffles=True),
-    "boundary, parts": Mode(fixed(BND, tol=1e-9), near=1e-5, parts=True),
+    "boundary, parts": Mode(fixed(BND, tol=1e-9), near=1e-4, parts=True),
     "mcboost, linear": Mode(mcb(), BOTH, ordered=True),
     "mcboost, linear, gradient": Mode(mcb(descent="gradient"), BOTH),
     "mcboost, all attributes": Mode(mcb(learner="linear-full"), BOTH, near=1e-7, ordered=True),
@@ -106,13 +115,16 @@ MODES = {
         mcb(learner="tree", least=3.0, random_tests=True, colsample=0.5), BOTH, drawn=True, ordered=True
     ),
     "mcboost, calibrated": Mode(mcb("ls"), (3,), near=1e-5, shuffles=True, ordered=True, counts_rows=True),
-    "mcboost, auto": Mode(mcb(learner="auto"), BOTH, 1e-5, shuffles=True, drawn=True, ordered=True, counts_rows=True),
+    "mcboost, auto": Mode(
+        mcb(learner="auto", n_rounds=3), BOTH, 1e-5, shuffles=True, drawn=True, ordered=True, counts_rows=True
+    ),
     "mcboost, trees, parts": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True, parts=True),
     "mcboost, linear, parts": Mode(mcb(), near=1e-7, ordered=True, parts=True),
 }
 
 
-def table(seed, n_classes, n_rows=130, n_columns=4):
+@cache
+def table(seed, n_classes, n_rows=110, n_columns=4):
     """Rows of numbers that float32 holds, classes that overlap."""
     generator = np.random.default_rng(seed)
     X = np.rint(generator.normal(size=(n_rows, n_columns)) * 64) / 64
@@ -125,9 +137,7 @@ def names_of(n_columns):
 
 
 def frame(X, names=None):
-    """The columns by name, as a mapping: the estimators read it, and held-out rows do not depend on the order of columns."""
-    import pandas as pd
-
+    """The columns with their names: held-out rows depend on those, not on the order of the columns."""
     return pd.DataFrame(np.asarray(X), columns=names or names_of(X.shape[1]))
 
 
@@ -149,3 +159,26 @@ def fitted(mode, X, y, weight=None, unit=1.0, names=None):
 
 def probabilities(estimator, X, names=None):
     return estimator.predict_proba(frame(X, names))
+
+
+@cache
+def plain(name, n_classes, seed):
+    """The probabilities of a mode on its own rows, as they are: what every change of the data is compared with."""
+    X, y = table(seed, n_classes)
+    return probabilities(fitted(MODES[name], X, y), X)
+
+
+STRETCHED = {name for name in MODES if name.startswith(("rules", "columns", "boundary"))}
+"""Modes in which a column given twice counts more (penalties, kernels), or may be tested twice in a rule."""
+
+
+def cases(*, without=(), memory=False, stretched=True):
+    """Pairs of a mode and a number of classes, without those for which a change may change the model."""
+    return [
+        (name, n_classes)
+        for name, mode in MODES.items()
+        for n_classes in mode.classes
+        if not any(getattr(mode, tag) for tag in without)
+        and not (memory and mode.parts)
+        and (stretched or name not in STRETCHED)
+    ]

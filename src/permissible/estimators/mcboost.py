@@ -61,7 +61,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     min_samples_leaf : float, default=1
         Least weight of the rows of a leaf, or on either side of a rule.
     l2 : float, default=1.0
-        Added to the curvature of a leaf, which shrinks its value.
+        Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     random_tests : bool, default=False
         One random test per column and node competes in place of the best one: more varied trees for small or noisy data.
     line_search : {"auto", "exact", "newton"}, default="auto"

@@ -61,7 +61,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
     l2 : float, default=1.0
-        A step of values v costs l2 v^2 / 2 each, beside the sum of b F over the examples.
+        A step of values v costs l2 v^2 / 2 each, beside the sum of b F over the examples: it is in the unit of the weights.
     beam : int, default=2
         Columns whose best literal starts a rule.
     early_stopping : bool or "auto", default="auto"
@@ -325,10 +325,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
         loss = losses.get(self.loss)
         features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
-        scale = 1.0
+        unit = 1.0
         if weight is not None:
-            weight, scale = canonical(weight)
-        options = plan(self, features.shape[0], seed(self.random_state)).in_unit(scale).candidates[0]
+            weight, unit = canonical(weight)
+        options = plan(self, features.shape[0], seed(self.random_state)).in_unit(unit).candidates[0]
         labels = [1] if len(classes) == 2 else range(len(classes))
         with watched(self, options.n_rules) as watch:
             fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]

@@ -5,7 +5,8 @@ one round of ULS with T_j = {indicator of the leaf}: the exact step (35), which 
 each. From H = 0 and without shrinkage the first tree is UDT's own and its steps are g(p_leaf) (50). A leaf is a rule: at most
 `max_literals` tests deep, and a tree makes at most that many tests, so it has at most `max_literals` + 1 leaves.
 
-Sums over rows are sums of integers on a power-of-two grid, exact in float64, so the order of the rows does not matter.
+Sums over rows are sums of integers on a power-of-two grid, exact in float64, so the order of the rows does not matter, and
+weight 2 is the row twice.
 """
 
 import time
@@ -88,7 +89,7 @@ class Scored:
 
     def wrong(self) -> FloatArray:
         """1 for each misclassified example; a score of 0 says positive."""
-        return ((self.score >= 0) != self.examples.positive).astype(np.float64)
+        return np.asarray((self.score >= 0) != self.examples.positive, dtype=np.float64)
 
     def weight(self) -> FloatArray:
         """The boosting weight of each example, without its sample weight."""

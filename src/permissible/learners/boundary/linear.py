@@ -75,7 +75,14 @@ def solve_linear(
 
 
 def _solved(
-    X: Matrix, problem: Problem, solver: str, tol: float, max_iter: int, start: LinearFit | None, n_threads: int, seed: int
+    X: Matrix,
+    problem: Problem,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    start: LinearFit | None,
+    n_threads: int,
+    seed: int,
 ) -> LinearFit:
     n, d = X.shape
     if solver == "auto":
