@@ -38,8 +38,9 @@ def test_ordinary_weights_are_used_as_they_are():
 def test_other_weights_are_multiplied_by_a_power_of_two_exactly(size):
     weight = np.array([3.0, 0.1, 0.7]) * size
     found, scale = canonical(weight)
-    assert 0.5 <= found.max() < 1
+    assert 0.25 <= found.max() < 1
     assert np.frexp(scale)[0] == 0.5
+    assert np.sqrt(scale) ** 2 == scale
     np.testing.assert_array_equal(found / scale, weight)
 
 
@@ -69,7 +70,10 @@ def test_weights_and_l2_times_the_same_number_give_the_same_model(options, scale
         for unit in (1.0, scale)
     )
     np.testing.assert_allclose(second.predict_proba(X), first.predict_proba(X), atol=1e-9)
-    assert np.isfinite(second.certificate_.bound) == np.isfinite(first.certificate_.bound)
+    assert second.certificate_.bound == pytest.approx(first.certificate_.bound, rel=1e-6)
+    ingredients = second.certificate_.ingredients
+    assert ingredients["examples"] == pytest.approx(copies.sum() * scale)
+    assert ingredients["a_Z"] == pytest.approx(first.certificate_.ingredients["a_Z"] * scale)
 
 
 @pytest.mark.parametrize("features", ["rules", "tree", "columns"])
@@ -138,6 +142,17 @@ def test_weights_of_an_extreme_unit_are_refused_in_parts(scale):
     batch = {**{f"c{j}": X[:, j] for j in range(X.shape[1])}, "y": y, "w": copies * scale}
     with pytest.raises(ValueError, match=r"between 1e-06 and 1e\+18 for data in parts"):
         pm.BinnedDataset.from_batches([batch], target="y", weight="w")
+
+
+@pytest.mark.parametrize("learner", ["rule", "tree", "auto"])
+def test_weights_too_small_for_any_leaf_are_refused(learner):
+    """With weights that sum to 1 and a least leaf of 1 nothing could be learned, and nothing was said."""
+    X, y, copies = rows()
+    model = pm.MCBoostClassifier(n_rounds=2, learner=learner)
+    with pytest.raises(ValueError, match="scale them to a mean of 1"):
+        model.fit(X, y, copies / copies.sum())
+    if learner != "auto":
+        model.set_params(min_samples_leaf=0.01).fit(X, y, copies / copies.sum())
 
 
 def test_rules_found_by_an_earlier_fit_leave_no_support_behind():

@@ -14,7 +14,14 @@ from permissible.estimators import intake
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
-from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
+from permissible.estimators.mcboost_settings import (
+    checked_settings,
+    costs_of,
+    loss_name,
+    problem_of,
+    refuse_light,
+    refused_on_parts,
+)
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.target import codes_among
 from permissible.estimators.weights import canonical
@@ -205,6 +212,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         rows = intake.training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
+        refuse_light(rows, settings)
         weight, scale = canonical(rows.weight)
         rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
         problem, costs = problem_of(self, rows, name, y, sample_weight, cost)

@@ -110,6 +110,17 @@ def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     return settings
 
 
+def refuse_light(rows: TrainingRows, settings: Settings) -> None:
+    """Refuse weights so small that no leaf could reach its least weight: nothing would be learned, without a word."""
+    least = 2.0 if settings.learner == "auto" else settings.growth.min_leaf_weight
+    total = float(rows.weight.sum())
+    if rows.weighted and settings.learner in ("rule", "tree", "auto") and total < 2 * least * (1 - 1e-9):
+        raise refusal(
+            "sample_weight", f"of a sum of at least {2 * least:g}, twice the least weight of a leaf, which is in their unit",
+            Words(f"a sum of {total:g}"), "scale them to a mean of 1",
+        )  # fmt: skip
+
+
 def problem_of(
     estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
 ) -> tuple[Problem, CostMatrix]:

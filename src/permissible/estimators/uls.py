@@ -21,7 +21,7 @@ from permissible.estimators.weights import canonical, row_weights
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss
-from permissible.learners.uls_certificate import certify, history_of
+from permissible.learners.uls_certificate import certify, history_of, in_unit
 from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
 from permissible.models.linear import LinearModel
@@ -251,7 +251,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
                     task = replace(task, loss=losses.get(evidence[-1].chosen))
                 found.append(fit_rules(examples, task))
         remember(self, given)
-        self._store(binned.binning, found, evidence, given.table)
+        self._store(binned.binning, found, evidence, given.table, scale)
         return self
 
     def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
@@ -270,7 +270,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         return self
 
     def _store(
-        self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence], table: Table | None = None
+        self,
+        binning: Binning,
+        found: list[Fitted],
+        evidence: list[LossEvidence],
+        table: Table | None = None,
+        scale: float = 1.0,
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.models_ = models
@@ -281,7 +286,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         histories = [history_of(fitted.trace) for fitted in found]
         self.history_ = histories[0] if single else _joined(histories, self.classes_)
         certificates = [
-            certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table))
+            in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
         self.certificate_: Any = certificates[0] if single else tuple(certificates)
@@ -341,10 +346,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         histories = [history_of(fit.trace) for fit in fits]
         scale = spread(features)
         certificates = [
-            certify(
+            in_unit(certify(
                 fit.trace, loss,
                 of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features)),
-            )
+            ), unit)
             for fit, model in zip(fits, self.models_, strict=True)
         ]  # fmt: skip
         self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)

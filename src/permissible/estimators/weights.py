@@ -51,20 +51,21 @@ def with_class_weight(
 
 
 def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
-    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/2, 1).
+    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/4, 1).
 
-    Such a product is exact, so that a fit rounds as it does on ordinary weights. A weight below 1e-308 of the largest stays
+    Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its root is
+    exact too. A weight below 1e-308 of the largest stays
     positive and otherwise without consequence.
 
     Examples
     --------
     >>> canonical(np.array([3e40, 1e40]))[0].tolist()
-    [0.6887944890126192, 0.22959816300420638]
+    [0.34438311059246707, 0.11479437019748902]
     """
     largest = float(weight.max(initial=0.0))
     if largest == 0.0 or ORDINARY[0] <= largest <= ORDINARY[1]:
         return weight, 1.0
-    scale = math.ldexp(1.0, -math.frexp(largest)[1])
+    scale = math.ldexp(1.0, -2 * -(-math.frexp(largest)[1] // 2))
     with np.errstate(under="ignore"):
         return np.maximum(weight * scale, np.where(weight > 0, TINY, 0.0)), scale
 

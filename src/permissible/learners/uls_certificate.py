@@ -6,8 +6,9 @@ a_v = min G'', a_Z the least sum of weights and a_gamma the mean edge. It says h
 and is proved for the plain algorithm (no shrinkage, no l2); elsewhere it is shown for comparison.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,6 +88,14 @@ def _ingredients(trace: Trace, loss: Loss) -> dict[str, float]:
         "a_Z": min((step.weight for step in trace.rounds), default=0.0),
         "a_gamma": float(np.mean([step.edge for step in trace.rounds])) if trace.rounds else 0.0,
     }
+
+
+def in_unit(certificate: RuleCertificate, scale: float) -> RuleCertificate:
+    """The certificate of a fit on weights times `scale`, with its ingredients in the unit of the weights as they were given."""
+    if scale == 1.0:
+        return certificate
+    units = {"examples": scale, "a_m": math.sqrt(scale), "a_Z": scale}
+    return replace(certificate, ingredients={k: v / units.get(k, 1.0) for k, v in certificate.ingredients.items()})
 
 
 _REASONS: dict[str, str] = {
