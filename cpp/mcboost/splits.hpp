@@ -59,7 +59,8 @@ inline int cells_of(bool categorical, int bins) {
     return categorical ? 256 : bins + 1;
 }
 
-/// Gains that differ by less than this share of the sums they come from are equal but for rounding: the first one stays.
+/// Gains that differ by less than this share of the sums they come from are equal but for rounding: the first one
+/// stays.
 inline constexpr double kRounding = 1e-12;
 
 template <typename Sums>
