@@ -106,11 +106,13 @@ def _solved(
 
 
 def _settled(X: Matrix, problem: Problem, fit: LinearFit) -> LinearFit:
-    """The same fit with the middle of its best intercepts; its certificate is computed anew."""
-    intercept = settled_intercept(problem, np.asarray(X @ fit.coef, dtype=np.float64), fit.intercept)
+    """The same fit with the middle of its best intercepts; its objective is computed anew, the bound on the optimum stays."""
+    score = np.asarray(X @ fit.coef, dtype=np.float64)
+    intercept = settled_intercept(problem, score, fit.intercept)
     if intercept == fit.intercept:
         return fit
-    moved = linear_certificate(X, problem, fit.coef, intercept, fit.dual)
+    objective = problem.objective(score + intercept, float(fit.coef @ fit.coef), intercept)
+    moved = Certificate.of(objective, fit.certificate.dual_objective)
     return replace(fit, intercept=intercept, certificate=moved) if moved.gap <= 2 * fit.certificate.gap else fit
 
 
