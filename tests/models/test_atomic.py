@@ -94,7 +94,10 @@ def test_a_folder_and_a_socket_are_refused_in_one_sentence(kind, subject, tmp_pa
                 said = str(error)
             except AssertionError:  # the command answered with an exit code
                 said = capsys.readouterr().err
-            assert f"`path` must be a file, a pipe or a device that takes text, got a {name.replace('folder', 'dir')}" in said
+            assert (
+                f"`path` must be a file, a pipe or a device that takes text, got a {name.replace('folder', 'dir')}"
+                in said
+            )
             assert len(said.strip().splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "socket"]
     assert not list((tmp_path / "folder").iterdir())
@@ -115,7 +118,12 @@ def _child(code: str, **options: object) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", code], check=True, **options)
 
 
-WRITE_OUT = "import sys; from permissible.models.atomic import write; print('one', flush=True); write('/dev/stdout', 'two\\n'); print('three')"
+WRITE_OUT = """
+from permissible.models.atomic import write
+print('one', flush=True)
+write('/dev/stdout', 'two\\n')
+print('three')
+"""
 
 
 def test_the_standard_output_gets_the_text_where_it_stands(tmp_path):
@@ -128,13 +136,18 @@ def test_the_standard_output_gets_the_text_where_it_stands(tmp_path):
     assert log.read_text() == "zero\none\ntwo\nthree\n"
 
 
+def _write_half(path: Path) -> None:
+    with replacing(path) as file:
+        file.write("half")
+        raise RuntimeError
+
+
 def test_an_error_in_the_middle_leaves_a_pipe_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = threading.Thread(target=pipe.read_bytes, daemon=True)
     reader.start()
-    with pytest.raises(RuntimeError), replacing(pipe) as file:
-        file.write("half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        _write_half(pipe)
     reader.join(10)
     assert _kind(pipe) == stat.S_IFIFO

@@ -18,6 +18,7 @@ from permissible.validation import Words, refusal
 _REFUSED = ((stat.S_ISDIR, "a directory"), (stat.S_ISSOCK, "a socket"), (stat.S_ISBLK, "a disk (a block device)"))
 _MOST_LINKS = 40
 
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
