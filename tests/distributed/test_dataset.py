@@ -89,7 +89,8 @@ def test_a_reopened_folder_is_the_same_data_set(frame, tmp_path):
 
 def test_an_incomplete_folder_is_refused(frame, tmp_path):
     BinnedDataset.from_batches([frame], target="label", directory=tmp_path)
-    with (tmp_path / "codes.u1").open("r+b") as file:
+    (codes,) = tmp_path.glob("blocks-*/codes.u1")
+    with codes.open("r+b") as file:
         file.truncate(100)
     with pytest.raises(ValueError, match=r"`directory` must be a complete data set"):
         BinnedDataset.open(tmp_path)

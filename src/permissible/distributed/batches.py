@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from permissible.distributed.labels import labels_of
 from permissible.table.files import open_table
 from permissible.table.frames import frame_names, frame_of
+from permissible.table.match import told_once
 from permissible.table.reading import read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
@@ -56,10 +58,22 @@ def part_of_columns(
     for name in (target, weight):
         if name is not None and name not in columns:
             raise refusal("target" if name == target else "weight", f"a column of the data ({shown([*columns])})", name)
-    labels = np.asarray(columns[target])
+    labels = labels_of(columns[target])
     weights = None if weight is None else checked_weights(columns[weight])
     kept = {k: v for k, v in columns.items() if k not in drop and k not in (target, weight)}
-    return Part(read(kept, schema, None if schema else categorical or None), labels, weights)
+    return Part(features(kept, schema, categorical or None), labels, weights)
+
+
+def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
+    """The table of a part; the second time in the terms of the schema that the first pass found.
+
+    A category that the schema does not know is no matter for a warning then: it stands in a row of weight 0, or the data have
+    changed, which is refused.
+    """
+    if schema is None:
+        return read(X, None, categorical)
+    with told_once(set(schema.names)):
+        return read(X, schema)
 
 
 def checked_weights(values: Any) -> FloatArray:
@@ -71,7 +85,7 @@ def checked_weights(values: Any) -> FloatArray:
 
 
 def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
-    """One pass over one file, or over several with the same columns; labels that are whole numbers stay integers."""
+    """One pass over one file, or over several with the same columns."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else [*paths]
     sources = [open_table(Path(path)) for path in listed]
     if not sources:
@@ -81,11 +95,16 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
         kinds = joint_kinds(sources)
         for source in sources:
             for chunk in source.chunks(kinds):
-                if kinds.get(target) == "integer" and not np.isnan(chunk[target]).any():
-                    chunk[target] = chunk[target].astype(np.int64)
-                yield chunk
+                yield {**chunk, target: typed_labels(chunk[target], kinds[target])} if target in chunk else chunk
 
     return columns
+
+
+def typed_labels(values: AnyArray, kind: str) -> AnyArray:
+    """Labels of a file in the type that its cells have: files give numbers as floats, with NaN where there is none."""
+    if kind not in ("integer", "boolean") or np.isnan(values).any():
+        return values
+    return values.astype(np.int64 if kind == "integer" else bool)
 
 
 def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:

@@ -130,25 +130,26 @@ class Survey:
         self.total_weight = 0.0
         self.weights: set[float] = set()  # up to two different ones: are the rows weighted at all?
 
-    def add(self, table: Table, weight: FloatArray | None = None) -> None:
-        """Take in one part, its rows of weight 0 left out."""
+    def add(self, table: Table, weight: FloatArray | None = None) -> Hashes:
+        """Take in one part, its rows of weight 0 left out, and return the content hashes of the others."""
         if not self.columns:
             self.columns = [ColumnSurvey(column.name, column.kind) for column in table.schema.columns]
         self._check_names(table.schema.names)
         if weight is not None and not weight.all():
             table, weight = table.take(weight > 0), weight[weight > 0]
         if table.n_rows == 0:
-            return
+            return np.zeros(0, dtype=np.uint64)
         for known, column, values in zip(self.columns, table.schema.columns, table.columns, strict=True):
             known.add(column, values, self.max_bins)
         weights = np.ones(table.n_rows) if weight is None else weight
         self.n_rows += table.n_rows
         self.total_weight += float(weights.sum())
-        self.weights = set([*self.weights, *np.unique(weights)[:2].tolist()][:2])
+        self._meet_weights(np.unique(weights)[:2].tolist())
         hashes = row_hashes(table, self.seed)
         inside = hashes <= np.uint64(min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
         columns = [_as_floats(values[inside]) for values in table.columns]
         self.sample.add((hashes[inside], weights[inside], np.ones(int(inside.sum()), dtype=np.int64), columns))
+        return hashes
 
     def merge(self, other: "Survey") -> None:
         """Take in what another survey has seen."""
@@ -164,11 +165,14 @@ class Survey:
             mine.merge_distinct(theirs.distinct, theirs.complete, self.max_bins)
         self.n_rows += other.n_rows
         self.total_weight += other.total_weight
-        self.weights = set([*self.weights, *other.weights][:2])
+        self._meet_weights(other.weights)
         other.sample.settle()
         if len(other.sample.hashes):
             drawn = other.sample
             self.sample.add((drawn.hashes, drawn.weights, drawn.counts, drawn.columns))
+
+    def _meet_weights(self, weights: Iterable[float]) -> None:
+        self.weights = set(sorted({*self.weights, *weights})[:2])
 
     def schema(self, named: bool = True) -> Schema:
         """The columns of the whole table."""
