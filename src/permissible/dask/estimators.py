@@ -13,6 +13,7 @@ from permissible.dask.actor import ActorTransport
 from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
+from permissible.distributed.contents import Content, label_hashes
 from permissible.distributed.journal import Journal, fingerprint
 from permissible.distributed.loading import refuse_categories
 from permissible.distributed.parted import KINDS, Parted
@@ -124,11 +125,10 @@ class OnCluster:
         return (RPCTransport if self.transport == "rpc" else ActorTransport)(client, futures, timeout)
 
     def _with_journal(self, data: Parted, every: int) -> Parted:
-        settings = sorted(
-            (name, repr(value)) for name, value in self.estimator.get_params().items() if name != "verbose"
-        )
-        described = fingerprint(settings, data.n_rows, data.classes.tolist(), data.binning.schema, data.weighted)
-        journal = Journal.open(self.checkpoint, described, every)
+        settings = sorted((name, value) for name, value in self.estimator.get_params().items() if name != "verbose")
+        content = sum(data.survey("content", label_hashes(data.classes)), start=Content())
+        this_fit = fingerprint(settings, content, data.classes, data.binning, data.weighted)
+        journal = Journal.open(self.checkpoint, this_fit, every)
         return Parted(data.transport, data.binning, data.classes, data.n_rows, data.weighted, journal)
 
 
