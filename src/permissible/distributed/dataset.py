@@ -64,6 +64,7 @@ class BinnedDataset:
 
     def parted(self) -> Parted:
         """The data set as the learners over parts take it: one part a block, all in this process."""
+        self.store.check_whole()
         parts = {str(block): NumberedPart(block, BlockPart(self.store, block)) for block in range(self.store.n_blocks)}
         return Parted(SerialTransport(parts, KINDS), self.store.binning, self.classes, self.n_rows, self.store.weighted)
 

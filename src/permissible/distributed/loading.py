@@ -19,7 +19,7 @@ from permissible.distributed.store_checks import MOST_CLASSES
 from permissible.distributed.survey import Survey
 from permissible.table.table import Table
 from permissible.types import AnyArray
-from permissible.validation import Words, refusal
+from permissible.validation import Words, refusal, summable
 
 
 @dataclass(slots=True)
@@ -60,6 +60,7 @@ class FirstPass:
         """The labels, sorted; at least two."""
         if not self.labels or self.survey.n_rows == 0:
             raise refusal("batches", "at least one row of positive weight", Words("none"))
+        summable("weight", np.array([self.survey.total_weight]))
         (labels,) = self.labels
         if len(labels) < 2:
             raise refusal("y", "labels of at least two classes", Words(f"one class only, {labels.tolist()[0]!r}"))

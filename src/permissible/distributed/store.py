@@ -117,6 +117,16 @@ class Store:
             check.check_values(found, self.binning.schema)
         return found
 
+    def check_whole(self) -> None:
+        """Check what only all rows together can tell: every class has one, and the weights have a sum. Once for a store."""
+        if not self._unseen("whole", None):
+            return
+        counts, weights = np.zeros(len(self.classes), dtype=np.int64), np.zeros(self.n_blocks)
+        for block in range(self.n_blocks):
+            counts += np.bincount(self.target(block), minlength=len(counts))
+            weights[block] = self.weight(block).sum()
+        check.check_totals(counts, weights, self.classes)
+
     def _checked_codes(self, codes: Codes, block: int) -> Codes:
         if self._unseen("codes", block):
             check.check_codes(codes, self.binning)

@@ -16,7 +16,7 @@ from permissible.bins.literal import MISSING, OTHER
 from permissible.models.node import Node
 from permissible.table.schema import Category, Column, Schema
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
-from permissible.validation import Words, refusal, shown
+from permissible.validation import Words, refusal, shown, summable
 
 MOST_CLASSES = 65_535
 
@@ -123,6 +123,13 @@ def check_weight(weight: FloatArray) -> None:
     odd = ~(np.isfinite(weight) & (weight > 0))
     if odd.any():
         raise refused("finite weights above 0", f"{weight[np.argmax(odd)]}")
+
+
+def check_totals(counts: IntArray, weights: FloatArray, classes: AnyArray) -> None:
+    """Every class has a row, and the weights of all rows have a sum that arithmetic can bear."""
+    if not counts.all():
+        raise refused("a row of every class", f"none of class {classes.tolist()[int(np.argmin(counts))]!r}")
+    summable("weight", weights)
 
 
 def check_values(values: FloatArray, schema: Schema) -> None:
