@@ -101,10 +101,13 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
 
 
 def typed_labels(values: AnyArray, kind: str) -> AnyArray:
-    """Labels of a file in the type that its cells have: files give numbers as floats, with NaN where there is none."""
-    if kind not in ("integer", "boolean") or np.isnan(values).any():
+    """Labels of a file in the type that its cells have, where none is missing: files give integers as floats, text as objects."""
+    missing = [value is None for value in values] if values.dtype == object else np.isnan(values)
+    if np.any(missing):
         return values
-    return values.astype(np.int64 if kind == "integer" else bool)
+    if kind in ("integer", "boolean"):
+        return values.astype(np.int64 if kind == "integer" else bool)
+    return values.astype(str) if all(isinstance(value, str) for value in values) else values
 
 
 def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
