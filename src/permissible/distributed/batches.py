@@ -19,7 +19,7 @@ from permissible.table.reading import read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import Words, refusal, refusal_type, shown
+from permissible.validation import Words, real_numbers, refusal, refusal_type, shown
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Columns: TypeAlias = dict[str, Any]
@@ -32,6 +32,16 @@ class Part:
     table: Table
     labels: AnyArray
     weight: FloatArray | None
+
+    def __post_init__(self) -> None:
+        """A label and a weight for each row, and something to learn from."""
+        if not self.table.columns:
+            raise refusal("batches", "tables with a column to learn from", Words("none beside the target"))
+        for name, values in (("target", self.labels), ("weight", self.weight)):
+            if values is not None and values.shape != (self.table.n_rows,):
+                raise refusal(
+                    name, f"a column of {self.table.n_rows} rows, as the others", Words(f"one of {len(values)}")
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +88,11 @@ def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
 
 def checked_weights(values: Any) -> FloatArray:
     """Weights of rows: finite and not negative; 0 leaves a row out."""
-    weight = np.asarray(values, dtype=np.float64)
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise refusal("weight", "a column of finite weights that are not negative", Words("another value"))
+    expected = "a column of finite weights that are not negative"
+    weight = real_numbers("weight", values, expected)
+    odd = ~(np.isfinite(weight) & (weight >= 0))
+    if odd.any():
+        raise refusal("weight", expected, float(weight[odd][0]))
     return weight
 
 

@@ -41,7 +41,9 @@ def content_of(hashes: Hashes, labels: Hashes, weight: FloatArray | None) -> Con
 def _plain(label: Any) -> Any:
     if isinstance(label, str):
         return label
-    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else float(label)
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "backslashreplace")
+    return float(label) if abs(label) <= 2**53 else int(label)
 
 
 def _mixed(h: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -41,6 +41,8 @@ class StoreWriter:
         self, folder: Path, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
     ) -> None:
         check_replaceable(folder)
+        if any(isinstance(label, bytes) for label in classes.tolist()):
+            raise refusal("y", "labels of text, integers or truth values", Words("bytes"), "decode them")
         self._made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         files = folder / f"blocks-{secrets.token_hex(8)}"
