@@ -453,6 +453,14 @@ def test_predict_tells_of_unseen_categories_by_column_and_number(tmp_path):
     assert run("predict", "model.json", "known.csv", "-o", "out.csv", cwd=tmp_path).err == ""
 
 
+def test_the_standard_output_may_be_named(folder, model, tmp_path):
+    """Through a pipe it gets the rows and nothing else, as it does without a name."""
+    assert run("predict", model, folder / "tumours.csv", "-o", tmp_path / "out.csv").code == 0
+    told = run_process("predict", model, folder / "tumours.csv", "-o", "/dev/stdout")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (tmp_path / "out.csv").read_text()
+
+
 def test_cells_are_copied_to_the_output_as_they_are(tmp_path):
     """The output is read back by programs: nothing is escaped for spreadsheets, nothing is lost."""
     cells = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2", 'say "hi", you', "tab\tand\nline", "'quoted"]

@@ -33,7 +33,7 @@ def command(
     from permissible.cli.loading import load_model, schema_of
     from permissible.cli.notices import Notices
     from permissible.cli.rows import FileOptions, chunks_of
-    from permissible.cli.writing import open_output
+    from permissible.cli.writing import is_standard_output, open_output
 
     fitted = load_model(model)
     file_options = FileOptions(delimiter, no_header, missing)
@@ -47,9 +47,11 @@ def command(
             n_rows += len(next(iter(asked.values())))
             tick(n_rows)
     notices.tell()
-    if json and output is not None:
+    if output is None or is_standard_output(output):
+        return
+    if json:
         show.as_json({"rows": n_rows, "output": str(output), "columns": [*kept, *answer_names(fitted)]})
-    elif output is not None:
+    else:
         show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
