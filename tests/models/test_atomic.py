@@ -151,3 +151,8 @@ def test_an_error_in_the_middle_leaves_a_pipe_a_pipe(tmp_path):
         _write_half(pipe)
     reader.join(10)
     assert _kind(pipe) == stat.S_IFIFO
+
+
+def test_a_closed_descriptor_is_refused_in_one_sentence():
+    with pytest.raises(ValueError, match=r"^`path` must be an open descriptor, got /dev/fd/987, which is closed.$"):
+        write("/dev/fd/987", "content")

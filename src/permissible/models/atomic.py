@@ -74,7 +74,10 @@ def _to_write_through(path: str | os.PathLike[str]) -> int | None:
     """A descriptor for what may not be replaced by a file: a device, a pipe, or what is open already; None for a file."""
     number = _open_descriptor(path)
     if number is not None:
-        return os.dup(number)
+        try:
+            return os.dup(number)
+        except OSError:
+            raise refusal("path", "an open descriptor", Words(f"{os.fspath(path)}, which is closed")) from None
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:  # a new file, or a link to one
