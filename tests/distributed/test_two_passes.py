@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import permissible as pm
@@ -155,3 +157,36 @@ def test_weights_of_a_later_part_are_not_lost():
     in_memory = pm.UDTClassifier(max_leaves=6, pruning=None).fit(frame, y, sample_weight=weight)
     in_parts = pm.UDTClassifier(max_leaves=6, pruning=None).fit(dataset)
     np.testing.assert_array_equal(in_parts.predict_proba(frame), in_memory.predict_proba(frame))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "record batches"])
+def test_frames_of_every_library_have_the_columns_of_memory(library):
+    """A column of categories that are numbers is one of categories in parts too."""
+    frame = pd.DataFrame(
+        {
+            "group": pd.Categorical(np.arange(60) % 5),
+            "text": rows()["c"],
+            "x": rows()["x"],
+            "truth": np.arange(60) % 3 == 0,
+            "y": rows()["y"],
+        }
+    )
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    given, parts = {
+        "pandas": lambda: (frame, [frame.iloc[:20], frame.iloc[20:]]),
+        "polars": lambda: (pl.from_arrow(table), [pl.from_arrow(table)[:20], pl.from_arrow(table)[20:]]),
+        "pyarrow": lambda: (table, [table.slice(0, 20), table.slice(20)]),
+        "record batches": lambda: (table, table.to_batches(max_chunksize=20)),
+    }[library]()
+    features = (
+        given.drop(columns="y")
+        if library == "pandas"
+        else given.drop("y")
+        if library == "polars"
+        else given.drop(["y"])
+    )
+    in_memory = pm.UDTClassifier(max_leaves=4).fit(features, frame["y"])
+    dataset = BinnedDataset.from_batches(parts, target="y")
+    assert dataset.schema == in_memory.schema_
+    assert library != "pandas" or dataset.schema.columns[0].kind == "categorical"
+    assert pm.UDTClassifier(max_leaves=4).fit(dataset).to_text() == in_memory.to_text()

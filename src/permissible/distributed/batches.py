@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 
 from permissible.distributed.labels import labels_of
@@ -22,7 +23,8 @@ from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, real_numbers, refusal, refusal_type, shown
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Columns: TypeAlias = dict[str, Any]
+Columns: TypeAlias = dict[str, Any] | nw.DataFrame[Any]
+"""Rows as they came: a mapping from name to column, or a data frame, whose types tell categories from numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,19 @@ def part_of_columns(
     schema: Schema | None,
 ) -> Part:  # fmt: skip
     """Columns by name, taken apart into features, labels and weights."""
+    names = [*(columns if isinstance(columns, dict) else columns.columns)]
     for name in (target, weight):
-        if name is not None and name not in columns:
-            raise refusal("target" if name == target else "weight", f"a column of the data ({shown([*columns])})", name)
-    labels = labels_of(columns[target])
-    weights = None if weight is None else checked_weights(columns[weight])
-    kept = {k: v for k, v in columns.items() if k not in drop and k not in (target, weight)}
-    return Part(features(kept, schema, categorical or None), labels, weights)
+        if name is not None and name not in names:
+            raise refusal("target" if name == target else "weight", f"a column of the data ({shown(names)})", name)
+    labels = labels_of(_values(columns[target]))
+    weights = None if weight is None else checked_weights(_values(columns[weight]))
+    kept = [name for name in names if name not in drop and name not in (target, weight)]
+    chosen = {k: columns[k] for k in kept} if isinstance(columns, dict) else columns.select(kept).to_native()
+    return Part(features(chosen, schema, categorical or None), labels, weights)
+
+
+def _values(column: Any) -> Any:
+    return column.to_numpy() if isinstance(column, nw.Series) else column
 
 
 def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
@@ -145,7 +153,7 @@ def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Calla
 
     def columns() -> Iterator[Columns]:
         for batch in batches() if callable(batches) else batches:
-            yield _mapping(batch)
+            yield _columns_of(batch)
 
     return columns
 
@@ -155,12 +163,10 @@ def iter_once(batches: Any) -> bool:
     return not callable(batches) and iter(batches) is batches
 
 
-def _mapping(batch: Any) -> Columns:
+def _columns_of(batch: Any) -> Columns:
     if isinstance(batch, dict):
         return batch
-    frame = frame_of(batch)
-    names = None if frame is None else frame_names(frame)
-    if frame is None or names is None:
+    frame: nw.DataFrame[Any] | None = frame_of(batch)
+    if frame is None or frame_names(frame) is None:
         raise refusal_type("batches", "data frames or mappings from column name to values", batch)
-    # Columns stay those of their library: as arrays, categories that are numbers would be read as numbers.
-    return {name: series.to_native() for name, series in zip(names, frame.iter_columns(), strict=True)}
+    return frame
