@@ -55,10 +55,8 @@ def command(
     from permissible.cli.learner import Learner
     from permissible.cli.rows import FileOptions, training_file
 
-    learner = Learner(
-        model, loss, rules, literals, compact, boundaries, reject_cost, cost_matrix, seed, jobs, tuple(settings or ()),
-        tuple(options.listed(categorical)),
-    )  # fmt: skip
+    chosen = tuple(settings or ()), tuple(options.listed(categorical))
+    learner = Learner(model, loss, rules, literals, compact, boundaries, reject_cost, cost_matrix, seed, jobs, *chosen)
     decision = learner.decision()
     left_out = [*options.listed(drop), *options.listed(id_columns)]
     if out_of_core is not None:
