@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from permissible.distributed.batches import Part, checked_weights, features, part_of_columns, typed_labels
-from permissible.distributed.labels import labels_of
 from permissible.table.files import open_table
+from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
 from permissible.validation import Words, refusal, refusal_type
 
@@ -55,7 +55,7 @@ class CollectionLoader:
             weight = frame[self.weight]
         named = [name for name in (self.target, self.weight) if name is not None]
         table = features(frame.drop(columns=named) if named else frame, schema, self.categorical)
-        found = labels_of(labels)
+        found = labels_of(labels).ravel()
         if len(found) != table.n_rows:
             raise refusal(
                 "y", "of the same length as X in every partition", Words(f"{len(found)} labels for {table.n_rows} rows"),

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import narwhals as nw
 import numpy as np
 
-from permissible.distributed.labels import labels_of
 from permissible.table.files import open_table
 from permissible.table.frames import frame_names, frame_of
+from permissible.table.labels import labels_of
 from permissible.table.match import told_once
 from permissible.table.reading import read
 from permissible.table.schema import Schema
@@ -71,7 +71,7 @@ def part_of_columns(
     for name in (target, weight):
         if name is not None and name not in names:
             raise refusal("target" if name == target else "weight", f"a column of the data ({shown(names)})", name)
-    labels = labels_of(_values(columns[target]))
+    labels = labels_of(_values(columns[target])).ravel()
     weights = None if weight is None else checked_weights(_values(columns[weight]))
     kept = [name for name in names if name not in drop and name not in (target, weight)]
     chosen = {k: columns[k] for k in kept} if isinstance(columns, dict) else columns.select(kept).to_native()

@@ -13,10 +13,10 @@ from permissible.bins.encoding import encode
 from permissible.bins.sampling import row_hashes
 from permissible.distributed.batches import Part
 from permissible.distributed.contents import Content, content_of, label_hashes
-from permissible.distributed.labels import joint_labels
 from permissible.distributed.parts import MemoryPart, numbers_of
 from permissible.distributed.store_checks import MOST_CLASSES
 from permissible.distributed.survey import Survey
+from permissible.table.labels import joint_labels
 from permissible.table.table import Table
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal, summable
