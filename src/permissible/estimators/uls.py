@@ -22,6 +22,8 @@ from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss
 from permissible.learners.uls_certificate import certify, history_of, in_unit
+from permissible.learners.uls_auto import LossEvidence, choose_loss, equally_penalised
+from permissible.learners.uls_certificate import certify, history_of, largest_norm
 from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
 from permissible.models.linear import LinearModel
@@ -47,7 +49,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     ----------
     loss : str or loss, default="logistic"
         A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
-        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation, evidence in `loss_evidence_`.
+        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit,
+        evidence in `loss_evidence_`; `l2` is then in units of the logistic loss, and other losses get one that weighs as much.
     n_rules : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
@@ -248,7 +251,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
                 )  # fmt: skip
                 if loss == "auto":
                     evidence.append(_evidence(examples, task, hashes))
-                    task = replace(task, loss=losses.get(evidence[-1].chosen))
+                    task = _with_loss(task, evidence[-1].chosen)
                 found.append(fit_rules(examples, task))
         remember(self, given)
         self._store(binned.binning, found, evidence, given.table, scale)
@@ -344,11 +347,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]
-        scale = spread(features)
+        scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
         certificates = [
             in_unit(certify(
                 fit.trace, loss,
                 of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features)),
+                norm,
             ), unit)
             for fit, model in zip(fits, self.models_, strict=True)
         ]  # fmt: skip
@@ -360,10 +364,11 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
 
 def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
-    def probability(name: str, kept: Examples, judged: Examples) -> FloatArray:
-        fitted = fit_rules(
-            kept, replace(task, loss=losses.get(name), hashes=None, candidates=task.candidates[:1], watch=None)
-        )
+    """Each fit of a fold is what the final one would be: the same candidates, held out rows and penalty."""
+
+    def probability(name: str, kept: Examples, kept_hashes: Any, judged: Examples) -> FloatArray:
+        within = None if task.hashes is None else kept_hashes
+        fitted = fit_rules(kept, replace(_with_loss(task, name), hashes=within, start=None, watch=None))
         binned, model = judged.binned, fitted.trace.model(judged.binned.binning, fitted.loss)
         score = np.full(len(judged.positive), model.intercept)
         for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True):
@@ -374,6 +379,13 @@ def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
         return np.asarray(fitted.loss.probability(score))
 
     return choose_loss(examples, hashes, probability)
+
+
+def _with_loss(task: Task, name: str) -> Task:
+    """The task with one loss of the bag, whose penalty is as strong as with any other."""
+    loss = losses.get(name)
+    candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in task.candidates)
+    return replace(task, loss=loss, candidates=candidates)
 
 
 def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str, AnyArray]:
