@@ -9,6 +9,7 @@ from permissible.estimators.intake import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, Problem
 from permissible.learners.mcboost.trees import UNLIMITED, Growth
+from permissible.losses.multiclass import MULTICLASS
 from permissible.types import FloatArray
 from permissible.validation import Words, real_numbers, refusal, refusal_type
 from permissible.validation.numbers import flag, whole_number
@@ -59,11 +60,14 @@ def _growth(estimator: Any) -> Growth:
 
 
 def loss_name(loss: Any) -> str:
-    """The name of a loss given by name or as an object of `permissible.losses`."""
-    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
-    if not isinstance(name, str) or name.lower() not in LOSSES:
-        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES), loss)
-    return name.lower()
+    """The name of a loss given by name or as an object of `permissible.losses`.
+
+    The compiled core has these losses only, so an object of another class is refused, be it derived from one of them.
+    """
+    name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
+    if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
+        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", or its object", loss)
+    return str(name)
 
 
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
