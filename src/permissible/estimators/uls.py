@@ -20,10 +20,8 @@ from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
 from permissible.estimators.weights import canonical, row_weights
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
-from permissible.learners.uls_auto import LossEvidence, choose_loss
-from permissible.learners.uls_certificate import certify, history_of, in_unit
 from permissible.learners.uls_auto import LossEvidence, choose_loss, equally_penalised
-from permissible.learners.uls_certificate import certify, history_of, largest_norm
+from permissible.learners.uls_certificate import certify, history_of, in_unit, largest_norm
 from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
 from permissible.models.linear import LinearModel

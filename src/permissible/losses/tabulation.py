@@ -28,7 +28,7 @@ SMALLEST = 1e-30
 HALVINGS = 60
 CELLS = 65536
 """A link that needs more cells is not tabulated: fits then invert it exactly, which is slow."""
-STEEPEST = 1024.0
+STEEPEST = 2.0**16
 """Curvatures are cut at this many times the one at margin 0: they steer the search and Newton's method, no more."""
 EPS = float(np.finfo(np.float64).eps)
 
