@@ -14,7 +14,7 @@ is optimal for two classes and any concave phi; with more classes each of the 8 
 Rows that a test never saw the like of (a category, a missing value) follow the heavier side.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,7 @@ def grow_tree(
         name_leaves,
         n_threads,
     )
-    return assemble(binned.binning, loss, grown, n_classes, smoothing, limits)
+    return assemble(binned.binning, loss, grown, n_classes, smoothing, limits, monotone)
 
 
 def quantise(weight: FloatArray | None) -> tuple[AnyArray | None, float, bool]:
@@ -170,10 +170,14 @@ def _n_codes(bins: ColumnBins) -> int:
 
 
 def assemble(
-    binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float, limits: TreeLimits
-) -> tuple[TreeModel, TreeTrace]:
+    binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float, limits: TreeLimits,
+    monotone: AnyArray | None = None,
+) -> tuple[TreeModel, TreeTrace]:  # fmt: skip
     """Model and trace from the arrays of a grown tree, wherever it grew."""
-    return _model(binning, loss, grown, n_classes, smoothing), _trace(grown, limits)
+    model = _model(binning, loss, grown, n_classes, smoothing)
+    if monotone is not None:
+        model = replace(model, monotone=tuple(int(direction) for direction in monotone))
+    return model, _trace(grown, limits)
 
 
 def _model(binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float) -> TreeModel:
