@@ -94,10 +94,10 @@ class OnCluster:
         else:
             partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
             data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
+            used = {"categorical": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
+            fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is not None:
             data = self._with_journal(data, every)
-        if "categorical" in fitted.get_params(deep=False):
-            fitted.set_params(categorical=None)
         fitted.fit(Loaded(data))
         if data.journal is not None:
             data.journal.finish()

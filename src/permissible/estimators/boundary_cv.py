@@ -8,6 +8,7 @@ from sklearn.model_selection import check_cv
 from permissible.decisions import Decision, class_codes
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.idle import BOUNDARY, refuse_idle
 from permissible.estimators.intake import seed
 from permissible.estimators.matrix import matrix
 from permissible.estimators.parted import PartedSource
@@ -111,6 +112,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
         self._check_tuning()
+        refuse_idle(self, BOUNDARY)
         features = matrix(self, X, reset=True)
         classes, codes = encoded(self, y, features.shape[0])
         positive = codes == 1

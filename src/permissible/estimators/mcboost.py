@@ -14,6 +14,7 @@ from permissible.estimators import intake
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import MCBOOST, refuse_idle
 from permissible.estimators.mcboost_settings import (
     checked_settings,
     costs_of,
@@ -29,6 +30,7 @@ from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
+from permissible.learners.mcboost.problem import Problem
 from permissible.models.additive import AdditiveModel, posterior
 from permissible.models.additive_reading import AdditiveExplanation, explain_rows, terms_table
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -208,7 +210,11 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         name = loss_name(self.loss)
         if isinstance(X, PartedSource):
             data = parted_data(X, y, sample_weight, self.class_weight)
-            return self._fit_parted(data, name, refused_on_parts(self, settings, cost))
+            settings = refused_on_parts(self, settings, cost)
+            costs = costs_of(self.cost_matrix, data.classes)
+            blank = Problem(np.zeros(0, dtype=np.int64), costs.matrix, np.zeros(0), name)
+            refuse_idle(self, MCBOOST, parts=True, held_out=settings.holds_out(blank))
+            return self._fit_parted(data, name, settings, costs)
         rows = intake.training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -216,6 +222,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         weight, scale = canonical(rows.weight)
         rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
         problem, costs = problem_of(self, rows, name, y, sample_weight, cost)
+        refuse_idle(self, MCBOOST, held_out=settings.holds_out(problem))
         start = self._start(rows)
         if start is not None:
             settings = settings.for_rounds(self.n_rounds - start.n_rounds)
@@ -230,9 +237,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self._keep(fitted, costs, history)
         return self
 
-    def _fit_parted(self, data: Parted, loss: str, settings: Settings) -> "MCBoostClassifier":
+    def _fit_parted(self, data: Parted, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        costs = costs_of(self.cost_matrix, data.classes)
         fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
         self.classes_ = data.classes
         intake.remember_schema(self, data.binning.schema)
@@ -253,7 +259,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
         """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""
-        if not self.warm_start or self.learner == "auto" or not hasattr(self, "model_"):
+        if not self.warm_start or not hasattr(self, "model_"):
             return None
         if self.model_.n_rounds > self.n_rounds:
             raise refusal("n_rounds", f"at least the {self.model_.n_rounds} rounds already fitted", self.n_rounds)

@@ -14,6 +14,7 @@ from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import UDT, refuse_idle
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.target import codes_among
@@ -154,6 +155,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         pruning = self._pruning_level()
         folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
+        refuse_idle(self, UDT, parts=isinstance(X, PartedSource))
         if isinstance(X, PartedSource):
             data = parted_data(X, y, sample_weight, self.class_weight)
             return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)

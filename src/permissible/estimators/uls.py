@@ -8,28 +8,28 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible import losses
-from permissible.bins import BinnedTable, Binning, encode, row_hashes
+from permissible.bins import Binning, encode, row_hashes
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import ULS, refuse_idle
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.target import codes_among
 from permissible.estimators.uls_results import RuleResults, RuleStages
-from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
-from permissible.estimators.weights import canonical, row_weights
+from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts, validation_examples
+from permissible.estimators.uls_warm import goes_on, refuse_other_data, settings_of
+from permissible.estimators.weights import canonical
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
 from permissible.learners.uls_auto import LossEvidence, choose_loss, equally_penalised
 from permissible.learners.uls_certificate import certify, history_of, in_unit, largest_norm
 from permissible.learners.uls_fast import Examples
-from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
+from permissible.learners.uls_fit import Fitted, Task, fit_rules
+from permissible.learners.uls_start import Start
 from permissible.models.linear import LinearModel
 from permissible.models.rules import RuleModel
-from permissible.table.reading import read
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import Words, refusal
 
 if TYPE_CHECKING:
     from permissible.distributed.parted import Parted
@@ -85,7 +85,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     max_time : float or None
         Seconds after which the fit stops with the rules it has.
     warm_start : bool, default=False
-        Go on from the last fit when `n_rules` has grown.
+        Go on from the last fit when `n_rules` has grown: same columns and classes, bins and chosen loss of the first fit, no
+        hold-out. On other rows the history tells how the earlier rounds do on these.
 
     Attributes
     ----------
@@ -157,10 +158,13 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.warm_start = warm_start
 
     @classmethod
-    def plain(cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
+    def plain(
+        cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
+    ) -> "ULSClassifier":
         """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
 
-        No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search.
+        No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
+        literals, 2 unless given; with ``features="columns"`` there are no rules to search.
 
         Examples
         --------
@@ -168,11 +172,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
         0.0
         """
-        options = {
-            "fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "beam": 1, "early_stopping": False,
-            "search_fraction": 1.0, **more,
-        }  # fmt: skip
-        return cls(loss, n_rules, max_literals, **options)
+        options = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
+        if more.get("features") != "columns":
+            options |= {"max_literals": 2, "beam": 1, "search_fraction": 1.0}
+        if max_literals is not None:
+            options["max_literals"] = max_literals
+        return cls(loss, n_rules, **{**options, **more})
 
     @classmethod
     def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
@@ -215,16 +220,19 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         sample_weight : array, optional
             Weight 2 is the row twice.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that choose the number of rules in place of a hold-out.
+            Rows that choose the number of rules in place of a hold-out; with early_stopping=False the history shows their
+            loss and nothing is chosen.
         """
-        if isinstance(self.features, str) and self.features == "columns" and not isinstance(X, PartedSource):
-            return self._fit_columns(X, y, sample_weight)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        loss = loss_of(self.loss)
         if isinstance(X, PartedSource):
-            data = parted_data(X, y, sample_weight, self.class_weight)
+            loss, data = loss_of(self.loss), parted_data(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
+            refuse_idle(self, ULS, parts=True)
             return self._fit_parted(data, loss, n_threads, fit_seed)
+        refuse_idle(self, ULS, validation=validation)
+        if isinstance(self.features, str) and self.features == "columns":
+            return self._fit_columns(X, y, sample_weight, fit_seed)
+        loss = loss_of(self.loss)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
@@ -233,21 +241,27 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         weight, scale = canonical(given.weight)
         given = replace(given, weight=weight)
         asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
-        binned = given.bins(self.max_bins, fit_seed, n_threads)
         before = self._continue(given)
-        held = None if validation is None else self._validation(validation, given, binned)
+        # The earlier rules speak of bins, so a continuation keeps those of the first fit.
+        binned = (
+            given.bins(self.max_bins, fit_seed, n_threads) if before is None else encode(self._binning, given.table)
+        )
+        held = None if validation is None else validation_examples(validation, given, binned)
         hashed = before is None and held is None and asked.stopping
         hashes = row_hashes(given.table, fit_seed, n_threads) if hashed or loss == "auto" else None
         targets = [1] if len(given.classes) == 2 else list(range(len(given.classes)))
-        found, evidence = [], []
+        found: list[Fitted] = []
+        chosen = before is not None and loss in ("auto", "F*")  # a continuation keeps the loss that was chosen
+        evidence = self._last_evidence() if chosen else []
         with watched(self, asked.candidates[0].n_rules) as watch:
             for place, label in enumerate(targets):
                 examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
                 task = Task(
-                    loss, asked.candidates, asked.features, hashes if hashed else None,
-                    None if held is None else held[place], None if before is None else before[place], n_threads, watch,
+                    self.models_[place].loss if chosen else loss, asked.candidates, asked.features,
+                    hashes if hashed else None, None if held is None else held[place], asked.stopping,
+                    None if before is None else before[place], n_threads, watch,
                 )  # fmt: skip
-                if loss == "auto":
+                if loss == "auto" and not chosen:
                     evidence.append(_evidence(examples, task, hashes))
                     task = _with_loss(task, evidence[-1].chosen)
                 found.append(fit_rules(examples, task))
@@ -280,7 +294,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.models_ = models
-        self._traces = tuple(fitted.trace for fitted in found)
+        self._remember_start(tuple(fitted.trace for fitted in found), binning)
         self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
         single = len(found) == 1
@@ -303,30 +317,22 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     def _continue(self, given: TrainingRows) -> list[Start] | None:
         """The last fit, where this one goes on from it."""
-        traces = getattr(self, "_traces", None)
-        if not self.warm_start or traces is None or not hasattr(self, "models_"):
+        if not goes_on(self):
             return None
-        if not np.array_equal(self.classes_, given.classes):
-            raise refusal("y", f"made of the classes of the last fit, {self.classes_.tolist()}", given.classes.tolist())
-        return [Start(trace, model.score(given.table)) for trace, model in zip(traces, self.models_, strict=True)]
+        refuse_other_data(self, given.schema, given.classes)
+        return [Start(trace, model.score(given.table)) for trace, model in zip(self._traces, self.models_, strict=True)]
 
-    def _validation(self, validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
-        expected = "a tuple (X, y) or (X, y, sample_weight)"
-        if not isinstance(validation, tuple) or len(validation) not in (2, 3):
-            raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
-        table = read(validation[0], given.schema)
-        place = codes_among(given.classes, validation[1], table.n_rows)
-        weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
-        if weight is not None and not weight.all():
-            raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
-        codes = encode(binned.binning, table)
-        labels = [1] if len(given.classes) == 2 else range(len(given.classes))
-        weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
-        return [Examples(codes, place == label, weight) for label in labels]
+    def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
+        """Keep what a continuation needs of this fit."""
+        self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
 
-    def _fit_columns(self, X: Any, y: Any, sample_weight: Any) -> "ULSClassifier":
+    def _last_evidence(self) -> list[LossEvidence]:
+        last = self.loss_evidence_
+        return list(last) if isinstance(last, tuple) else [last] if last is not None else []
+
+    def _fit_columns(self, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> "ULSClassifier":
         """features="columns": Algorithm 1 on the columns of X."""
-        from permissible.estimators.uls_columns import remember_columns, training_matrix
+        from permissible.estimators.uls_columns import columns_schema, training_matrix
         from permissible.learners.uls_columns import boost_columns
 
         loss = losses.get(self.loss)
@@ -334,14 +340,23 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         unit = 1.0
         if weight is not None:
             weight, unit = canonical(weight)
-        options = plan(self, features.shape[0], seed(self.random_state)).in_unit(unit).candidates[0]
-        labels = [1] if len(classes) == 2 else range(len(classes))
+        options = plan(self, features.shape[0], fit_seed).in_unit(unit).candidates[0]
+        labels = [1] if len(classes) == 2 else list(range(len(classes)))
+        schema = columns_schema(self)
+        starts: list[Any] = [None] * len(labels)
+        if goes_on(self):
+            refuse_other_data(self, schema, classes)
+            starts = list(self._traces)
         with watched(self, options.n_rules) as watch:
-            fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]
+            fits = [
+                boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
+                for label, start in zip(labels, starts, strict=True)
+            ]
         half = np.array([0.5])
-        remember_columns(self, classes)
-        for name in ("_coverage", "_traces"):  # of rules that an earlier fit found
-            self.__dict__.pop(name, None)
+        self.classes_ = classes
+        remember_schema(self, schema)
+        self.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
+        self._remember_start(tuple(fits))
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
-from permissible.estimators.weights import in_unit
+from permissible.bins import BinnedTable, encode
+from permissible.estimators.intake import TrainingRows
+from permissible.estimators.target import codes_among
+from permissible.estimators.weights import canonical, in_unit, row_weights
+from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_flavours import FLAVOURS
 from permissible.learners.uls_options import ULSOptions
+from permissible.table.reading import read
 from permissible.validation import Words, refusal, refusal_type
 from permissible.validation.numbers import real_number, whole_number
 
@@ -68,6 +73,22 @@ def loss_of(given: Any) -> Any:
     except ValueError:
         names = ", ".join(losses.names())
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
+
+
+def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
+    """The rows that were given to judge the fit, for each class against the rest."""
+    expected = "a tuple (X, y) or (X, y, sample_weight)"
+    if not isinstance(validation, tuple) or len(validation) not in (2, 3):
+        raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
+    table = read(validation[0], given.schema)
+    place = codes_among(given.classes, validation[1], table.n_rows)
+    weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+    if weight is not None and not weight.all():
+        raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
+    codes = encode(binned.binning, table)
+    labels = [1] if len(given.classes) == 2 else range(len(given.classes))
+    weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
+    return [Examples(codes, place == label, weight) for label in labels]
 
 
 def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:

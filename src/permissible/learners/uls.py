@@ -94,7 +94,7 @@ def boost(
                      validation=r.validation / judged) for r in fit.rounds]  # fmt: skip
     return Trace(
         scale * fit.constant, tuple(means), stop, start_surrogate / (unit * total), start_error / total,
-        start_validation / judged, total, *((np.nan, np.nan) if stop == "interrupted" else _left_to_gain(fit)),
+        start_validation / judged, total, *((np.nan, np.nan) if stop == "callback" else _left_to_gain(fit)),
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
     unit = float(fit.rows.surrogate.at(np.zeros(1))[0, 0]) * fit.rows.facts.total_weight
     for number in range(options.n_rules):
         if watch is not None and not watch(number):
-            return "interrupted"
+            return "callback"
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             return "time"
         if fit.rows.now.surrogate <= options.tolerance * unit:

@@ -26,7 +26,7 @@ class RuleCertificate:
 
     Attributes
     ----------
-    stopped : {"rounds", "no edge", "separable", "time", "interrupted"}
+    stopped : {"rounds", "no edge", "separable", "time", "callback"}
     separable : bool
         Whether the rules separate the classes, so that no finite minimiser exists: the fit stopped at a cap.
     rounds : int
@@ -110,12 +110,13 @@ _REASONS: dict[str, str] = {
     "no edge": "no rule lowers the surrogate any more",
     "separable": "the rules separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
     "time": "its time was up",
-    "interrupted": "it was interrupted",
+    "callback": "a callback asked for it",
 }
 
 
 def _statement(trace: Trace, surrogate: float, bound: float) -> str:
-    left = f"; the largest edge left to a rule of one literal is {trace.largest_edge:.3g}" if trace.rounds else ""
+    known = bool(trace.rounds) and not np.isnan(trace.largest_edge)
+    left = f"; the largest edge left to a rule of one literal is {trace.largest_edge:.3g}" if known else ""
     theorem = (
         f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
     )

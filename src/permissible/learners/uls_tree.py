@@ -17,7 +17,7 @@ import numpy as np
 
 from permissible.learners.pruning import descend
 from permissible.learners.udt import TreeLimits, grow_tree
-from permissible.learners.uls_fast import Examples
+from permissible.learners.uls_fast import Examples, Watch
 from permissible.learners.uls_options import Stop, ULSOptions
 from permissible.learners.uls_trace import Round, Trace
 from permissible.models.tree import PURE, TreeModel
@@ -30,9 +30,10 @@ GROWTH_BITS = 50
 
 
 def boost_trees(
-    examples: Examples, loss: Any, options: ULSOptions, *, validation: Examples | None = None, n_threads: int = 1
-) -> Trace:
-    """Boost the leaves of trees; one round a leaf."""
+    examples: Examples, loss: Any, options: ULSOptions, *, validation: Examples | None = None, n_threads: int = 1,
+    watch: Watch | None = None,
+) -> Trace:  # fmt: skip
+    """Boost the leaves of trees; one round a leaf. `watch` is told before each tree how many rounds there are."""
     train, held = Scored.start(examples, loss, options), None
     if validation is not None:
         held = Scored(validation, loss, np.full(len(validation.positive), train.constant), train.constant)
@@ -41,6 +42,9 @@ def boost_trees(
     rounds: list[Round] = []
     stop: Stop = "rounds"
     while len(rounds) < options.n_rules:
+        if watch is not None and not watch(len(rounds)):
+            stop = "callback"
+            break
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             stop = "time"
             break

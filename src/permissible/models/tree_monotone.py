@@ -22,9 +22,20 @@ from permissible.types import FloatArray, IntArray
 class Tests(Protocol):
     """The tests of a tree, parents before children."""
 
-    literals: tuple[Literal | None, ...]
-    left: IntArray
-    right: IntArray
+    @property
+    def literals(self) -> tuple[Literal | None, ...]:
+        """The test of each node, holding for the rows that go left; None at a leaf."""
+        ...
+
+    @property
+    def left(self) -> IntArray:
+        """The child of each node where its test holds."""
+        ...
+
+    @property
+    def right(self) -> IntArray:
+        """The other child."""
+        ...
 
 
 def in_order(tree: Tests, weight: FloatArray, directions: Sequence[int]) -> FloatArray:
@@ -38,7 +49,7 @@ def in_order(tree: Tests, weight: FloatArray, directions: Sequence[int]) -> Floa
     directions : sequence of {-1, 0, 1}
         Of each column, the direction in which the probability may move with it.
     """
-    share = weight[:, 1] / weight.sum(axis=1)
+    share: FloatArray = weight[:, 1] / weight.sum(axis=1)
     low, high = np.zeros(len(share)), np.ones(len(share))
     for node, literal in enumerate(tree.literals):
         share[node] = min(max(share[node], low[node]), high[node])

@@ -57,6 +57,10 @@ class Settings:
         """The same where all weights are multiplied by a power of two."""
         return self if scale == 1.0 else replace(self, growth=self.growth.in_unit(scale), unit=scale)
 
+    def holds_out(self, problem: Problem) -> bool:
+        """Whether rows are held out: to stop, or to find the temperature of a loss to which theory gives none."""
+        return self.early_stopping is not None or (self.calibrate and exponent_of(problem) is None)
+
     def for_rounds(self, n_rounds: int) -> "Settings":
         """The same settings with another number of rounds."""
         return replace(self, n_rounds=n_rounds)
