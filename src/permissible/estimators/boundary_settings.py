@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from permissible.estimators import weights
+from permissible.estimators.intake import seed, threads
 from permissible.estimators.target import codes_among, decode_target
 from permissible.estimators.weights import with_class_weight
 from permissible.models.kernel import Kernel
@@ -32,6 +33,11 @@ def check_settings(estimator: Any) -> None:
         one_of("kernel", estimator.kernel, KERNELS)
     real_number("coef0", estimator.coef0, -np.finfo(np.float64).max)
     one_of("solver", estimator.solver, SOLVERS)
+    threads(estimator.n_jobs)
+    if not isinstance(
+        estimator.random_state, np.random.RandomState
+    ):  # a generator is not drawn from before it is needed
+        seed(estimator.random_state)
     if estimator.kernel is None and estimator.solver == "smo":
         raise refusal(
             "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"

@@ -138,11 +138,12 @@ _AFFINE = {
 }  # fmt: skip
 
 
-def _nothing_random(estimator: Any, _: Mapping[str, Any]) -> bool:
-    drawn = estimator.subsample < 1 or estimator.colsample < 1
-    return estimator.learner != "auto" and not (
-        drawn or (estimator.random_tests and estimator.learner in ("rule", "tree"))
-    )
+def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
+    return bool(estimator.subsample < 1 or estimator.colsample < 1)
+
+
+def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
+    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or estimator.random_tests)
 
 
 MCBOOST = (
@@ -164,5 +165,6 @@ MCBOOST = (
         "where nothing is random", _nothing_random, {"n_bags": ()}, "set subsample or colsample below 1, or random_tests"
     ),
     Mode("with warm_start=True", _is("warm_start", True), {"n_bags": ()}),
+    Mode("where rounds see a sample of the rows or columns", _sampled, {"tol": (0.0,)}),
     ON_PARTS,
 )  # fmt: skip
