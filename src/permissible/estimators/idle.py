@@ -80,7 +80,7 @@ ULS = (
     ),
     Mode(
         'with features="tree"', _is("features", "tree"),
-        {"scheme": (1,), "beam": (1,), "search_fraction": (1.0,), "warm_start": ()},
+        {"scheme": (1,), "beam": (), "search_fraction": (1.0,), "warm_start": ()},
     ),
     Mode("with a loss that changes between rounds", _is("loss", *MIXED), {"features": (), "scheme": (1,)}),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), {"learning_rate": (1.0,)}),

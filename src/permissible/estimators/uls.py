@@ -172,11 +172,12 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
         0.0
         """
-        options = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
-        if more.get("features") != "columns":
-            options |= {"max_literals": 2, "beam": 1, "search_fraction": 1.0}
-        if max_literals is not None:
-            options["max_literals"] = max_literals
+        options: dict[str, Any] = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
+        features = more.get("features", "rules")
+        if max_literals is not None or features != "columns":
+            options["max_literals"] = 2 if max_literals is None else max_literals
+        if features == "rules":
+            options |= {"beam": 1, "search_fraction": 1.0}
         return cls(loss, n_rules, **{**options, **more})
 
     @classmethod
