@@ -87,7 +87,7 @@ ULS_MODES = [
         for loss in ("F1", "F2", "E1", "E2", "F*", "auto")
     ),
     *(Mode(pm.ULSClassifier, {"early_stopping": True, "loss": loss}) for loss in ("E1", "F*")),
-    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN}),
+    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN, "n_rules": 4}),
     Mode(pm.ULSClassifier, {"early_stopping": False}, classes=3),
     *(Mode(pm.ULSClassifier, {"features": "columns", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
     *(Mode(pm.ULSClassifier, {"features": "tree", "early_stopping": stopping}) for stopping in (False, True)),

@@ -154,7 +154,7 @@ MCBOOST = (
             **_SIZE, "max_literals": (), "min_samples_leaf": (), "l2": (), "random_tests": (), "line_search": (),
             "early_stopping": (), "patience": (), "validation_fraction": (), "calibration": (), "warm_start": (),
         },
-        "set learner to one of its own choices",
+        "name a learner to set it, such as learner='tree'",
     ),
     Mode("with affine terms", _is("learner", "linear", "linear-full"), _AFFINE),
     Mode('with learner="rule"', _is("learner", "rule"), _SIZE),

@@ -54,7 +54,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         all attributes at once. Missing values count as the attribute's mean there, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins, with missing values and categories as they are.
         "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a posterior
-        (`loss` does not matter) and decides at least expected cost.
+        and decides at least expected cost, so `loss` and the parameters of a single learner are refused with it.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
     decision : {"argmax", "bayes"}, default="argmax"
