@@ -69,6 +69,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         Hold out a fifth of the rows, chosen by their content, to find the number of rules; then refit on all rows.
     search_fraction : float or "auto", default="auto"
         Share of the rows that a round's search looks at; "auto" is 1, and 0.3 above 100,000 rows. Coefficients use all rows.
+        A share below 1 needs thousands of rows, since they are taken in runs of 512.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10

@@ -23,6 +23,10 @@ SHORT, LONG = (2, 0.3), (6, 0.5)
 SEARCH_ROWS = 100_000
 """Above this many rows, a round's search looks at a rotating part of them."""
 SEARCH_SHARE = 0.3
+RUN_ROWS = 512
+"""Rows that a sampled search takes or leaves together (kRunRows of the compiled core)."""
+UNSEEN = 1e-8
+"""Largest chance allowed that a search sees no row: it would find no rule, and the fit would end as if there were none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,11 @@ def _fraction(given: Any, n_rows: int) -> float:
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
     share = real_number("search_fraction", given)
     if not 0 < share <= 1:
+        raise refusal("search_fraction", expected, given)
+    if (1.0 - share) ** -(-n_rows // RUN_ROWS) > UNSEEN:
+        expected = (
+            f'1.0 or "auto" for {n_rows} rows, since a search takes them in runs of {RUN_ROWS} and might see none'
+        )
         raise refusal("search_fraction", expected, given)
     return share
 
