@@ -26,8 +26,18 @@ from tests.estimators.parameters import (
     table,
 )
 
-SHOWN = ("history_", "certificate_", "selection_", "loss_evidence_", "n_iter_", "pruning_path_", "cv_risks_", "alpha_",
-         "n_rounds_", "objective_")  # fmt: skip
+SHOWN = (
+    "history_",
+    "certificate_",
+    "selection_",
+    "loss_evidence_",
+    "n_iter_",
+    "pruning_path_",
+    "cv_risks_",
+    "alpha_",
+    "n_rounds_",
+    "objective_",
+)
 every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
@@ -89,9 +99,11 @@ def usual(position):
 
 def noticed(before, after):
     """Whether a change was refused, warned of, or is seen in what the model says."""
-    return bool(after.refused) or bool(set(after.said) - set(before.said)) or not same(
-        tuple(before.shown), tuple(after.shown)
-    )  # fmt: skip
+    return (
+        bool(after.refused)
+        or bool(set(after.said) - set(before.said))
+        or not same(tuple(before.shown), tuple(after.shown))
+    )
 
 
 @pytest.mark.parametrize("estimator", VALUES, ids=lambda estimator: estimator.__name__)

@@ -40,9 +40,12 @@ def test_monotone_constraints_hold_after_smoothing(pruning):
     for seed in range(150):
         X, y, directions, smoothing = drawn(seed)
         tree = pm.UDTClassifier(
-            monotonic_cst=directions, smoothing=smoothing, pruning=pruning, pruning_folds=3 if pruning == "cv" else 5,
+            monotonic_cst=directions,
+            smoothing=smoothing,
+            pruning=pruning,
+            pruning_folds=3 if pruning == "cv" else 5,
             loss=("logistic", "squared", "matsushita")[seed % 3],
-        ).fit(X, y)  # fmt: skip
+        ).fit(X, y)
         assert largest_violation(tree.predict_proba(GRID)[:, 1], directions) == 0.0
         free = replace(tree.tree_, monotone=None).node_probability
         moved += largest_violation(free[tree.apply(GRID), 1], directions) > 0

@@ -8,12 +8,17 @@ import permissible as pm
 from permissible import losses
 
 MODES = {
-    "classic": {}, "corrective": {"scheme": "corrective"}, "without intercept": {"fit_intercept": False},
+    "classic": {},
+    "corrective": {"scheme": "corrective"},
+    "without intercept": {"fit_intercept": False},
     "own phi": {"loss": losses.from_phi(lambda p: np.asarray(p) * (1 - np.asarray(p)), name="own")},
-    "F1": {"loss": "F1"}, "E2": {"loss": "E2"}, "auto": {"loss": "auto"},
-    "columns": {"features": "columns"}, "columns, corrective": {"features": "columns", "scheme": "corrective"},
+    "F1": {"loss": "F1"},
+    "E2": {"loss": "E2"},
+    "auto": {"loss": "auto"},
+    "columns": {"features": "columns"},
+    "columns, corrective": {"features": "columns", "scheme": "corrective"},
     "columns, block": {"features": "columns", "scheme": 2},
-}  # fmt: skip
+}
 every_mode = pytest.mark.parametrize("mode", MODES)
 
 

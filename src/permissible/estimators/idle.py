@@ -67,29 +67,42 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
 
 
 ON_PARTS = Mode(
-    "on data in parts", _fact("parts"), {"max_bins": (), "categorical": ()}, "say it when the data set is made",
-)  # fmt: skip
+    "on data in parts",
+    _fact("parts"),
+    {"max_bins": (), "categorical": ()},
+    "say it when the data set is made",
+)
 
 ULS = (
     Mode(
-        'with features="columns"', _is("features", "columns"),
+        'with features="columns"',
+        _is("features", "columns"),
         {
-            "max_literals": (), "beam": (), "search_fraction": (1.0,), "learning_rate": (1.0,), "early_stopping": (False,),
-            "max_bins": (), "categorical": (), "validation": (),
+            "max_literals": (),
+            "beam": (),
+            "search_fraction": (1.0,),
+            "learning_rate": (1.0,),
+            "early_stopping": (False,),
+            "max_bins": (),
+            "categorical": (),
+            "validation": (),
         },
     ),
     Mode(
-        'with features="tree"', _is("features", "tree"),
+        'with features="tree"',
+        _is("features", "tree"),
         {"scheme": (1,), "beam": (), "search_fraction": (1.0,), "warm_start": ()},
     ),
     Mode("with a loss that changes between rounds", _is("loss", *MIXED), {"features": (), "scheme": (1,)}),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), {"learning_rate": (1.0,)}),
     Mode(
-        "with warm_start=True", _is("warm_start", True), {"early_stopping": (False,), "validation": ()},
+        "with warm_start=True",
+        _is("warm_start", True),
+        {"early_stopping": (False,), "validation": ()},
         "set early_stopping=False, or warm_start=False",
     ),
     ON_PARTS,
-)  # fmt: skip
+)
 
 
 def _classic(estimator: Any) -> bool:
@@ -113,14 +126,16 @@ def _soft(estimator: Any, _: Mapping[str, Any]) -> bool:
 BOUNDARY = (
     Mode("without a kernel", _kernel(None), {"gamma": (), "degree": (), "coef0": (), "cache_size": ()}),
     Mode(
-        "with a kernel that has no parameters", _kernel("linear", "precomputed", callable),
+        "with a kernel that has no parameters",
+        _kernel("linear", "precomputed", callable),
         {"gamma": (), "degree": (), "coef0": ()},
     ),
     Mode('with kernel="rbf"', _kernel("rbf"), {"degree": (), "coef0": ()}),
     Mode('with kernel="sigmoid"', _kernel("sigmoid"), {"degree": ()}),
     Mode("without an intercept", _is("fit_intercept", False), {"penalize_intercept": ()}),
     Mode(
-        'with boundaries="soft" and no kernel', lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is None,
+        'with boundaries="soft" and no kernel',
+        lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is None,
         {"solver": ("newton",)},
     ),
     Mode(
@@ -129,13 +144,18 @@ BOUNDARY = (
         {"solver": (), "cache_size": (), "warm_start": ()},
     ),
     Mode('with solver="psgd"', _is("solver", "psgd"), {"warm_start": ()}),
-)  # fmt: skip
+)
 
 _SIZE = {"max_leaves": (), "max_depth": ()}
 _AFFINE = {
-    **_SIZE, "max_literals": (), "min_samples_leaf": (), "l2": (), "random_tests": (), "line_search": ("exact",),
+    **_SIZE,
+    "max_literals": (),
+    "min_samples_leaf": (),
+    "l2": (),
+    "random_tests": (),
+    "line_search": ("exact",),
     "max_bins": (),
-}  # fmt: skip
+}
 
 
 def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
@@ -148,11 +168,26 @@ def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
 
 MCBOOST = (
     Mode(
-        'with learner="auto"', _is("learner", "auto"),
+        'with learner="auto"',
+        _is("learner", "auto"),
         {
-            "loss": (), "descent": (), "decision": ("bayes",), "learning_rate": (), "subsample": (), "colsample": (),
-            **_SIZE, "max_literals": (), "min_samples_leaf": (), "l2": (), "random_tests": (), "line_search": (),
-            "early_stopping": (), "patience": (), "validation_fraction": (), "calibration": (), "warm_start": (),
+            "loss": (),
+            "descent": (),
+            "decision": ("bayes",),
+            "learning_rate": (),
+            "subsample": (),
+            "colsample": (),
+            **_SIZE,
+            "max_literals": (),
+            "min_samples_leaf": (),
+            "l2": (),
+            "random_tests": (),
+            "line_search": (),
+            "early_stopping": (),
+            "patience": (),
+            "validation_fraction": (),
+            "calibration": (),
+            "warm_start": (),
         },
         "name a learner to set it, such as learner='tree'",
     ),
@@ -162,9 +197,12 @@ MCBOOST = (
     Mode("without early stopping", _is("early_stopping", None), {"patience": ()}),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), {"validation_fraction": ()}),
     Mode(
-        "where nothing is random", _nothing_random, {"n_bags": ()}, "set subsample or colsample below 1, or random_tests"
+        "where nothing is random",
+        _nothing_random,
+        {"n_bags": ()},
+        "set subsample or colsample below 1, or random_tests",
     ),
     Mode("with warm_start=True", _is("warm_start", True), {"n_bags": ()}),
     Mode("where rounds see a sample of the rows or columns", _sampled, {"tol": (0.0,)}),
     ON_PARTS,
-)  # fmt: skip
+)

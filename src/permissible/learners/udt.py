@@ -170,9 +170,14 @@ def _n_codes(bins: ColumnBins) -> int:
 
 
 def assemble(
-    binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float, limits: TreeLimits,
+    binning: Binning,
+    loss: Any,
+    grown: dict[str, AnyArray],
+    n_classes: int,
+    smoothing: float,
+    limits: TreeLimits,
     monotone: AnyArray | None = None,
-) -> tuple[TreeModel, TreeTrace]:  # fmt: skip
+) -> tuple[TreeModel, TreeTrace]:
     """Model and trace from the arrays of a grown tree, wherever it grew."""
     model = _model(binning, loss, grown, n_classes, smoothing)
     if monotone is not None:

@@ -100,9 +100,15 @@ def _run(examples: Examples, options: ULSOptions, task: Task, held: Examples | N
     if kernel is None or options.scheme != 1:
         return loss, _readable(examples, options, task, held, loss)
     return loss, boost_compiled(
-        examples, kernel, loss.name, options, validation=held, start_scores=None if before is None else before.scores,
-        first_round=0 if before is None else len(before.trace.rounds), **shared,
-    )  # fmt: skip
+        examples,
+        kernel,
+        loss.name,
+        options,
+        validation=held,
+        start_scores=None if before is None else before.scores,
+        first_round=0 if before is None else len(before.trace.rounds),
+        **shared,
+    )
 
 
 def _readable(examples: Examples, options: ULSOptions, task: Task, held: Examples | None, loss: Loss) -> Trace:

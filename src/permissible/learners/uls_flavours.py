@@ -52,9 +52,15 @@ class Proposal:
 
 
 def boost_adaptive(
-    flavour: str, examples: Examples, options: ULSOptions, held: Examples | None = None, *, before: Start | None = None,
-    n_threads: int = 1, watch: Watch | None = None,
-) -> Trace:  # fmt: skip
+    flavour: str,
+    examples: Examples,
+    options: ULSOptions,
+    held: Examples | None = None,
+    *,
+    before: Start | None = None,
+    n_threads: int = 1,
+    watch: Watch | None = None,
+) -> Trace:
     """Run F1, F2, E1 or E2, from H = 0 or from an earlier fit; the trace has the rounds of this run."""
     layout = layout_of(examples.binned.binning)
     bag = [_Candidate(losses.get(name), examples, layout, options, n_threads) for name in BAGS[flavour]]

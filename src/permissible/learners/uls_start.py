@@ -116,29 +116,43 @@ def _measured(trace: Trace, rows: _Rows, loss_of: Callable[[str], Loss]) -> Trac
         covered, hits = math.fsum(inside), math.fsum(inside[rows.examples.positive])
         rounds.append(
             replace(
-                step, edge=edge, weight=weight, surrogate=surrogate, train_error=error, support=covered / total,
-                positive=hits / covered if covered else math.nan, validation=math.nan,
+                step,
+                edge=edge,
+                weight=weight,
+                surrogate=surrogate,
+                train_error=error,
+                support=covered / total,
+                positive=hits / covered if covered else math.nan,
+                validation=math.nan,
             )
-        )  # fmt: skip
+        )
     if not rounds:
         return trace
     return replace(
-        trace, rounds=tuple(rounds), start_surrogate=start[0], start_error=start[1], start_validation=math.nan,
+        trace,
+        rounds=tuple(rounds),
+        start_surrogate=start[0],
+        start_error=start[1],
+        start_validation=math.nan,
         total_weight=total,
-    )  # fmt: skip
+    )
 
 
 def continued(before: Trace, after: Trace, examples: Examples, loss: Loss) -> Trace:
     """A trace followed by its continuation on the rows at hand."""
     trace = replace(
-        after, constant=before.constant, rounds=before.rounds + after.rounds,
+        after,
+        constant=before.constant,
+        rounds=before.rounds + after.rounds,
         evidence={**after.evidence, **_shrunk(before, after), "earlier": len(before.rounds)},
-    )  # fmt: skip
+    )
     if before.rounds:
         trace = replace(
-            trace, start_surrogate=before.start_surrogate, start_error=before.start_error,
+            trace,
+            start_surrogate=before.start_surrogate,
+            start_error=before.start_error,
             start_validation=before.start_validation,
-        )  # fmt: skip
+        )
     return replace(trace, gradient_norm=_gradient_norm(trace, [step.rule for step in before.rounds], examples, loss))
 
 

@@ -30,9 +30,14 @@ GROWTH_BITS = 50
 
 
 def boost_trees(
-    examples: Examples, loss: Any, options: ULSOptions, *, validation: Examples | None = None, n_threads: int = 1,
+    examples: Examples,
+    loss: Any,
+    options: ULSOptions,
+    *,
+    validation: Examples | None = None,
+    n_threads: int = 1,
     watch: Watch | None = None,
-) -> Trace:  # fmt: skip
+) -> Trace:
     """Boost the leaves of trees; one round a leaf. `watch` is told before each tree how many rounds there are."""
     train, held = Scored.start(examples, loss, options), None
     if validation is not None:
