@@ -1,6 +1,7 @@
 // Bindings of the kernels that keep no rows: histograms of given weights, masks, the search, scores, losses.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "boosting/grow.hpp"
 #include "boosting/histogram.hpp"
 #include "boosting/leverage.hpp"
+#include "boosting/loss_table.hpp"
 #include "boosting/passes.hpp"
 #include "boosting/patterns.hpp"
 #include "boosting/predict.hpp"
@@ -166,7 +168,8 @@ nb::ndarray<nb::numpy, double> bound_score(
 /// A built-in loss by name, for the coordinator of a readable loop and for the tests.
 class LossFunction {
   public:
-    LossFunction(const std::string& name, double parameter) : passes_(make_passes(name, parameter)) {
+    LossFunction(const std::string& name, double parameter, std::shared_ptr<const LossTable> table)
+        : passes_(make_passes({name, parameter, std::move(table)})) {
         if (!passes_) throw std::invalid_argument("no compiled loss of this name");
     }
     std::tuple<double, double, double> bounds(double low, double high, double reach) const {
@@ -198,8 +201,21 @@ void bind_kernels(nb::module_& area) {
         .def_rw("done", &Root::done)
         .def_ro("capped", &Root::capped)
         .def_ro("passes", &Root::passes);
+    nb::class_<LossTable>(area, "LossTable")
+        .def(
+            "__init__",
+            [](LossTable* self, const In1<double>& breaks, const In2<double>& weight, const In1<double>& value,
+               double unit, double largest_curvature) {
+                const std::size_t n = value.shape(0);
+                if (breaks.shape(0) != n + 1 || weight.shape(0) != n || weight.shape(1) != LossTable::kDegree + 1) {
+                    throw std::invalid_argument("`breaks`, `weight` and `value` of a table disagree");
+                }
+                new (self) LossTable(breaks.data(), weight.data(), value.data(), n, unit, largest_curvature);
+            },
+            "breaks"_a.noconvert(), "weight"_a.noconvert(), "value"_a.noconvert(), "unit"_a, "largest_curvature"_a);
     nb::class_<LossFunction>(area, "LossFunction")
-        .def(nb::init<const std::string&, double>(), "name"_a, "parameter"_a = 0.0)
+        .def(nb::init<const std::string&, double, std::shared_ptr<const LossTable>>(), "name"_a, "parameter"_a = 0.0,
+             "table"_a = nb::none())
         .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
         .def("at", &LossFunction::at, "margin"_a.noconvert())
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })

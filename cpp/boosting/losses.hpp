@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "boosting/lanes.hpp"
+#include "boosting/loss_table.hpp"
 
 namespace permissible::boosting {
 
@@ -224,6 +226,69 @@ struct Power : MarginState {
         return x > 0.0 ? side : side - x;
     }
     double largest_curvature(double, double) const { return at(0.0).curvature; }
+};
+
+/// The loss of a user's own phi, by its table (permissible/losses/tabulation.py).
+struct Tabulated : MarginState {
+    std::shared_ptr<const LossTable> table;
+    double cap = 0.0;
+    bool attained = false;
+    static constexpr bool in_lanes = true;  // each row looks up its own cell, the arithmetic is in lanes
+    static constexpr bool smooth = false;   // a table may have kinks: no bound on the third derivative
+    static constexpr double kPerPower[] = {1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0};
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
+        const V zero = Lanes<V>::all(0.0), one = Lanes<V>::all(1.0), size = magnitude(x);
+        const Cells<V> cells(*table, size);
+        V p = zero, first = zero;
+        for (int k = LossTable::kDegree; k >= 0; --k) {
+            first = first * cells.y + p;
+            p = p * cells.y + cells.weight[k];
+        }
+        // The slope only steers Halley's method: the leading terms do, and no more than the curvature, whose grid it
+        // shares.
+        const V second = 2.0 * cells.weight[2] + cells.y * (6.0 * cells.weight[3] + cells.y * (12.0 * cells.weight[4]));
+        const auto inside = below(size, Lanes<V>::all(table->end())), left = below(x, zero);
+        const V tail = select(inside, smaller(larger(p, zero), Lanes<V>::all(0.5)), zero);
+        const V steep = smaller(larger(-first * cells.per_half, zero), Lanes<V>::all(table->largest_curvature()));
+        const V curvature = select(inside, steep, zero);
+        const V slope = smaller(larger(second * cells.per_half * cells.per_half, -curvature), curvature);
+        return {select(left, one - tail, tail), curvature, select(left, slope, -slope)};
+    }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x) const {
+        const V zero = Lanes<V>::all(0.0), size = magnitude(x);
+        const Cells<V> cells(*table, size);
+        V area = zero;
+        for (int k = LossTable::kDegree; k >= 0; --k) area = area * cells.y + cells.weight[k] * kPerPower[k];
+        const V found = larger(cells.value - cells.y * area / cells.per_half, zero);
+        return select(below(size, Lanes<V>::all(table->end())), found, zero) + select(below(x, zero), size, zero);
+    }
+    double largest_curvature(double low, double high) const {
+        return table->largest_curvature(std::max(std::fabs(low), std::fabs(high)));
+    }
+
+  private:
+    /// The cells of some margins, lane by lane, and the places of the margins in them.
+    template <class V>
+    struct Cells {
+        V weight[LossTable::kDegree + 1], per_half, value, y;
+        PERMISSIBLE_INLINE Cells(const LossTable& table, V size) {
+            constexpr std::size_t n = Lanes<V>::count;
+            double sizes[n], weights[LossTable::kDegree + 1][n], centres[n], scales[n], values[n];
+            Lanes<V>::store(sizes, size);
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t at = table.cell_of(sizes[i]);
+                const LossTable::Cell& cell = table[at];
+                for (int k = 0; k <= LossTable::kDegree; ++k) weights[k][i] = cell.weight[k];
+                centres[i] = cell.centre, scales[i] = cell.per_half, values[i] = table.value(at);
+            }
+            for (int k = 0; k <= LossTable::kDegree; ++k) weight[k] = Lanes<V>::load(weights[k]);
+            per_half = Lanes<V>::load(scales), value = Lanes<V>::load(values);
+            const V place = (size - Lanes<V>::load(centres)) * per_half;
+            y = smaller(larger(place, Lanes<V>::all(-1.0)), Lanes<V>::all(1.0));
+        }
+    };
 };
 
 /// psi of a state whose derivatives are at hand, where they save something.

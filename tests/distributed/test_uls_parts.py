@@ -41,6 +41,7 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
 )
 def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("permissible.estimators.uls_settings.UNSEEN", 1.0)  # a sampled search of few rows, for speed
     frame, y = make(900)
     whole = frame.assign(label=y)
     dataset = BinnedDataset.from_batches([whole[:333], whole[333:340], whole[340:]], target="label")

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from permissible.estimators.intake import remember_schema
 from permissible.estimators.matrix import matrix as intake_matrix
 from permissible.estimators.target import decode_target
 from permissible.estimators.weights import row_weights, with_class_weight
@@ -43,13 +42,11 @@ def _refuse_huge(estimator: Any, features: Any) -> None:
         squarable("X", column, str(name))
 
 
-def remember_columns(estimator: Any, classes: AnyArray) -> None:
-    """Store what predict needs to know of fit."""
+def columns_schema(estimator: Any) -> Schema:
+    """The columns that were read last: numbers, with their names where they had some."""
     names = getattr(estimator, "feature_names_in_", None)
     made_up = [f"x{j}" for j in range(estimator.n_features_in_)]
-    columns = tuple(Column(str(name)) for name in (made_up if names is None else names))
-    estimator.classes_ = classes
-    remember_schema(estimator, Schema(columns, names is not None))
+    return Schema(tuple(Column(str(name)) for name in (made_up if names is None else names)), names is not None)
 
 
 def matrix(estimator: Any, X: Any) -> Any:

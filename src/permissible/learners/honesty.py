@@ -99,8 +99,12 @@ def of_rules(
         [one.loss == other.loss for one, other in zip(trace.rounds, trace.rounds[1:], strict=False)], dtype=bool
     )
     same &= ~np.array(trace.evidence.get("shrunk", [False] * len(trace.rounds))[1:], dtype=bool)
+    earlier = trace.evidence.get("earlier", 0)  # rounds of a fit that this one went on from, perhaps on other rows
+    start = float(values[earlier - 1]) if earlier else trace.start_surrogate
+    if 0 < earlier < len(values) and not same[earlier - 1]:
+        start = float(values[earlier])
     return _found(
-        rising(trace.start_surrogate, values, exact, same),
+        rising(start, values[earlier:], exact, same[earlier:]),
         _endless(trace, intercept, effects, name)
         or _separated(
             trace.stop == "separable", largest, np.inf if ends else reach, terms=trace.evidence.get("features", "rules")

@@ -50,6 +50,7 @@ class Fit:
     loss_name: str
     scale: float
     recall: Recall = _made
+    first_round: int = 0
     constant: float = 0.0
     rules: list[Rule] = field(default_factory=list)
     theta: FloatArray = field(default_factory=lambda: np.zeros(1))
@@ -84,7 +85,7 @@ def boost(
     terms = start or Terms()
     fit = Fit(
         Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
-        layout_of(binning), options, loss_name, scale, recall,
+        layout_of(binning), options, loss_name, scale, recall, first_round,
     )  # fmt: skip
     if start is None and options.fit_intercept:
         _fit_constant(fit)
@@ -93,7 +94,7 @@ def boost(
     now = fit.rows.now
     start_surrogate, start_error = now.surrogate, now.error
     start_validation = float("nan") if fit.held is None else fit.held.now.surrogate
-    stop = _rounds(fit, first_round, watch)
+    stop = _rounds(fit, watch)
     unit = float(surrogate.at(np.zeros(1))[0, 0])
     total = fit.rows.facts.total_weight
     judged = float("nan") if fit.held is None else unit * fit.held.facts.total_weight
@@ -101,7 +102,7 @@ def boost(
                      validation=r.validation / judged) for r in fit.rounds]  # fmt: skip
     return Trace(
         scale * fit.constant, tuple(means), stop, start_surrogate / (unit * total), start_error / total,
-        start_validation / judged, total, *((np.nan, np.nan) if stop == "interrupted" else _left_to_gain(fit)),
+        start_validation / judged, total, *((np.nan, np.nan) if stop == "callback" else _left_to_gain(fit)),
         {} if options.scheme == 1 else _refit_evidence(fit),
     )  # fmt: skip
 
@@ -111,18 +112,18 @@ def _refit_evidence(fit: Fit) -> dict[str, Any]:
     return {"endless": tuple(position - 1 for position in fit.endless), "unconverged": fit.unconverged}
 
 
-def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
+def _rounds(fit: Fit, watch: Watch | None) -> Stop:
     """Algorithm 1: weights, rule, leverage, update; why it ended."""
     options, begun = fit.options, time.monotonic()
     unit = float(fit.rows.surrogate.at(np.zeros(1))[0, 0]) * fit.rows.facts.total_weight
     for number in range(options.n_rules):
         if watch is not None and not watch(number):
-            return "interrupted"
+            return "callback"
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             return "time"
         if fit.rows.now.surrogate <= options.tolerance * unit:  # nothing is left to gain
             return "no edge" if fit.rows.surrogate.attained else "separable"
-        seed = options.seed + first_round + number
+        seed = options.seed + fit.first_round + number
         grown: GrownRule | None = fit.recall(lambda: grow(fit, seed))  # noqa: B023 (called at once)
         if grown is None or not grown.decrease > options.tolerance * fit.rows.now.surrogate:
             return "no edge"
@@ -243,7 +244,7 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
         fit.theta = np.append(fit.theta, 0.0)
     free = np.zeros(len(fit.theta), dtype=bool)
     free[0] = options.fit_intercept
-    n_rules, number = len(fit.rules), len(fit.rounds)
+    n_rules, number = len(fit.rules), fit.first_round + len(fit.rounds)
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True

@@ -10,12 +10,13 @@ A column without a finite coefficient (its rows of one sign are all of one class
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls_columns_start import begin, rounds_at_hand
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import PythonSurrogate
 from permissible.learners.uls_options import Stop, ULSOptions
@@ -105,19 +106,20 @@ class ColumnFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnTrace:
-    """Intercept and coefficients, those after each round, and the trace."""
+    """Intercept and coefficients, those after each round, the trace, and the features in the order in which they joined."""
 
     intercept: float
     coefficients: FloatArray
     trace: Trace
     path: tuple[tuple[float, FloatArray], ...]
+    joined: tuple[int, ...] = ()
 
 
 def boost_columns(
     X: Any, positive: BoolArray, weight: FloatArray | None, loss: Loss, options: ULSOptions, *,
-    watch: Callable[[int], bool] | None = None,
+    watch: Callable[[int], bool] | None = None, start: ColumnTrace | None = None,
 ) -> ColumnTrace:  # fmt: skip
-    """Fit the columns of X."""
+    """Fit the columns of X, from coefficients 0 or from those of an earlier fit."""
     kernel = compiled(loss)
     surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
     columns = Columns(X, options.fit_intercept)
@@ -129,16 +131,22 @@ def boost_columns(
     )  # fmt: skip
     unit = float(surrogate.at(np.zeros(1))[0, 0]) * float(sample.sum())
     start_error = float(sample @ (~positive)) / float(sample.sum())
+    if start is not None:
+        fit.options = replace(options, n_rules=max(options.n_rules - len(start.trace.rounds), 0))
+        begin(fit, start)
+        fit.rounds, fit.objective = rounds_at_hand(fit, start, unit)
     stop, edge, norm = _rounds(fit, unit, loss.name, watch)
     evidence = {
         "objective": fit.objective, "features": "columns", "unconverged": fit.unconverged,
         "endless": tuple(position - columns.constant for position in fit.endless),
+        "earlier": 0 if start is None else len(start.path),
     }  # fmt: skip
     trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, total_weight=float(sample.sum()), largest_edge=edge,
                   gradient_norm=norm, evidence=evidence)  # fmt: skip
-    split = [_split(scale * theta, options.fit_intercept) for theta in fit.path]
+    split = [] if start is None else list(start.path)
+    split += [_split(scale * theta, options.fit_intercept) for theta in fit.path]
     intercept, coefficients = split[-1] if split else _split(fit.theta, options.fit_intercept)
-    return ColumnTrace(intercept, coefficients, trace, tuple(split))
+    return ColumnTrace(intercept, coefficients, trace, tuple(split), tuple(fit.joined))
 
 
 def _split(theta: FloatArray, constant: bool) -> tuple[float, FloatArray]:
@@ -166,9 +174,10 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         if value <= options.tolerance * unit:  # nothing is left to gain
             stop = "no edge" if fit.surrogate.attained else "separable"
             break
-        if (watch is not None and not watch(number)) or (
-            options.max_seconds and time.monotonic() - begun > options.max_seconds
-        ):
+        if watch is not None and not watch(number):
+            stop = "callback"
+            break
+        if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             stop = "time"
             break
         _step(fit, best, float(gradient[best] / (curvature[best] + cost[best] + 1e-300)))
