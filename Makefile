@@ -13,7 +13,7 @@ PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
 # Every data set the tests may use lies in this folder; without it those tests are skipped.
 export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-all test-browser test-lowest lint format bench bench-full bench-kernels docs reproduce reproduce-full dist sanitize fuzz clean help
+.PHONY: demo test test-all test-browser test-lowest programs lint format bench bench-full bench-kernels docs reproduce reproduce-full dist sanitize fuzz clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -46,8 +46,10 @@ test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
 test-all: sanitize fuzz test-lowest $(STAMP) $(CORE) ## all that is promised: sanitizers, fuzzing, lowest versions, then every test, the slow ones too
 	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
 
-test-browser: $(STAMP) $(CORE) ## the report page and the built documentation in a real browser (installs Debian's chromium where it is missing)
-	@bash tools/check-browser.sh
+programs: ## install the programs that some tests drive where they are missing (Debian: chromium, postgresql, nodejs)
+	@bash tools/install-programs.sh
+
+test-browser: programs $(STAMP) $(CORE) ## the report page and the built documentation in a real browser
 	@$(PYTEST) -m browser tests/report tests/house
 
 lint: $(STAMP) $(CORE) ## ruff, mypy, import-linter, clang-format

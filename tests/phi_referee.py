@@ -1,4 +1,4 @@
-"""An independent referee: the definitions of MATH section 2 in 400-digit arithmetic, by root finding, not by our closed forms."""
+"""An independent referee: the definitions of docs/mathematics.md in 400 digits, by root finding, not by our closed forms."""
 
 import mpmath as mp
 
@@ -89,7 +89,7 @@ def quantities(name, params, x):
 
 
 def second(name, params):
-    """Return G'' by hand (MATH section 2)."""
+    """Return G'' by hand (mathematics.md, section 2)."""
     if name == "matsushita":
         return lambda p: 1 / (4 * (p * (1 - p)) ** mp.mpf("1.5"))
     if name == "mu":

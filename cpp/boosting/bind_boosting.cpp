@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +14,7 @@
 
 #include "boosting/binding.hpp"
 #include "boosting/loop.hpp"
+#include "boosting/loss_table.hpp"
 #include "boosting/patterns.hpp"
 #include "common/arrays.hpp"
 
@@ -38,14 +40,15 @@ class BoundRows {
   public:
     BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,
               std::optional<In1<double>> sample_weight, bool whole, const std::string& loss, double parameter,
-              bool two_sums, int n_threads, uint64_t first_row, std::optional<Out1<double>> state)
+              bool two_sums, int n_threads, uint64_t first_row, std::optional<Out1<double>> state,
+              std::shared_ptr<const LossTable> table)
         : blocks_(blocks),
           positive_(positive),
           sample_weight_(sample_weight),
           state_(state),
           rows_(codes(blocks, n_columns, positive, sample_weight), positive.data(),
-                sample_weight ? sample_weight->data() : nullptr, whole, loss, parameter, two_sums, n_threads, first_row,
-                state ? state->data() : nullptr) {
+                sample_weight ? sample_weight->data() : nullptr, whole, Functor{loss, parameter, std::move(table)},
+                two_sums, n_threads, first_row, state ? state->data() : nullptr) {
         if (state && state->shape(0) != rows_.n_rows()) throw std::invalid_argument("`state` has the wrong length");
     }
 
@@ -244,10 +247,11 @@ void bind_boosting(nb::module_& area) {
         .def_rw("error", &Grids::error);
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
-                      double, bool, int, uint64_t, std::optional<Out1<double>>>(),
+                      double, bool, int, uint64_t, std::optional<Out1<double>>, std::shared_ptr<const LossTable>>(),
              "blocks"_a.noconvert(), "n_columns"_a, "positive"_a.noconvert(),
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
-             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none())
+             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none(),
+             "table"_a = nb::none())
         .def("restart", &BoundRows::restart, "score"_a.noconvert().none(), "constant"_a, "grids"_a)
         .def("reset", &BoundRows::reset, "rules"_a, "coefficients"_a.noconvert(), "constant"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)

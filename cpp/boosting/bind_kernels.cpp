@@ -1,6 +1,7 @@
 // Bindings of the kernels that keep no rows: histograms of given weights, masks, the search, scores, losses.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "boosting/grow.hpp"
 #include "boosting/histogram.hpp"
 #include "boosting/leverage.hpp"
+#include "boosting/loss_table.hpp"
 #include "boosting/passes.hpp"
 #include "boosting/patterns.hpp"
 #include "boosting/predict.hpp"
@@ -79,18 +81,30 @@ nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size
     return to_numpy(std::move(out), {n_rows});
 }
 
-nb::tuple bound_pattern_system(const In2<uint8_t>& bits, const In1<double>& first, const In1<double>& second) {
-    const std::size_t n_patterns = bits.shape(0), n = bits.shape(1) + 1;
-    if (first.shape(0) != n_patterns || second.shape(0) != n_patterns) {
-        throw std::invalid_argument("one derivative per pattern is needed");
-    }
+void check_patterns(const In2<uint8_t>& bits, const In1<double>& derivatives) {
+    if (derivatives.shape(0) != bits.shape(0)) throw std::invalid_argument("one derivative per pattern is needed");
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_gradient(const In2<uint8_t>& bits, const In1<double>& first) {
+    check_patterns(bits, first);
+    const std::size_t n = bits.shape(1) + 1;
     auto gradient = std::make_unique<double[]>(n);
+    {
+        nb::gil_scoped_release free;
+        pattern_gradient(bits.data(), bits.shape(0), n - 1, first.data(), gradient.get());
+    }
+    return to_numpy(std::move(gradient), {n});
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_hessian(const In2<uint8_t>& bits, const In1<double>& second) {
+    check_patterns(bits, second);
+    const std::size_t n = bits.shape(1) + 1;
     auto hessian = std::make_unique<double[]>(n * n);
     {
         nb::gil_scoped_release free;
-        pattern_system(bits.data(), n_patterns, n - 1, first.data(), second.data(), gradient.get(), hessian.get());
+        pattern_hessian(bits.data(), bits.shape(0), n - 1, second.data(), hessian.get());
     }
-    return nb::make_tuple(to_numpy(std::move(gradient), {n}), to_numpy(std::move(hessian), {n, n}));
+    return to_numpy(std::move(hessian), {n, n});
 }
 
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
@@ -154,7 +168,8 @@ nb::ndarray<nb::numpy, double> bound_score(
 /// A built-in loss by name, for the coordinator of a readable loop and for the tests.
 class LossFunction {
   public:
-    LossFunction(const std::string& name, double parameter) : passes_(make_passes(name, parameter)) {
+    LossFunction(const std::string& name, double parameter, std::shared_ptr<const LossTable> table)
+        : passes_(make_passes({name, parameter, std::move(table)})) {
         if (!passes_) throw std::invalid_argument("no compiled loss of this name");
     }
     std::tuple<double, double, double> bounds(double low, double high, double reach) const {
@@ -186,21 +201,35 @@ void bind_kernels(nb::module_& area) {
         .def_rw("done", &Root::done)
         .def_ro("capped", &Root::capped)
         .def_ro("passes", &Root::passes);
+    nb::class_<LossTable>(area, "LossTable")
+        .def(
+            "__init__",
+            [](LossTable* self, const In1<double>& breaks, const In2<double>& weight, const In1<double>& value,
+               double unit, double largest_curvature) {
+                const std::size_t n = value.shape(0);
+                if (breaks.shape(0) != n + 1 || weight.shape(0) != n || weight.shape(1) != LossTable::kDegree + 1) {
+                    throw std::invalid_argument("`breaks`, `weight` and `value` of a table disagree");
+                }
+                new (self) LossTable(breaks.data(), weight.data(), value.data(), n, unit, largest_curvature);
+            },
+            "breaks"_a.noconvert(), "weight"_a.noconvert(), "value"_a.noconvert(), "unit"_a, "largest_curvature"_a);
     nb::class_<LossFunction>(area, "LossFunction")
-        .def(nb::init<const std::string&, double>(), "name"_a, "parameter"_a = 0.0)
+        .def(nb::init<const std::string&, double, std::shared_ptr<const LossTable>>(), "name"_a, "parameter"_a = 0.0,
+             "table"_a = nb::none())
         .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
         .def("at", &LossFunction::at, "margin"_a.noconvert())
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
         .def("margin_of", [](const LossFunction& self, double state) { return self.passes().margin_of(state); })
         .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
-        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); });
+        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })
+        .def_prop_ro("attained", [](const LossFunction& self) { return self.passes().attained(); });
     area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
              "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
              "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
     area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "columns"_a.noconvert(),
              "members"_a.noconvert());
-    area.def("pattern_system", &bound_pattern_system, "bits"_a.noconvert(), "first"_a.noconvert(),
-             "second"_a.noconvert());
+    area.def("pattern_gradient", &bound_pattern_gradient, "bits"_a.noconvert(), "first"_a.noconvert());
+    area.def("pattern_hessian", &bound_pattern_hessian, "bits"_a.noconvert(), "second"_a.noconvert());
     area.def("score_rules", &bound_score, "columns"_a, "literals"_a, "rules"_a, "coefficients"_a.noconvert(),
              "intercept"_a, "n_rows"_a, "n_threads"_a = 1);
     area.def("pass_grid", &pass_grid, "largest"_a);

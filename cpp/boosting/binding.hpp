@@ -36,6 +36,7 @@ inline std::vector<ColumnLayout> layouts_of(const In2<int32_t>& layout) {
     std::vector<ColumnLayout> found(layout.shape(0));
     for (std::size_t j = 0; j < found.size(); ++j) {
         const int32_t* row = layout.data() + 3 * j;
+        if (row[1] < 0 || row[1] > 255) throw std::invalid_argument("a column has 0 to 255 bins");
         found[j] = {row[0] != 0, row[1], row[2] != 0};
     }
     return found;

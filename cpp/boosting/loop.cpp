@@ -38,6 +38,21 @@ Side side(const __int128* sums, const Grids& grids) {
             static_cast<double>(sums[2]) / grids.curvature};
 }
 
+/// Sums are taken again where the margins turned out far from the bounds that the grids were made for: an exponential
+/// loss would lose more than 8 of the 46 bits of a term.
+Standing refined(Rows& rows, Standing now, const Grids& grids) {
+    constexpr double coarse = 256.0;
+    const Grids finer = grids_for(rows, now, 0.0);
+    if (finer.weight > coarse * grids.weight || finer.curvature > coarse * grids.curvature ||
+        finer.value > coarse * grids.value) {
+        const double covered = now.covered, hits = now.covered_positive;
+        now = standing(rows.apply({}, 0.0, 0.0, finer), finer);
+        now.covered = covered;
+        now.covered_positive = hits;
+    }
+    return now;
+}
+
 }  // namespace
 
 Standing restart(Rows& rows, const double* score, double constant) {
@@ -51,12 +66,12 @@ Standing restart(Rows& rows, const double* score, double constant) {
     start.low_state = std::min(a, b);
     start.high_state = std::max(a, b);
     const Grids grids = grids_for(rows, start, 0.0);
-    return standing(rows.restart(score, constant, grids), grids);
+    return refined(rows, standing(rows.restart(score, constant, grids), grids), grids);
 }
 
 Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now) {
     const Grids grids = grids_for(rows, now, std::max(std::fabs(value_in), std::fabs(value_out)));
-    return standing(rows.apply(rule, value_in, value_out, grids), grids);
+    return refined(rows, standing(rows.apply(rule, value_in, value_out, grids), grids), grids);
 }
 
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
@@ -107,7 +122,9 @@ class Loop {
         for (int round = 0; round < options_.n_rounds; ++round) {
             if (!watch_(round)) return finish(Stop::interrupted);
             if (out_of_time()) return finish(Stop::time);
-            if (now_.surrogate <= options_.tolerance * loss_at_zero_) return finish(Stop::separable);
+            if (now_.surrogate <= options_.tolerance * loss_at_zero_) {  // nothing is left to gain
+                return finish(rows_.passes().attained() ? Stop::no_edge : Stop::separable);
+            }
             const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
             const double sample = rows_.largest_sample();
             const HistogramGrids grids =
@@ -192,6 +209,10 @@ class Loop {
 
     /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
     void certify() {
+        if (!(now_.weight > 0.0)) {  // every weight has vanished: nothing is left to gain
+            result_.largest_edge = result_.gradient_norm = 0.0;
+            return;
+        }
         const HistogramGrids grids = grids_now();
         const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = layouts_.size();
         std::vector<int64_t> sums(n_columns * n_sums * 256, 0), weights(n_columns * 256);

@@ -1,14 +1,18 @@
 // The built-in losses as the compiled loop sees them: one small functor each, the margin x of an example kept as a
 // `state`. The law: a functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (mathematics.md sections 2
-// and 3), and moves a state by a step v. Losses that differ by a scale only (mu-Matsushita) share a functor; the scale
-// lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a vector.
+// and 3), and moves a state by a step v. `attained` says that some finite margin has weight 0,
+// so that a finite minimiser always exists. Losses that differ by a scale only (mu-Matsushita) share a functor; the
+// scale lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a
+// vector.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "boosting/lanes.hpp"
+#include "boosting/loss_table.hpp"
 
 namespace permissible::boosting {
 
@@ -24,7 +28,8 @@ struct Logistic {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
     static constexpr bool rising = true;  // the state grows with the margin
-    static constexpr double cap = 40.0;   // beyond this step a weight is below 1e-17: the column is one-signed
+    static constexpr bool attained = false;
+    static constexpr double cap = 40.0;  // beyond this step a weight is below 1e-17: the column is one-signed
     static double state_of(double margin) { return std::exp(std::clamp(margin, -640.0, 640.0)); }
     static double margin_of(double state) { return std::log(state); }
     double factor(double step) const { return std::exp(step); }
@@ -69,6 +74,7 @@ struct MarginState {
 struct Matsushita : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool attained = false;
     static constexpr double cap = 1e4;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -94,6 +100,7 @@ struct Matsushita : MarginState {
 struct Squared : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -114,6 +121,7 @@ struct Squared : MarginState {
 struct LeastSquares : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     template <class V>
     PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
@@ -131,6 +139,7 @@ struct Exponential {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
     static constexpr bool rising = false;  // the state falls as the margin grows
+    static constexpr bool attained = false;
     static constexpr double cap = 40.0;
     static double state_of(double margin) { return std::exp(std::clamp(-margin, -640.0, 640.0)); }
     static double margin_of(double state) { return -std::log(state); }
@@ -152,16 +161,18 @@ struct Exponential {
 
 /// The log-cosh family of (24) of [T], corrected: w = 1/2 - (2/z) artanh(x) for |x| < tanh(z/4), clipped outside.
 struct LogCosh : MarginState {
-    double zeta = 1.0;                       // |zeta|
-    static constexpr bool in_lanes = false;  // four rows at a time
+    static constexpr double kSteepest = 1e8;  // a bend narrower than this is a kink to scores in double precision
+    double zeta = 1.0;                        // |zeta|
+    static constexpr bool in_lanes = false;   // four rows at a time
     static constexpr bool smooth = false;
+    static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     double limit() const { return std::tanh(0.25 * zeta); }
     Derivatives<double> at(double x) const {
         if (x >= limit()) return {0.0, 0.0, 0.0};
         if (x <= -limit()) return {1.0, 0.0, 0.0};
         const double rest = (1.0 - x) * (1.0 + x);
-        const double k = 2.0 / (zeta * rest);
+        const double k = std::min(2.0 / (zeta * rest), kSteepest);
         return {std::clamp(0.5 - 2.0 / zeta * std::atanh(x), 0.0, 1.0), k, 2.0 * x * k / rest};
     }
     double value(double x) const {
@@ -173,7 +184,7 @@ struct LogCosh : MarginState {
     }
     double largest_curvature(double, double) const {
         const double edge = limit();
-        return 2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300));
+        return std::min(2.0 / (zeta * std::max((1.0 - edge) * (1.0 + edge), 1e-300)), kSteepest);
     }
 };
 
@@ -182,6 +193,7 @@ struct Power : MarginState {
     double exponent = 0.5;                   // upsilon
     static constexpr bool in_lanes = false;  // four rows at a time
     static constexpr bool smooth = false;    // no third derivative here: plain Newton, run to a vanishing step
+    static constexpr bool attained = false;
     static constexpr double cap = 1e4;
     double tail(double t) const {  // p <= 1/2 with g(p) = -t
         if (t == 0.0) return 0.5;
@@ -214,6 +226,69 @@ struct Power : MarginState {
         return x > 0.0 ? side : side - x;
     }
     double largest_curvature(double, double) const { return at(0.0).curvature; }
+};
+
+/// The loss of a user's own phi, by its table (permissible/losses/tabulation.py).
+struct Tabulated : MarginState {
+    std::shared_ptr<const LossTable> table;
+    double cap = 0.0;
+    bool attained = false;
+    static constexpr bool in_lanes = true;  // each row looks up its own cell, the arithmetic is in lanes
+    static constexpr bool smooth = false;   // a table may have kinks: no bound on the third derivative
+    static constexpr double kPerPower[] = {1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0};
+    template <class V>
+    PERMISSIBLE_INLINE Derivatives<V> at(V x) const {
+        const V zero = Lanes<V>::all(0.0), one = Lanes<V>::all(1.0), size = magnitude(x);
+        const Cells<V> cells(*table, size);
+        V p = zero, first = zero;
+        for (int k = LossTable::kDegree; k >= 0; --k) {
+            first = first * cells.y + p;
+            p = p * cells.y + cells.weight[k];
+        }
+        // The slope only steers Halley's method: the leading terms do, and no more than the curvature, whose grid it
+        // shares.
+        const V second = 2.0 * cells.weight[2] + cells.y * (6.0 * cells.weight[3] + cells.y * (12.0 * cells.weight[4]));
+        const auto inside = below(size, Lanes<V>::all(table->end())), left = below(x, zero);
+        const V tail = select(inside, smaller(larger(p, zero), Lanes<V>::all(0.5)), zero);
+        const V steep = smaller(larger(-first * cells.per_half, zero), Lanes<V>::all(table->largest_curvature()));
+        const V curvature = select(inside, steep, zero);
+        const V slope = smaller(larger(second * cells.per_half * cells.per_half, -curvature), curvature);
+        return {select(left, one - tail, tail), curvature, select(left, slope, -slope)};
+    }
+    template <class V>
+    PERMISSIBLE_INLINE V value(V x) const {
+        const V zero = Lanes<V>::all(0.0), size = magnitude(x);
+        const Cells<V> cells(*table, size);
+        V area = zero;
+        for (int k = LossTable::kDegree; k >= 0; --k) area = area * cells.y + cells.weight[k] * kPerPower[k];
+        const V found = larger(cells.value - cells.y * area / cells.per_half, zero);
+        return select(below(size, Lanes<V>::all(table->end())), found, zero) + select(below(x, zero), size, zero);
+    }
+    double largest_curvature(double low, double high) const {
+        return table->largest_curvature(std::max(std::fabs(low), std::fabs(high)));
+    }
+
+  private:
+    /// The cells of some margins, lane by lane, and the places of the margins in them.
+    template <class V>
+    struct Cells {
+        V weight[LossTable::kDegree + 1], per_half, value, y;
+        PERMISSIBLE_INLINE Cells(const LossTable& table, V size) {
+            constexpr std::size_t n = Lanes<V>::count;
+            double sizes[n], weights[LossTable::kDegree + 1][n], centres[n], scales[n], values[n];
+            Lanes<V>::store(sizes, size);
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t at = table.cell_of(sizes[i]);
+                const LossTable::Cell& cell = table[at];
+                for (int k = 0; k <= LossTable::kDegree; ++k) weights[k][i] = cell.weight[k];
+                centres[i] = cell.centre, scales[i] = cell.per_half, values[i] = table.value(at);
+            }
+            for (int k = 0; k <= LossTable::kDegree; ++k) weight[k] = Lanes<V>::load(weights[k]);
+            per_half = Lanes<V>::load(scales), value = Lanes<V>::load(values);
+            const V place = (size - Lanes<V>::load(centres)) * per_half;
+            y = smaller(larger(place, Lanes<V>::all(-1.0)), Lanes<V>::all(1.0));
+        }
+    };
 };
 
 /// psi of a state whose derivatives are at hand, where they save something.

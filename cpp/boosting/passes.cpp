@@ -98,7 +98,8 @@ class Passes final : public LossPasses {
         three[0] = d.weight, three[1] = d.curvature, three[2] = d.slope;
     }
     bool smooth() const override { return Loss::smooth; }
-    double cap() const override { return Loss::cap; }
+    double cap() const override { return loss_.cap; }
+    bool attained() const override { return loss_.attained; }
 
   private:
     static_assert(kCopiedRows <= std::size_t{1} << (63 - 1 - kPassBits - kMultiplicityBits));
@@ -131,14 +132,18 @@ class Passes final : public LossPasses {
 
 }  // namespace
 
-std::unique_ptr<LossPasses> make_passes(const std::string& loss, double parameter) {
-    if (loss == "logistic") return std::make_unique<Passes<Logistic>>(Logistic{});
-    if (loss == "matsushita") return std::make_unique<Passes<Matsushita>>(Matsushita{});
-    if (loss == "squared") return std::make_unique<Passes<Squared>>(Squared{});
-    if (loss == "least_squares") return std::make_unique<Passes<LeastSquares>>(LeastSquares{});
-    if (loss == "exponential") return std::make_unique<Passes<Exponential>>(Exponential{});
-    if (loss == "logcosh") return std::make_unique<Passes<LogCosh>>(LogCosh{{}, parameter});
-    if (loss == "power") return std::make_unique<Passes<Power>>(Power{{}, parameter});
+std::unique_ptr<LossPasses> make_passes(const Functor& loss) {
+    const std::string& name = loss.name;
+    if (name == "logistic") return std::make_unique<Passes<Logistic>>(Logistic{});
+    if (name == "matsushita") return std::make_unique<Passes<Matsushita>>(Matsushita{});
+    if (name == "squared") return std::make_unique<Passes<Squared>>(Squared{});
+    if (name == "least_squares") return std::make_unique<Passes<LeastSquares>>(LeastSquares{});
+    if (name == "exponential") return std::make_unique<Passes<Exponential>>(Exponential{});
+    if (name == "logcosh") return std::make_unique<Passes<LogCosh>>(LogCosh{{}, loss.parameter});
+    if (name == "power") return std::make_unique<Passes<Power>>(Power{{}, loss.parameter});
+    if (name == "table" && loss.table) {
+        return std::make_unique<Passes<Tabulated>>(Tabulated{{}, loss.table, loss.parameter, loss.parameter >= 1e8});
+    }
     return nullptr;
 }
 

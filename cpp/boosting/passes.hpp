@@ -76,10 +76,21 @@ class LossPasses {
     virtual void derivatives_of(double margin, double* three) const = 0;
     virtual bool smooth() const = 0;
     virtual double cap() const = 0;
+    virtual bool attained() const = 0;
 };
 
-/// "logistic", "matsushita", "squared", "least_squares", "exponential", "logcosh" or "power"; null for any other name.
-std::unique_ptr<LossPasses> make_passes(const std::string& loss, double parameter);
+class LossTable;
+
+/// Which loss: "logistic", "matsushita", "squared", "least_squares", "exponential", "logcosh" (parameter |zeta|),
+/// "power" (parameter upsilon), or "table" (its table, and as parameter the cap of a step).
+struct Functor {
+    std::string name;
+    double parameter = 0.0;
+    std::shared_ptr<const LossTable> table = nullptr;
+};
+
+/// Null for any other name.
+std::unique_ptr<LossPasses> make_passes(const Functor& loss);
 
 /// The grid (a power of two) on which terms of at most `largest` take kPassBits bits.
 double pass_grid(double largest);

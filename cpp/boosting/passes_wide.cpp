@@ -69,5 +69,6 @@ template Kernels<Matsushita> wide_kernels<Matsushita>();
 template Kernels<Squared> wide_kernels<Squared>();
 template Kernels<LeastSquares> wide_kernels<LeastSquares>();
 template Kernels<Exponential> wide_kernels<Exponential>();
+template Kernels<Tabulated> wide_kernels<Tabulated>();
 
 }  // namespace permissible::boosting

@@ -60,15 +60,27 @@ void add_row(const double* signs, double factor, std::size_t n, double* row) {
     for (std::size_t s = 0; s < n; ++s) row[s] += factor * signs[s];
 }
 
+void set_signs(const uint8_t* bits, std::size_t n_rules, double* signs) {
+    for (std::size_t t = 0; t < n_rules; ++t) signs[t + 1] = bits[t] ? 1.0 : -1.0;
+}
+
 }  // namespace
 
-void pattern_system(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* first,
-                    const double* second, double* gradient, double* hessian) {
+void pattern_gradient(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* first,
+                      double* gradient) {
+    std::vector<double> signs(n_rules + 1, 1.0);
+    for (std::size_t p = 0; p < n_patterns; ++p) {
+        set_signs(bits + p * n_rules, n_rules, signs.data());
+        add_row(signs.data(), first[p], n_rules + 1, gradient);
+    }
+}
+
+void pattern_hessian(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* second,
+                     double* hessian) {
     const std::size_t n = n_rules + 1;
     std::vector<double> signs(n, 1.0);
     for (std::size_t p = 0; p < n_patterns; ++p) {
-        for (std::size_t t = 0; t < n_rules; ++t) signs[t + 1] = bits[p * n_rules + t] ? 1.0 : -1.0;
-        add_row(signs.data(), first[p], n, gradient);
+        set_signs(bits + p * n_rules, n_rules, signs.data());
         for (std::size_t t = 0; t < n; ++t) add_row(signs.data(), second[p] * signs[t], t + 1, hessian + t * n);
     }
     for (std::size_t t = 0; t < n; ++t) {

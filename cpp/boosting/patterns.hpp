@@ -28,9 +28,13 @@ class PatternIndex {
     std::vector<std::vector<uint8_t>> bits_;
 };
 
-/// The gradient and the Hessian over (constant, rules) from per-pattern derivatives, in the order of the patterns: h =
-/// +-1, gradient_t = sum first_p h_t, hessian_ts = sum second_p h_t h_s. Sizes 1 + n_rules and its square.
-void pattern_system(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* first,
-                    const double* second, double* gradient, double* hessian);
+/// The gradient over (constant, rules) from per-pattern derivatives, in the order of the patterns: h = +-1, gradient_t
+/// = sum first_p h_t. Its size is 1 + n_rules.
+void pattern_gradient(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* first,
+                      double* gradient);
+
+/// The Hessian, hessian_ts = sum second_p h_t h_s. Its size is the square of 1 + n_rules.
+void pattern_hessian(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* second,
+                     double* hessian);
 
 }  // namespace permissible::boosting

@@ -16,13 +16,13 @@ bool same_rule(const RuleMask& a, const RuleMask& b) {
            });
 }
 
-Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const std::string& loss,
-           double parameter, bool two_sums, int n_threads, uint64_t first_row, double* state)
+Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
+           bool two_sums, int n_threads, uint64_t first_row, double* state)
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
       first_row_(first_row),
-      passes_(make_passes(loss, parameter)),
+      passes_(make_passes(loss)),
       own_state_(state == nullptr ? codes.n_rows : 0),
       state_(state == nullptr ? own_state_.data() : state),
       mask_(codes.n_rows) {

@@ -17,8 +17,8 @@ class Rows {
   public:
     /// `sample_weight` null means 1 each; `whole` says that all weights are whole numbers of at most
     /// 2^kMultiplicityBits. `state` keeps the states of the margins outside, so that rows may be built again from them.
-    Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const std::string& loss,
-         double parameter, bool two_sums, int n_threads, uint64_t first_row, double* state = nullptr);
+    Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
+         bool two_sums, int n_threads, uint64_t first_row, double* state = nullptr);
 
     /// Sets every margin to y * score (score per row, or the same constant), and the weights with it.
     Applied restart(const double* score, double constant, const Grids& grids);

@@ -52,7 +52,7 @@ void cut_decreases(CutTable& cuts, int n, const Criterion& criterion) {
         const double divisor = all_curvature * curvature_unit + 2.0 * l2;
         for (int i = 0; i < n; ++i) {
             const double edge = (2.0 * cuts.weight[i] - all_weight) * weight_unit;
-            cuts.decrease[i] = 0.5 * (edge * edge) / divisor;
+            cuts.decrease[i] = 0.5 * second_order(edge, divisor);
         }
         return;
     }
@@ -61,7 +61,7 @@ void cut_decreases(CutTable& cuts, int n, const Criterion& criterion) {
         const double w_out = (all_weight - cuts.weight[i]) * weight_unit;
         const double k_in = cuts.curvature[i] * curvature_unit + l2;
         const double k_out = (all_curvature - cuts.curvature[i]) * curvature_unit + l2;
-        cuts.decrease[i] = 0.5 * (w_in * w_in / k_in + w_out * w_out / k_out);
+        cuts.decrease[i] = 0.5 * (second_order(w_in, k_in) + second_order(w_out, k_out));
     }
 }
 

@@ -5,10 +5,13 @@
 //   one value (h = +-1, coefficient d on one side, -d on the other)   D = (G_in - G_out)^2 / (2 (K + 2 l2))
 //
 // with G = sum of y w and K = sum of curvatures on a side. "In" are the rows that the rule so far covers and the
-// literal keeps; "out" all the others. Ties: lowest column, then lowest code; an equality before a set.
+// literal keeps; "out" all the others. Where K + l2 is 0 (a loss that is linear beyond some score) the second order
+// says nothing, and |G| takes the place of G^2 / K: the larger edge wins. Ties: lowest column, then lowest code; an
+// equality before a set.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +31,12 @@ struct ColumnLayout {
 /// of many).
 inline constexpr double kCategoryCost = 1.0;
 
+/// Twice the decrease of a side with sum of y w `weight` and curvature `curvature`.
+inline double second_order(double weight, double curvature) {
+    const double quotient = weight * weight / curvature;  // computed always, so that loops over cuts need no branch
+    return curvature > 0.0 ? quotient : std::fabs(weight);
+}
+
 struct Criterion {
     bool two_values = true;
     double l2 = 0.0;
@@ -40,13 +49,13 @@ struct Criterion {
     double decrease(int64_t weight_in, int64_t curvature_in) const {
         if (!two_values) {
             const double edge = static_cast<double>(2 * weight_in - total_weight) * weight_unit;
-            return 0.5 * (edge * edge) / (static_cast<double>(total_curvature) * curvature_unit + 2.0 * l2);
+            return 0.5 * second_order(edge, static_cast<double>(total_curvature) * curvature_unit + 2.0 * l2);
         }
         const double w_in = static_cast<double>(weight_in) * weight_unit;
         const double w_out = static_cast<double>(total_weight - weight_in) * weight_unit;
         const double k_in = static_cast<double>(curvature_in) * curvature_unit + l2;
         const double k_out = static_cast<double>(total_curvature - curvature_in) * curvature_unit + l2;
-        return 0.5 * (w_in * w_in / k_in + w_out * w_out / k_out);
+        return 0.5 * (second_order(w_in, k_in) + second_order(w_out, k_out));
     }
 };
 

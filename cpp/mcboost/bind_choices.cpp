@@ -18,6 +18,7 @@ nb::tuple packed_test(In1<int64_t> cells, In1<uint8_t> categorical, In1<int32_t>
                       const std::vector<double>& largest, std::size_t rows) {
     const StumpGrids grids = stump_grids(largest, rows);
     const auto columns = static_cast<int>(categorical.shape(0));
+    require_bins(bins, categorical.shape(0));
     require(cells.shape(0) == categorical.shape(0) * 256 * grids.width(), "cells must be those of all columns");
     const Codes codes{nullptr, 0, columns, categorical.data(), bins.data()};
     const StumpTest best = best_stump(codes, columns_of(cells.data(), codes.columns, grids.width()), l2, grids);
@@ -57,7 +58,7 @@ class Choices {
           growth_(growth),
           columns_(chosen_columns(static_cast<int>(categorical.shape(0)), growth.column_share, growth.seed)),
           chooser_(growth, grids, outputs, growth.max_literals > 0) {
-        require(bins.shape(0) == categorical.shape(0), "bins must have one value per column");
+        require_bins(bins, categorical.shape(0));
         std::size_t at = 0;
         for (std::size_t c = 0; c < bins_.size(); ++c) {
             start_.push_back(at);
@@ -87,7 +88,7 @@ class Choices {
                                     ? chooser_.random_of_cells(total, column, categories, bins_[column], own, stride(),
                                                                mixed(node_seed ^ mixed(column + 1)))
                                     : chooser_.of_cells(total, column, categories, bins_[column], own, stride());
-            if (found.gain > best.gain) best = std::move(found);
+            if (found.better_than(best)) best = std::move(found);
         }
         if (best.column < 0) return nb::none();
         return nb::make_tuple(best.gain, best.column, best.code, best.side_left,

@@ -54,6 +54,7 @@ nb::tuple node_cells(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
     const std::size_t n = state.rows(), width = outputs + 3;
     require(codes.rows == n && place.shape(0) == n, "one row of codes and one place for each row");
     require(outputs >= 1 && state.gradient.size() >= outputs * n, "derive first");
+    require_within_bins(codes);
     std::vector<std::size_t> start(codes.columns + 1, 0);
     for (int c = 0; c < codes.columns; ++c)
         start[c + 1] = start[c] + cells_of(codes.categorical[c], codes.bins[c]) * width;
@@ -154,7 +155,8 @@ auto packed_cells(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, I
 auto packed_sums(State& state, In3<uint8_t> blocks, int column, int code, bool missing_left,
                  const std::vector<double>& largest, std::size_t rows) {
     const StumpGrids grids = stump_grids(largest, rows);
-    require(blocks.shape(1) == state.rows() && column < static_cast<int>(blocks.shape(0) * 8), "no such column");
+    require(blocks.shape(1) == state.rows() && column >= -1 && column < static_cast<int>(blocks.shape(0) * 8),
+            "no such column");
     require(state.gradient.size() >= grids.outputs * state.rows(), "derive first");
     const Codes codes{blocks.data(), blocks.shape(1), static_cast<int>(blocks.shape(0) * 8), nullptr, nullptr};
     std::vector<int64_t> flat;

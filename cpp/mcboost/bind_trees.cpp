@@ -57,6 +57,7 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
         nb::gil_scoped_release release;
         std::vector<int32_t> leaf;
         const bool packed = packed_stump_applies(codes, growth, rows != nullptr, n);
+        if (!packed || exact) require_within_bins(codes);  // packed cells have room for every code
         for (int r = 0; r < outputs; ++r) {
             state.derive(r);
             growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
@@ -111,6 +112,7 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
             made.add(stump, -1, rate, LineSearch{1.0, false, 0}, stump.edge);
             return made_arrays(made);
         }
+        require_within_bins(codes);
         const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, outputs};
         const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
         std::vector<double> f(n * outputs);
@@ -129,6 +131,11 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
                                            In1<int32_t> first_value, In1<int32_t> coordinate, In1<double> value,
                                            int outputs, int begin, int end, int threads) {
     require(mask.shape(1) == 32 && mask.shape(0) == column.shape(0), "mask must be (nodes, 32)");
+    require(left.shape(0) == column.shape(0) && right.shape(0) == column.shape(0), "two children per node");
+    require(first_node.shape(0) == coordinate.shape(0) + 1 && first_value.shape(0) == coordinate.shape(0) + 1,
+            "one start per tree and one end");
+    require(blocks.shape(2) == 8 && columns >= 0 && static_cast<size_t>(columns) <= blocks.shape(0) * 8 && outputs >= 1,
+            "blocks must be (n_blocks, n, 8)");
     require(begin >= 0 && end <= static_cast<int>(coordinate.shape(0)) && begin <= end, "no such trees");
     const std::size_t n = blocks.shape(1);
     auto f = std::make_unique<double[]>(n * outputs);
@@ -169,7 +176,10 @@ void bind_trees(nb::module_& area, nb::class_<State>& state) {
         .def(
             "__init__",
             [](Bundles* self, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins) {
-                new (self) Bundles(codes_of(blocks, categorical, bins));
+                const Codes codes = codes_of(blocks, categorical, bins);
+                for (int c = 0; c < codes.columns; ++c) require(!codes.categorical[c], "only numbers can be joined");
+                require_within_bins(codes);
+                new (self) Bundles(codes);
             },
             nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(), nb::arg("bins").noconvert())
         .def_prop_ro("help", &Bundles::help);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/arrays.hpp"
+#include "common/codes.hpp"
 #include "mcboost/state.hpp"
 #include "mcboost/trees.hpp"
 
@@ -30,11 +31,23 @@ auto array_of(const Vector& values, std::initializer_list<size_t> shape) {
     return to_numpy(std::move(data), shape);
 }
 
+inline void require_bins(const In1<int32_t>& bins, std::size_t columns) {
+    require(bins.shape(0) == columns, "bins must have one value per column");
+    for (std::size_t j = 0; j < columns; ++j)
+        require(bins.data()[j] >= 1 && bins.data()[j] <= 255, "bins must lie in 1..255");
+}
+
 inline Codes codes_of(const In3<uint8_t>& blocks, const In1<uint8_t>& categorical, const In1<int32_t>& bins) {
     const auto columns = static_cast<int>(categorical.shape(0));
     require(blocks.shape(2) == 8 && blocks.shape(0) * 8 >= categorical.shape(0), "blocks must be (n_blocks, n, 8)");
-    require(bins.shape(0) == categorical.shape(0), "bins must have one value per column");
+    require_bins(bins, categorical.shape(0));
     return {blocks.data(), blocks.shape(1), columns, categorical.data(), bins.data()};
+}
+
+/// Tables of cells are as large as `bins` says: a code beyond them must not reach a kernel.
+inline void require_within_bins(const Codes& codes) {
+    const std::span<const int32_t> bins(codes.bins, static_cast<std::size_t>(codes.columns));
+    require(codes_fit(codes.blocks, codes.rows, bins, codes.categorical), "a code is beyond the bins of its column");
 }
 
 /// Null, or a share of each row: 0 leaves it out of the fit.

@@ -59,13 +59,20 @@ inline int cells_of(bool categorical, int bins) {
     return categorical ? 256 : bins + 1;
 }
 
+/// Gains that differ by less than this share of the sums they come from are equal but for rounding: the first one
+/// stays.
+inline constexpr double kRounding = 1e-12;
+
 template <typename Sums>
 struct Split {
     double gain = 0;
+    double noise = 0;  // what rounding may have done to the gain
     int column = -1, code = -1;
     bool side_left = true;  // for rules: which side stays covered
     Mask mask{};
     Sums left{};
+
+    bool better_than(const Split& other) const { return gain > other.gain + noise; }
 };
 
 /// A test drawn at random: a threshold between the smallest and the largest code of the rows, or a set of categories.
@@ -110,17 +117,21 @@ class Chooser {
     bool consider(Split<Sums>& best, const Sums& total, const Sums& left, int column, int code) const {
         const Sums right = difference(total, left);
         if (!large_enough(left) || !large_enough(right)) return false;
-        double gain = 0;
+        double gain = 0, noise = 0;
         bool side_left = true;
         if (rule_) {  // inside against everything outside, for either side of the test
             gain = score(left) + score(difference(everything, left));
             const double other = score(right) + score(difference(everything, right));
-            if (other > gain) gain = other, side_left = false;
+            if (other > gain * (1 + kRounding)) gain = other, side_left = false;
+            noise = kRounding * gain;
         } else {
-            gain = score(left) + score(right) - score(total);
+            gain = score(left) + score(right);
+            noise = kRounding * gain;
+            gain -= score(total);
         }
-        if (!(gain > best.gain)) return false;
+        if (!(gain > best.gain + noise)) return false;
         best.gain = gain;
+        best.noise = noise;
         best.column = column;
         best.code = code;
         best.side_left = side_left;

@@ -154,7 +154,7 @@ Split<Sums> Grower<Sums>::best_split(const Node<Sums>& node, uint64_t node_seed)
     }
     Split<Sums> best;
     for (auto& split : found)  // the first column among equals
-        if (split.gain > best.gain) best = std::move(split);
+        if (split.better_than(best)) best = std::move(split);
     return best;
 }
 
@@ -211,7 +211,7 @@ Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
         std::size_t pick = open.size();
         double gain = 1e-12;
         for (std::size_t k = 0; k < open.size(); ++k)
-            if (open[k].best.gain > gain) gain = open[k].best.gain, pick = k;
+            if (open[k].best.gain > gain * (1 + kRounding)) gain = open[k].best.gain, pick = k;
         if (pick == open.size()) break;
         const Node<Sums> node = std::move(open[pick]);
         const auto id = static_cast<int>(tree.column.size());

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "common/codes.hpp"
 #include "trees/parts.hpp"
 #include "trees/weigh.hpp"
 
@@ -17,6 +18,11 @@ namespace {
 
 void demand(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
+}
+
+void demand_codes(const In1<std::int32_t>& codes, std::size_t n_columns) {
+    demand(codes.shape(0) == n_columns, "codes must have one entry per column");
+    for (std::size_t j = 0; j < n_columns; ++j) demand(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
 }
 
 std::vector<std::int32_t> slots_of(In1<std::int32_t> nodes) {
@@ -56,7 +62,9 @@ nb::tuple bind_histograms(In3<std::uint8_t> blocks, std::size_t n_columns, In1<s
     demand(blocks.shape(2) == 8 && n_columns <= blocks.shape(0) * 8, "blocks must have shape (n_blocks, n_rows, 8)");
     demand(target.shape(0) == n && node_of_row.shape(0) == n && (!weight || weight->shape(0) == n),
            "target, weight and node_of_row must have one entry per row");
-    demand(codes.shape(0) == n_columns && classes >= 2, "codes must have one entry per column");
+    demand_codes(codes, n_columns);
+    demand(classes >= 2, "there must be two classes or more");
+    demand(codes_fit(blocks.data(), n, {codes.data(), n_columns}), "a code is beyond the codes of its column");
     for (std::size_t i = 0; i < n; ++i) demand(target(i) < classes, "a target code is not below the count of classes");
     Rows<std::int64_t> rows{blocks.data(),
                             n,
@@ -85,6 +93,7 @@ nb::object bind_choose(In1<std::int64_t> histogram, In1<std::int64_t> totals, in
     const std::size_t n_columns = codes.shape(0);
     demand(categorical.shape(0) == n_columns && monotone.shape(0) == n_columns && classes >= 2,
            "codes, categorical and monotone must have one entry per column");
+    demand_codes(codes, n_columns);
     Impurity impurity{static_cast<Phi>(phi), parameter, {}};
     if (impurity.phi == Phi::callback) impurity.user = user_phi(function);
     Options options;

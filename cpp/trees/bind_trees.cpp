@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "common/codes.hpp"
 #include "trees/bind_parts.hpp"
 #include "trees/grow.hpp"
 #include "trees/predict.hpp"
@@ -92,6 +93,7 @@ nb::dict bind_grow(In3<std::uint8_t> blocks, std::size_t n_columns, In1<std::uin
     demand(phi != static_cast<int>(Phi::callback) || !function.is_none(), "a user's phi needs its function");
     for (std::size_t i = 0; i < n; ++i) demand(target(i) < classes, "a target code is not below the count of classes");
     for (std::size_t j = 0; j < n_columns; ++j) demand(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
+    demand(codes_fit(blocks.data(), n, {codes.data(), n_columns}), "a code is beyond the codes of its column");
     Rows<Sum> rows{blocks.data(),
                    n,
                    n_columns,

@@ -393,3 +393,87 @@ def test_warnings_are_sentences_without_a_line_of_code(tmp_path):
     assert told.code == 0
     assert "permissible: categories never seen in fit: 'mars' in column 'region'" in told.err
     assert ".py" not in told.err
+
+
+def test_numbers_named_categorical_are_groups(tmp_path):
+    """Groups 1 and 3 against 0, 2 and 4: no single threshold parts them, one set of categories does."""
+    cells = [f"{i % 5},{i % 7},{'yes' if i % 5 in (1, 3) else 'no'}" for i in range(200)]
+    (tmp_path / "rows.csv").write_text("\n".join(["k,x,y", *cells]))
+    common = ("fit", "rows.csv", "-t", "y", "--model", "udt", "--rules", 2, "-o", "model.json")
+    for model, groups in ((("--categorical", "k"), True), ((), False)):
+        outcome = run(*common, *model, cwd=tmp_path)
+        assert outcome.code == 0, outcome
+        assert ("categorical: k" in outcome.out) == groups
+        fitted = pm.load(tmp_path / "model.json")
+        assert fitted.schema_.columns[0].kind == ("categorical" if groups else "numeric")
+        wrong = np.mean(
+            fitted.predict({"k": np.arange(5), "x": np.zeros(5)}) != np.array(["no", "yes", "no", "yes", "no"])
+        )
+        assert (wrong == 0) == groups
+    run(*common, "--categorical", "k", cwd=tmp_path)
+    assert run("predict", "model.json", "rows.csv", "-o", "out.csv", cwd=tmp_path).code == 0
+    assert list(pd.read_csv(tmp_path / "out.csv")["prediction"]) == list(pd.read_csv(tmp_path / "rows.csv")["y"])
+    said = json.loads(
+        run(
+            "compare",
+            "rows.csv",
+            "-t",
+            "y",
+            "--models",
+            "udt",
+            "--rules",
+            2,
+            "--cv",
+            3,
+            "--json",
+            "--categorical",
+            "k",
+            cwd=tmp_path,
+        ).out
+    )
+    assert said["contenders"]["udt"]["error"]["mean"] == 0
+    assert refused(
+        run("fit", "rows.csv", "-t", "y", "-m", "boundary", "--categorical", "k", cwd=tmp_path), 2, "--categorical"
+    )
+
+
+def test_predict_tells_of_unseen_categories_by_column_and_number(tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    run("fit", "customers.csv", "--target", "churned", "--model", "udt", "-o", "model.json", cwd=tmp_path)
+    rows = ["customer;region;age;churned"]
+    rows += [f"C{i};{'mars' if i % 10 == 0 else 'north'};30;no" for i in range(70_000)]  # two chunks
+    (tmp_path / "new.csv").write_text("\n".join(rows))
+    told = run_process("predict", "model.json", "new.csv", "-o", "out.csv", cwd=tmp_path)
+    assert told.code == 0
+    assert told.err == (
+        "permissible: column 'region' has a category that no row of fit had in 7000 rows, the first of them 'mars'; "
+        "it counts as different from every known category.\n"
+    )
+    (tmp_path / "known.csv").write_text("\n".join([rows[0], rows[2], "C1;;30;no"]))
+    assert run("predict", "model.json", "known.csv", "-o", "out.csv", cwd=tmp_path).err == ""
+
+
+def test_the_standard_output_may_be_named(folder, model, tmp_path):
+    """Through a pipe it gets the rows and nothing else, as it does without a name."""
+    assert run("predict", model, folder / "tumours.csv", "-o", tmp_path / "out.csv").code == 0
+    told = run_process("predict", model, folder / "tumours.csv", "-o", "/dev/stdout")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (tmp_path / "out.csv").read_text()
+
+
+def test_cells_are_copied_to_the_output_as_they_are(tmp_path):
+    """The output is read back by programs: nothing is escaped for spreadsheets, nothing is lost."""
+    cells = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2", 'say "hi", you', "tab\tand\nline", "'quoted"]
+    x = {"x": np.arange(40.0)}
+    labels = np.where(x["x"] > 20, "=1+1", "-no")
+    pm.save(pm.UDTClassifier(max_leaves=2).fit(x, labels), tmp_path / "model.json")
+    with (tmp_path / "new.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "x"])
+        writer.writerows([[cell, place * 6] for place, cell in enumerate(cells)])
+    outcome = run("predict", "model.json", "new.csv", "--keep", "id", "-o", "out.csv", cwd=tmp_path)
+    assert outcome.code == 0, outcome
+    with (tmp_path / "out.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [row["id"] for row in found] == cells
+    assert {row["prediction"] for row in found} == {"=1+1", "-no"}

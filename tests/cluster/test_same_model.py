@@ -10,7 +10,7 @@ import pytest
 from dask import delayed
 
 import permissible as pm
-from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
+from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier, estimators
 from tests.cluster.machines import workers
 from tests.distributed.rows_in_parts import document, make
 
@@ -160,3 +160,28 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence(client, data):
         ULSClassifier(transport="pigeon").fit(frame, y)
     with pytest.raises(ValueError, match="at least two classes"):
         fitter.fit(dd.from_pandas(frame, npartitions=2), dd.from_pandas(y * 0, npartitions=2))
+
+
+def test_partitions_that_change_between_the_passes_are_refused(client, data, tmp_path, monkeypatch):
+    frame = data[0].assign(label=data[1])[:400]
+    paths = [str(tmp_path / name) for name in ("one.csv", "two.csv")]
+    for path in paths:
+        frame.to_csv(path, index=False)
+    model = UDTClassifier(client=client, max_leaves=3)
+    assert model.fit(paths, target="label").classes_.tolist() == [0, 1]
+    survey = estimators.survey_of_all
+
+    def survey_and_change(*given):
+        found = survey(*given)
+        frame.assign(count=frame["count"] + 1).to_csv(paths[1], index=False)
+        return found
+
+    monkeypatch.setattr(estimators, "survey_of_all", survey_and_change)
+    with pytest.raises(ValueError, match=r"^`batches` must be the same rows in both passes"):
+        model.fit(paths, target="label")
+
+
+def test_a_continuous_target_is_refused_on_a_cluster_as_in_memory(client, data):
+    frame = data[0][["count"]].assign(label=np.linspace(0, 1, len(data[0])))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        UDTClassifier(client=client).fit(dd.from_pandas(frame, npartitions=2, sort=False), "label")

@@ -89,7 +89,8 @@ def test_a_reopened_folder_is_the_same_data_set(frame, tmp_path):
 
 def test_an_incomplete_folder_is_refused(frame, tmp_path):
     BinnedDataset.from_batches([frame], target="label", directory=tmp_path)
-    with (tmp_path / "codes.u1").open("r+b") as file:
+    (codes,) = tmp_path.glob("blocks-*/codes.u1")
+    with codes.open("r+b") as file:
         file.truncate(100)
     with pytest.raises(ValueError, match=r"`directory` must be a complete data set"):
         BinnedDataset.open(tmp_path)
@@ -107,5 +108,26 @@ def test_bad_sources_are_refused_in_one_sentence(frame):
         BinnedDataset.from_batches([frame[frame["label"] == "no"]], target="label")
     with pytest.raises(ValueError, match="at least one row"):
         BinnedDataset.from_batches([frame[:0]], target="label")
-    with pytest.raises(ValueError, match="finite weights that are not negative"):
-        BinnedDataset.from_batches([frame.assign(weight=-1.0)], target="label", weight="weight")
+    for weight in (-1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match=rf"finite weights that are not negative, got {weight}"):
+            BinnedDataset.from_batches([frame.assign(weight=weight)], target="label", weight="weight")
+    with pytest.raises(TypeError, match=r"`weight` must be a column of finite weights"):
+        BinnedDataset.from_batches([frame.assign(weight="a")], target="label", weight="weight")
+    with pytest.raises(ValueError, match=r"`weight` must be of a sum between"):
+        BinnedDataset.from_batches([frame.assign(weight=1e300)], target="label", weight="weight")
+    with pytest.raises(ValueError, match="tables with a column to learn from"):
+        BinnedDataset.from_batches([frame[["label"]]], target="label")
+    for name, given in (("target", "y"), ("weight", "w")):
+        batch = {"x": np.arange(4.0), "y": np.arange(4) % 2, "w": np.ones(4)}
+        batch[given] = batch[given][:3]
+        with pytest.raises(ValueError, match=rf"`{name}` must be a column of 4 rows, as the others, got one of 3"):
+            BinnedDataset.from_batches([batch], target="y", weight="w")
+
+
+def test_labels_that_a_file_cannot_hold_are_refused_and_large_integers_are_kept():
+    with pytest.raises(TypeError, match="text, integers or truth values, got labels represented as bytes"):
+        BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [b"a", b"b"]}], target="y")
+    with pytest.raises(ValueError, match="labels that 64 bits hold"):
+        BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [10**400, 2**60]}], target="y")
+    made = BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [2**60 + 1, 2**60]}], target="y")
+    assert made.classes.tolist() == [2**60, 2**60 + 1]

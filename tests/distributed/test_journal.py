@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import permissible as pm
+from permissible import losses
 from permissible.dask import ULSClassifier
 from permissible.distributed.dataset import BinnedDataset
-from permissible.distributed.journal import Journal
+from permissible.distributed.journal import Journal, fingerprint
 from permissible.distributed.transport import SerialTransport
 from tests.distributed.rows_in_parts import InParts, document, make
 
@@ -23,7 +25,7 @@ SCRIPT = """
 import os, signal, sys
 from permissible.dask import ULSClassifier
 from permissible.distributed.dataset import BinnedDataset
-from permissible.distributed.journal import Journal
+from permissible.distributed.journal import Journal, fingerprint
 
 write, left = Journal.write, [int(sys.argv[3])]
 
@@ -119,3 +121,81 @@ def test_the_journal_of_another_fit_is_refused(tmp_path):
         ULSClassifier(checkpoint=tmp_path / "journal", **CLASSIC).fit(data)
     with pytest.raises(ValueError, match="`random_state` must be None or an integer where a checkpoint is kept"):
         ULSClassifier(checkpoint=os.devnull, random_state=np.random.RandomState(0)).fit(data)
+
+
+def stopped_fit(data, journal, monkeypatch, **settings):
+    """Leave the checkpoint of a fit that was stopped."""
+    write, left = Journal.write, [2]
+
+    def stop(self):
+        write(self)
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            ULSClassifier(checkpoint=journal, checkpoint_every=1, **{**CLASSIC, **settings}).fit(data)
+    assert journal.exists()
+
+
+def other_data(frame, y):
+    """Tables of as many rows, with the same columns and classes, and one thing that differs."""
+    value, label, weight = frame.copy(), y.copy(), pd.Series(1.0, index=y.index)
+    value.loc[5, "real"] = 0.25
+    label.loc[5] = 1 - label.loc[5]
+    weight.loc[5] = 3.0
+    return {"a value": (value, y, None), "a label": (frame, label, None), "a weight": (frame, y, weight)}
+
+
+@pytest.mark.parametrize("differs", ["a value", "a label", "a weight", "the bins"])
+def test_other_data_of_the_same_size_do_not_resume(tmp_path, monkeypatch, differs):
+    frame, y = make(400)
+    weight = pd.Series(1.0, index=y.index)
+    weight.loc[:20] = 2.0
+    first = BinnedDataset.from_batches([frame.assign(label=y, w=weight)], target="label", weight="w")
+    stopped_fit(first, tmp_path / "journal", monkeypatch)
+    left = (tmp_path / "journal").read_bytes()
+    found = other_data(frame, y).get(differs, (frame, y, None))
+    changed = found[0].assign(label=found[1], w=weight if found[2] is None else found[2] * weight)
+    options = {"max_bins": 20} if differs == "the bins" else {}
+    second = BinnedDataset.from_batches([changed], target="label", weight="w", **options)
+    with pytest.raises(ValueError, match="the checkpoint of this very fit"):
+        ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **CLASSIC).fit(second)
+    assert (tmp_path / "journal").read_bytes() == left
+    turned = changed if differs == "the bins" else frame.assign(label=y, w=weight)
+    same = BinnedDataset.from_batches([turned.iloc[200:], turned.iloc[:200]], target="label", weight="w")
+    resumed = ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **CLASSIC).fit(same)
+    assert document(resumed, tmp_path) == document(pm.ULSClassifier(**CLASSIC).fit(first), tmp_path)
+
+
+def test_another_phi_of_the_same_name_does_not_resume(tmp_path, monkeypatch):
+    data = dataset(tmp_path / "data")
+    one = losses.from_phi(lambda p: 2 * np.sqrt(p * (1 - p)), name="own")
+    other = losses.from_phi(lambda p: 4 * p * (1 - p), name="own")
+    short = {"n_rules": 3, "max_literals": 1, "early_stopping": False}
+    stopped_fit(data, tmp_path / "journal", monkeypatch, loss=one, **short)
+    with pytest.raises(ValueError, match="the checkpoint of this very fit"):
+        ULSClassifier(checkpoint=tmp_path / "journal", **{**CLASSIC, "loss": other, **short}).fit(data)
+
+
+def test_settings_are_told_apart_to_the_last_digit():
+    costs = np.full((40, 40), 1 / 3)
+    nearly = costs.copy()
+    nearly[20, 20] = np.nextafter(1 / 3, 1)
+    assert repr(costs) == repr(nearly)
+    assert fingerprint(costs) == fingerprint(costs.copy()) != fingerprint(nearly)
+    functions = [eval(text) for text in ("lambda x: x + 1", "lambda x: x + 1", "lambda x: x + 2", "lambda x: x * 1")]
+    assert fingerprint(functions[0]) == fingerprint(functions[1])
+    assert len({fingerprint(function) for function in functions}) == 3
+
+
+def test_a_checkpoint_is_a_file(tmp_path):
+    """A pipe would be waited for, and a device would go with the end of the fit."""
+    data = dataset(tmp_path / "data")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="`checkpoint` must be the name of a file"):
+            ULSClassifier(checkpoint=path, **CLASSIC).fit(data)
+    assert (tmp_path / "pipe").is_fifo()

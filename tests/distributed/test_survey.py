@@ -103,3 +103,18 @@ def test_parts_that_disagree_on_a_kind_are_refused_by_name():
     survey.add(read({"c": np.array([1.0, 2.0])}))
     with pytest.raises(ValueError, match=r"`X\['c'\]` must be of one kind throughout"):
         survey.add(read({"c": np.array(["red"])}))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_weights_that_differ_are_seen_wherever_the_parts_are_cut(cut):
+    """Also where the first part has one weight only and the second that one and others."""
+    weights = np.array([1.0, 1.0, 1.0, 2.0, 3.0])
+    table, parts = read({"x": np.arange(5.0)}), []
+    for first, last in ((0, cut), (cut, 5)):
+        parts.append((table.take(np.arange(first, last)), weights[first:last]))
+    for ordered in (parts, parts[::-1]):
+        assert len(survey_of(ordered).weights) == 2
+        merged = Survey()
+        for part in ordered:
+            merged.merge(survey_of([part]))
+        assert len(merged.weights) == 2

@@ -28,15 +28,29 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
         {"n_rules": 6, "loss": "matsushita", "max_literals": 2, "fit_intercept": False, "early_stopping": False},
         {"n_rules": 6, "max_literals": 2, "scheme": "corrective", "l2": 3.0, "beam": 20},
         {"n_rules": 6, "max_literals": 2, "scheme": 3, "early_stopping": False},
+        {
+            "n_rules": 6,
+            "loss": "logcosh",
+            "scheme": "corrective",
+            "l2": 0.0,
+            "early_stopping": False,
+            "max_literals": 1,
+        },
+        {"n_rules": 6, "loss": "exponential", "scheme": 2, "l2": 0.0, "early_stopping": False, "max_literals": 1},
     ],
 )
 def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("permissible.estimators.uls_settings.UNSEEN", 1.0)  # a sampled search of few rows, for speed
     frame, y = make(900)
     whole = frame.assign(label=y)
     dataset = BinnedDataset.from_batches([whole[:333], whole[333:340], whole[340:]], target="label")
     settings = {"random_state": 0, **settings}
-    same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y))
+    parts, memory = ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y)
+    same_model(parts, memory)
+    assert parts.certificate_.surrogate == memory.certificate_.surrogate
+    assert parts.certificate_.largest_edge == memory.certificate_.largest_edge
+    assert parts.certificate_.gradient_norm == memory.certificate_.gradient_norm
 
 
 @pytest.mark.parametrize("large", [False, True])

@@ -37,7 +37,7 @@ def test_one_boundary_at_one_half_is_the_support_vector_machine(data):
     X, y = data
     alpha = 1e-2
     ours = BoundaryClassifier(alpha=alpha, tol=1e-10).fit(X, y)
-    # MATH 8.2: lambda_svm = 4 ln2 lambda and w = 2 ln2 w_svm; LIBSVM's C is 1 / (lambda_svm n).
+    # mathematics.md, section 8.2: lambda_svm = 4 ln2 lambda and w = 2 ln2 w_svm; LIBSVM's C is 1 / (lambda_svm n).
     peer = SVC(kernel="linear", C=1 / (4 * np.log(2) * alpha * len(y)), tol=1e-9).fit(X, y)
     scale = 2 * np.log(2)
     np.testing.assert_allclose(ours.coef_, scale * peer.coef_, rtol=1e-5)

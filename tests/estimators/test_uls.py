@@ -339,6 +339,7 @@ def test_certificate_holds_theorem_2(breast):
         ({"features": "words"}, "`features` must be"),
         ({"l2": -1.0}, "`l2` must be"),
         ({"search_fraction": 0.0}, "`search_fraction` must be"),
+        ({"search_fraction": 0.5}, "`search_fraction` must be 1.0 or .* in runs of 512 and might see none"),
         ({"early_stopping": "maybe"}, "`early_stopping` must be"),
     ],
 )

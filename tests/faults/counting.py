@@ -15,7 +15,8 @@ PROMISES = {
 }
 
 
-def pytest_terminal_summary(terminalreporter):
+def summary(terminalreporter):
+    """Print passed, failed and skipped cases of each promise."""
     counts: Counter[tuple[str, str]] = Counter()
     for outcome in ("passed", "failed", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):

@@ -226,4 +226,6 @@ def test_rows_separated_so_far_that_every_weight_vanishes_are_fitted():
     with pytest.warns(ConvergenceWarning, match="separate the classes"):
         model.fit(X, y)
     assert model.predict(X).tolist() == [0, 0, 1]
-    assert model.certificate_.largest_edge == 0
+    margin = np.array([-1.0, -1.0, 1.0]) * model.decision_function(X)
+    assert model.certificate_.surrogate == pytest.approx(np.mean(np.exp(-margin)), rel=1e-9)
+    assert 0 <= model.certificate_.largest_edge <= 1

@@ -36,6 +36,21 @@ def tables(draw, missing=True, classes=3):
     return X.reshape(n_rows, n_columns), y, None if weight is None else np.array(weight)
 
 
+def sensible(estimator):
+    """The estimator with the parameters that its other settings do not use at their defaults: those would be refused."""
+    given, idle = estimator.get_params(), []
+    if isinstance(estimator, pm.ULSClassifier):
+        idle = ["scheme"] if given["features"] == "tree" else ["learning_rate"] if given["scheme"] != "classic" else []
+    elif isinstance(estimator, pm.UDTClassifier):
+        idle = [] if given["pruning"] == "cv" else ["pruning_folds"]
+    elif isinstance(estimator, pm.BoundaryClassifier):
+        idle = [] if given["fit_intercept"] else ["penalize_intercept"]
+    elif given["learner"] != "tree":
+        idle = ["max_leaves", "l2"] if given["learner"] == "linear" else ["max_leaves"]
+    usual = type(estimator)().get_params()
+    return estimator.set_params(**{name: usual[name] for name in idle})
+
+
 ULS = st.builds(
     pm.ULSClassifier, loss=st.one_of(LOSSES, st.just("exponential")), n_rules=st.integers(1, 6),
     max_literals=st.integers(1, 3),
@@ -64,10 +79,10 @@ MCBOOST = st.builds(
     early_stopping=st.sampled_from([None, "cost", "surrogate"]), random_state=st.integers(0, 3),
 )  # fmt: skip
 SUBJECTS = {
-    "uls": (ULS, tables()),
-    "udt": (UDT, tables()),
-    "boundary": (BOUNDARY, tables(False, 2)),
-    "mcboost": (MCBOOST, tables()),
+    "uls": (ULS.map(sensible), tables()),
+    "udt": (UDT.map(sensible), tables()),
+    "boundary": (BOUNDARY.map(sensible), tables(False, 2)),
+    "mcboost": (MCBOOST.map(sensible), tables()),
 }
 GENTLE = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large], "deadline": None}
 

@@ -10,7 +10,7 @@ SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 WIDTH = 390
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
+    pytest.mark.needs("chromium"),
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no built documentation: run `make docs` first"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

@@ -111,6 +111,22 @@ def test_measured_sums_are_those_of_the_formula(name):
     np.testing.assert_allclose(rows.scores(), score, atol=1e-12)
 
 
+@pytest.mark.parametrize("two_values", [False, True])
+def test_without_curvature_the_cut_of_the_largest_edge_is_found(two_values):
+    sums = np.zeros((2, 1 + two_values, 256), dtype=np.int64)
+    sums[0, 0, :4], sums[1, 0, :4] = [5, -4, -3, 2], [30, -20, -20, 10]
+    layout = np.array([[0, 4, 0], [0, 4, 0]], dtype=np.int32)
+    total = 0 if two_values else 1
+    unit = 1.0 if two_values else 0.0
+    found = kernels.best_literals(layout, sums, two_values, 0.0, 1.0, unit, 0, total, False, [])
+    gains = [decrease for decrease, *_ in found]
+    expected = [reference.best_cut(column, 4, 0.0, (1.0, unit), two_values) for column in sums]
+    assert gains == [gain for gain, _ in expected]
+    assert all(np.isfinite(gains))
+    assert gains[1] > gains[0]
+    assert [literal[2] for *_, literal in found] == [code for _, code in expected] == [0, 0]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 255), st.booleans())
 def test_the_best_cut_is_the_best_of_all(seed, n_bins, two_values):
@@ -141,8 +157,8 @@ def test_patterns_and_their_system():
         assert np.array_equal(bits, expected[0])
         assert np.array_equal(weight, expected[1])
     first, second = rng.normal(size=len(bits)), rng.random(len(bits))
-    system = reference.pattern_system(bits, first, second)
-    for found, expected in zip(kernels.pattern_system(bits, first, second), system, strict=True):
+    for name, derivatives in (("pattern_gradient", first), ("pattern_hessian", second)):
+        found, expected = (getattr(module, name)(bits, derivatives) for module in (kernels, reference))
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
-from permissible import ULSClassifier
+from permissible import ULSClassifier, losses
 from permissible.losses.bags import BAGS
 
 
@@ -60,3 +61,61 @@ def test_history_has_the_training_error_of_the_model(rows):
     X, y = rows
     model = ULSClassifier.plain("F2", n_rules=7, max_literals=2).fit(X, y)
     assert model.history_["train_error"][-1] == pytest.approx(np.mean(model.predict(X) != y), abs=1e-12)
+
+
+def played(flavour, X, y, n_rounds):
+    """The flavour in NumPy, one literal on yes-or-no columns, from the text of [N] section 6: the phi of each round, and H."""
+    sign, H = np.where(y == 1, 1.0, -1.0), np.zeros(len(y))
+    rules = np.where(X <= 0.5, 1.0, -1.0)
+    theta, chosen = np.zeros(X.shape[1]), []
+    for _ in range(n_rounds):
+        proposals = []
+        for name in BAGS[flavour]:
+            loss = losses.get(name)
+            weight = np.asarray(loss.weight(sign * H))
+            edges = np.abs((sign * weight) @ rules)
+            best = int(np.argmax(edges))
+            h = rules[:, best]
+
+            def slope(step, loss=loss, h=h, H=H):
+                return float((sign * h) @ np.asarray(loss.weight(sign * (H + step * h))))
+
+            reach = 1.0
+            while slope(reach) > 0 or slope(-reach) < 0:
+                reach *= 2.0
+            step = brentq(slope, -reach, reach, xtol=1e-13, rtol=1e-13)
+            risk = np.mean(np.where(H + step * h >= 0, 1, 0) != y)
+            proposals.append((name, best, step, edges[best] / weight.sum(), risk))
+        taken = (
+            max(proposals, key=lambda p: round(p[3], 7))
+            if flavour.startswith("E")
+            else min(proposals, key=lambda p: round(p[4], 9))
+        )
+        name, best, step = taken[:3]
+        theta[best] += step
+        shrink = max(1.0, np.abs(theta).sum()) if name == "squared" else 1.0
+        theta /= shrink
+        H = rules @ theta
+        chosen.append(name)
+    return chosen, H
+
+
+@pytest.mark.parametrize("flavour", ["F1", "F2", "E1", "E2"])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_round_chooses_as_an_independent_implementation(flavour, seed):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(0, 2, (150, 7)).astype(float)
+    y = (generator.random(150) < 1 / (1 + np.exp(-(X - 0.5) @ generator.normal(size=7) * 2.5))).astype(int)
+    chosen, score = played(flavour, X, y, 6)
+    model = ULSClassifier.plain(flavour, n_rules=6, max_literals=1).fit(X, y)
+    assert model.history_["loss"].tolist() == chosen
+    np.testing.assert_allclose(model.decision_function(X), score, atol=1e-6)
+
+
+def test_without_curvature_the_largest_edge_wins_so_E1_takes_phi_B():
+    # In the fourth round every score is beyond the limit of phi_B: no row has curvature.
+    generator = np.random.default_rng(1)
+    X = generator.integers(0, 2, (150, 7)).astype(float)
+    y = (generator.random(150) < 1 / (1 + np.exp(-(X - 0.5) @ generator.normal(size=7) * 2.5))).astype(int)
+    model = ULSClassifier.plain("E1", n_rules=4, max_literals=1).fit(X, y)
+    assert model.history_["loss"].tolist() == ["mu", "mu", "logistic", "squared"]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from permissible import losses
+from permissible.losses.power import power_inverse
 from tests import phi_referee as referee
 
 CASES = [
@@ -108,3 +109,11 @@ def test_shape_is_kept_and_a_scalar_gives_a_float(name):
         assert np.array_equal(method(wide), method(wide.ravel()[::-1])[::-1].reshape(100, 500))
         assert np.array_equal(method(wide), [method(row) for row in wide])
         assert np.array_equal(method(wide.T), method(wide).T)
+
+
+@pytest.mark.parametrize("u", [1e-6, 0.01, 0.25, 0.5, 0.9, 0.999999])
+def test_the_newton_iterations_of_the_power_link_end_long_before_their_limit(u, monkeypatch):
+    x = -np.concatenate(([0.0], 10.0 ** np.linspace(-300, 300, 2001), np.linspace(0, 5, 501)))
+    within = power_inverse(x, u)
+    monkeypatch.setattr("permissible.losses.power.STEPS", 30)
+    assert np.array_equal(within, power_inverse(x, u))

@@ -5,7 +5,7 @@ from permissible.losses.bags import BAGS
 
 
 def test_E22_the_bag_of_F_star_has_five_functions():
-    # [I] says five and lists four; they are those of Table 1 and the power function ([N] section 5)
+    # [I] says five and lists four; they are those of Table 1 and the power function ([N] section 6)
     assert len(BAGS["F*"]) == 5
     assert set(BAGS["F*"]) == set(BAGS["F1"]) | set(BAGS["F2"])
 

@@ -1,4 +1,4 @@
-"""SQL for PostgreSQL, run in a server of its own on a socket in a temporary folder; skipped where none is installed."""
+"""SQL for PostgreSQL, run in a server of its own on a socket in a temporary folder."""
 
 import csv
 import io
@@ -18,23 +18,22 @@ from permissible.models.actions import Actions
 from permissible.models.cards import scorecard
 from permissible.models.dialects import dialect
 from permissible.models.sql import select
+from tests import programs
 from tests.models.random_models import rows_of, rule_models, table_for
 
 HARD = Actions("cuts", ("no", "yes"), (0.5,), (0.0,), cut_goes_up=True, by_score=True)
 TYPES = {"numeric": "DOUBLE PRECISION", "boolean": "BOOLEAN", "categorical": "TEXT"}
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-WHERE = shutil.which("initdb") or (str(PROGRAMS[-1] / "initdb") if PROGRAMS else None)
 NAME_BYTES = 63
 """PostgreSQL cuts longer names."""
 
-pytestmark = pytest.mark.skipif(WHERE is None, reason="no PostgreSQL server is installed (apt-get install postgresql)")
+pytestmark = pytest.mark.needs("postgresql")
 
 
 class Server:
     """A server that nobody else can reach: its socket lies in its own folder, it listens on no port."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.programs = folder, Path(WHERE).resolve().parent
+        self.folder, self.programs = folder, Path(programs.postgresql()).resolve().parent
         self.user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
         if self.user:
             shutil.chown(folder, self.user)

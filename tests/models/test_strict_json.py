@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permissible.models.node import Node
-from permissible.models.strict_json import MAX_DEPTH, dump, number, parse
+from permissible.models.strict_json import MAX_DEPTH, _object, dump, number, parse
 
 plain = st.recursive(
     st.none()
@@ -80,3 +80,23 @@ def test_odd_text_is_refused_in_one_sentence(text, reason):
 def test_a_refusal_names_the_place(value, ask, sentence):
     with pytest.raises(ValueError, match=sentence):
         ask(Node(value, "place"))
+
+
+class CountedKey(str):
+    """A key that counts how often keys are compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedKey.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_repeated_key_is_found_with_a_few_comparisons_a_key():
+    """Wherever it stands: a hostile file must not cost the square of its length."""
+    pairs = [(CountedKey(f"k{i}"), 1) for i in range(5000)] + [(CountedKey("last"), 1), (CountedKey("last"), 2)]
+    CountedKey.compared = 0
+    with pytest.raises(ValueError, match=r"it says 'last' twice in one object"):
+        _object(pairs)
+    assert CountedKey.compared < 10 * len(pairs)

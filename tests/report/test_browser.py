@@ -13,7 +13,7 @@ from tests.report.pages import mixed_rows, models
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
+    pytest.mark.needs("chromium"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 NAMES = ["rules", "rules, matsushita", "rules of three classes", "tree", "linear", "additive"]

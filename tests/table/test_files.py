@@ -150,6 +150,25 @@ def test_bytes_that_are_no_text_and_broken_archives_are_refused(tmp_path):
             read_file(tmp_path / name)
 
 
+def test_integers_that_float64_joins_are_refused_where_they_are_names(tmp_path):
+    path = write(tmp_path, "a.csv", "id,n\n9007199254740993,1\n9007199254740992,0\n5,1\n")
+    assert read_file(path).schema.columns[0].kind == "numeric"
+    with pytest.raises(FileError, match="as integers or as text"):
+        read_file(path, categorical=["id"])
+    pyarrow.parquet.write_table(pa.table({"id": [2**53 + 1, 2**53]}), tmp_path / "a.parquet")
+    with pytest.raises(FileError, match=r"column 'id' of .* must hold integers that float64 tells apart"):
+        read_file(tmp_path / "a.parquet")
+
+
+def test_a_dictionary_of_dates_is_refused_as_dates_are(tmp_path):
+    dates = pa.array([0, 86_400_000], pa.date64())
+    for number, column in enumerate((dates, dates.dictionary_encode())):
+        path = tmp_path / f"{number}.arrow"
+        pyarrow.feather.write_feather(pa.table({"t": column}), path, compression="uncompressed")
+        with pytest.raises(FileError, match=r"column 't' of .* must hold numbers, truth values or text, got date64"):
+            read_file(path)
+
+
 def test_a_file_to_predict_on_is_held_against_the_columns_of_fit(tmp_path):
     schema = read({"n": [1.0, 2.0], "c": ["a", "b"], "b": [True, False]}).schema
     path = write(tmp_path, "new.csv", "c,extra,n,b\nb,1,2,0\nz,1,,true\nz,1,3,\n")

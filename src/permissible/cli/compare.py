@@ -58,6 +58,7 @@ def command(
             seed,
             jobs,
             tuple(settings or ()),
+            tuple(options.listed(categorical)),
         )
         for model in options.listed(models)
         for loss in cast("list[str | None]", options.listed(losses) or [None])

@@ -30,6 +30,7 @@ def command(
 
     from permissible.cli.errors import UseError
     from permissible.cli.loading import load_model
+    from permissible.cli.writing import is_standard_output
     from permissible.models.atomic import write
 
     if format_name not in FORMATS:
@@ -41,7 +42,8 @@ def command(
         typer.echo(content)
     else:
         write(output, content)
-        typer.echo(f"The {format_name} is in {output}.")
+        if not is_standard_output(output):
+            typer.echo(f"The {format_name} is in {output}.")
 
 
 def _rendered(fitted: Any, format_name: str, table: str, dialect: str, keep: list[str]) -> Any:

@@ -55,9 +55,8 @@ def command(
     from permissible.cli.learner import Learner
     from permissible.cli.rows import FileOptions, training_file
 
-    learner = Learner(
-        model, loss, rules, literals, compact, boundaries, reject_cost, cost_matrix, seed, jobs, tuple(settings or ())
-    )
+    chosen = tuple(settings or ()), tuple(options.listed(categorical))
+    learner = Learner(model, loss, rules, literals, compact, boundaries, reject_cost, cost_matrix, seed, jobs, *chosen)
     decision = learner.decision()
     left_out = [*options.listed(drop), *options.listed(id_columns)]
     if out_of_core is not None:
@@ -71,7 +70,7 @@ def command(
             "--missing": missing,
         }
         learn_from_folder(
-            learner, decision, data, out_of_core, target, weight, left_out, options.listed(categorical), output, json,
+            learner, decision, data, out_of_core, target, weight, left_out, options.listed(id_columns), output, json,
             [name for name, value in wanted.items() if value],
         )  # fmt: skip
         return

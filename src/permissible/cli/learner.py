@@ -28,6 +28,7 @@ class Learner:
     seed: int = 0
     jobs: int = 1
     settings: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
 
     def estimator(self, classes: list[Any] | None = None) -> Any:
         """The estimator, not yet fitted."""
@@ -69,6 +70,10 @@ class Learner:
 
     def _parameters(self, classes: list[Any] | None) -> dict[str, Any]:
         parameters: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
+        if self.categorical:
+            if self.model == "boundary":
+                raise UseError("--categorical is for rules and trees, got --model boundary, which takes numbers alone.")
+            parameters["categorical"] = list(self.categorical)
         if self.model == "boundary":
             cuts = self._numbers(self.boundaries) if self.boundaries else [0.5]
             if self.reject_cost is not None and not self.boundaries:

@@ -31,21 +31,27 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.loading import load_model, schema_of
+    from permissible.cli.notices import Notices
     from permissible.cli.rows import FileOptions, chunks_of
-    from permissible.cli.writing import open_output
+    from permissible.cli.writing import is_standard_output, open_output
 
     fitted = load_model(model)
     file_options = FileOptions(delimiter, no_header, missing)
     kept = options.listed(keep) or [name for name in _identifiers(fitted) if name in file_options.open(data).names]
-    n_rows = 0
+    n_rows, notices = 0, Notices(schema_of(fitted))
     with show.progress("rows", json or output is None) as tick, open_output(output) as write:
         for asked, extra in chunks_of(data, file_options, schema_of(fitted), dict.fromkeys(kept, "text")):
-            write({**extra, **answers(fitted, asked)})
+            with notices.chunk(asked):
+                answered = answers(fitted, asked)
+            write({**extra, **answered})
             n_rows += len(next(iter(asked.values())))
             tick(n_rows)
-    if json and output is not None:
+    notices.tell()
+    if output is None or is_standard_output(output):
+        return
+    if json:
         show.as_json({"rows": n_rows, "output": str(output), "columns": [*kept, *answer_names(fitted)]})
-    elif output is not None:
+    else:
         show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
@@ -61,14 +67,10 @@ def answer_names(fitted: Any) -> list[str]:
 
 def answers(fitted: Any, asked: Any) -> dict[str, Any]:
     """Prediction, probabilities and, where the model has one, the decision of each row."""
-    import warnings
-
     import numpy as np
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a category that was never seen is told of once, not once a chunk
-        proba = fitted.predict_proba(asked)
-        predicted = fitted.predict(asked)
+    proba = fitted.predict_proba(asked)
+    predicted = fitted.predict(asked)
     found = dict(zip(answer_names(fitted), [predicted, *proba.T], strict=False))
     decision = getattr(fitted, "decision_", None)
     if decision is not None:

@@ -1,6 +1,6 @@
 """Rows for learning and for asking: which columns of a file are features, and their values in the form the library reads."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from permissible.cli.errors import UseError
 from permissible.cli.options import listed
 from permissible.cli.show import many
+from permissible.distributed.batches import typed_labels
 from permissible.table.files import Chunk, Source, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.source import whole
@@ -55,41 +56,74 @@ def training_file(
 ) -> TrainingFile:
     """Read a file to learn from."""
     source = options.open(path)
-    for name in (target, *categorical, *left_out, *([weight] if weight else [])):
-        require(name, source.names, path)
+    features = features_of(source, path, target, categorical, left_out, weight)
     kinds = source.kinds()
-    features = [name for name in source.names if name not in {target, weight, *left_out}]
-    if not features:
-        raise UseError(f"{path} must have a column to learn from besides the target {target!r}, got none.")
-    for name in categorical:
-        if name not in features:
-            raise UseError(f"--categorical must name columns to learn from, got {name!r}, which is left out.")
     wanted = {name: kinds[name] for name in (*features, target)}
     if weight:
         wanted[weight] = "number"
     columns = whole(source, wanted)
     labels = as_labels(columns.pop(target), kinds[target], target, path)
     weights = columns.pop(weight) if weight else None
-    grouped = {name: as_categories(columns[name], kinds[name]) for name in categorical}
-    shown = {name: "categorical" if name in grouped else _WORDS[kinds[name]] for name in features}
-    names = [name for name in features if name not in grouped and kinds[name] == "text" and identifies(columns[name])]
-    if len(names) < len(features):
-        shown |= dict.fromkeys(names, IDENTIFIER)
-        columns = {name: values for name, values in columns.items() if name not in names}
-    return TrainingFile({**columns, **grouped}, labels, weights, shown, target)
+    names = identifiers([columns], features, kinds, categorical)
+    shown = kinds_shown(features, kinds, categorical, names)
+    return TrainingFile({n: v for n, v in columns.items() if n not in names}, labels, weights, shown, target)
+
+
+def features_of(
+    source: Source, path: Path, target: str, categorical: Sequence[str], left_out: Sequence[str], weight: str | None
+) -> list[str]:
+    """The columns to learn from; every column that an option names must be there."""
+    for name in (target, *categorical, *left_out, *([weight] if weight else [])):
+        require(name, source.names, path)
+    features = [name for name in source.names if name not in {target, weight, *left_out}]
+    if not features:
+        raise UseError(f"{path} must have a column to learn from besides the target {target!r}, got none.")
+    for name in categorical:
+        if name not in features:
+            raise UseError(f"--categorical must name columns to learn from, got {name!r}, which is left out.")
+    return features
+
+
+def kinds_shown(
+    features: Sequence[str], kinds: Mapping[str, CellKind], categorical: Sequence[str], names: Sequence[str]
+) -> dict[str, str]:
+    """What each column was taken to be, in words."""
+    shown = {name: "categorical" if name in categorical else _WORDS[kinds[name]] for name in features}
+    return shown | dict.fromkeys(names, IDENTIFIER)
 
 
 IDENTIFIER = "left out, since every value differs (--categorical keeps it)"
 
 
-def identifies(values: AnyArray) -> bool:
-    """Whether text names the row and nothing else: what was learnt from it would say nothing of new rows."""
-    known = [value for value in values.tolist() if value is not None]
-    return len(known) >= ENOUGH_NAMES and len(set(known)) == len(known)
+def identifiers(
+    chunks: Iterable[Mapping[str, AnyArray]],
+    features: Sequence[str],
+    kinds: Mapping[str, CellKind],
+    kept: Sequence[str],
+) -> list[str]:
+    """The columns of text that name the row and nothing else: what was learnt from them would say nothing of new rows.
+
+    None where no other column would be left. Of a long file the first million values are looked at.
+    """
+    seen: dict[str, set[Any]] = {name: set() for name in features if kinds[name] == "text" and name not in kept}
+    for chunk in chunks if seen else ():
+        for name in [*seen]:
+            values = [value for value in chunk[name].tolist() if value is not None][: LOOKED_AT - len(seen[name])]
+            distinct = len(seen[name]) + len(values)
+            seen[name].update(values)
+            if len(seen[name]) < distinct:
+                del seen[name]
+        if all(len(values) >= LOOKED_AT for values in seen.values()):
+            break
+    found = [name for name, values in seen.items() if len(values) >= ENOUGH_NAMES]
+    return found if len(found) < len(features) else []
 
 
 ENOUGH_NAMES = 20
 """Fewer different texts may be categories of a small table."""
+
+LOOKED_AT = 1_000_000
+"""Values of a column that are remembered, so that memory does not grow with the file."""
 
 
 _WORDS: dict[CellKind, str] = {
@@ -121,11 +155,7 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
             f"the target {target!r} must be known in every row of {path}, "
             f"got nothing in {many(int(missing.sum()), 'row')}, the first is row {row}."
         )
-    if kind == "integer":
-        return values.astype(np.int64)
-    if kind == "boolean":
-        return values.astype(bool)
-    return values.astype(str) if values.dtype == object and all(isinstance(v, str) for v in values) else values
+    return typed_labels(values, kind)
 
 
 def as_categories(values: AnyArray, kind: CellKind) -> AnyArray:

@@ -1,6 +1,7 @@
 """Rows out: CSV or tab-separated text, Parquet or Arrow by the name of the file, or CSV to the terminal; whole or not at all."""
 
 import csv
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,14 @@ def open_output(path: Path | None) -> Iterator[Write]:
     else:
         with replacing(path) as file:
             yield _text_writer(file, "\t" if path.suffix.lower() in (".tsv", ".tab") else ",")
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether a path leads to where the command prints, as /dev/stdout does: a sentence would then stand among the rows."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
 
 
 def _text_writer(file: Any, delimiter: str) -> Write:

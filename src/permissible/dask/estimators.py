@@ -13,6 +13,7 @@ from permissible.dask.actor import ActorTransport
 from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
+from permissible.distributed.contents import Content, label_hashes
 from permissible.distributed.journal import Journal, fingerprint
 from permissible.distributed.loading import refuse_categories
 from permissible.distributed.parted import KINDS, Parted
@@ -93,10 +94,10 @@ class OnCluster:
         else:
             partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
             data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
+            used = {"categorical": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
+            fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is not None:
             data = self._with_journal(data, every)
-        if "categorical" in fitted.get_params(deep=False):
-            fitted.set_params(categorical=None)
         fitted.fit(Loaded(data))
         if data.journal is not None:
             data.journal.finish()
@@ -124,11 +125,10 @@ class OnCluster:
         return (RPCTransport if self.transport == "rpc" else ActorTransport)(client, futures, timeout)
 
     def _with_journal(self, data: Parted, every: int) -> Parted:
-        settings = sorted(
-            (name, repr(value)) for name, value in self.estimator.get_params().items() if name != "verbose"
-        )
-        described = fingerprint(settings, data.n_rows, data.classes.tolist(), data.binning.schema, data.weighted)
-        journal = Journal.open(self.checkpoint, described, every)
+        settings = sorted((name, value) for name, value in self.estimator.get_params().items() if name != "verbose")
+        content = sum(data.survey("content", label_hashes(data.classes)), start=Content())
+        this_fit = fingerprint(settings, content, data.classes, data.binning, data.weighted)
+        journal = Journal.open(self.checkpoint, this_fit, every)
         return Parted(data.transport, data.binning, data.classes, data.n_rows, data.weighted, journal)
 
 

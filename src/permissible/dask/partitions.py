@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from permissible.distributed.batches import Part, checked_weights, part_of_columns
+from permissible.distributed.batches import Part, checked_weights, features, part_of_columns, typed_labels
 from permissible.table.files import open_table
-from permissible.table.reading import read
+from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
 from permissible.validation import Words, refusal, refusal_type
 
@@ -54,11 +54,8 @@ class CollectionLoader:
         if self.weight is not None:
             weight = frame[self.weight]
         named = [name for name in (self.target, self.weight) if name is not None]
-        features = frame.drop(columns=named) if named else frame
-        table = read(features, schema, None if schema else self.categorical)
-        found = np.asarray(labels)
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
+        table = features(frame.drop(columns=named) if named else frame, schema, self.categorical)
+        found = labels_of(labels).ravel()
         if len(found) != table.n_rows:
             raise refusal(
                 "y", "of the same length as X in every partition", Words(f"{len(found)} labels for {table.n_rows} rows"),
@@ -81,8 +78,8 @@ class FileLoader:
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
         """The chunks of the file."""
         for chunk in open_table(Path(self.path)).chunks(self.kinds):
-            if self.kinds.get(self.target) == "integer" and not np.isnan(chunk[self.target]).any():
-                chunk[self.target] = chunk[self.target].astype(np.int64)
+            if self.target in chunk:
+                chunk[self.target] = typed_labels(chunk[self.target], self.kinds[self.target])
             yield part_of_columns(chunk, self.target, self.weight, frozenset(), self.categorical, schema)
 
 

@@ -5,6 +5,7 @@ Both passes are task graphs of dask's, so a lost worker is dask's to make good: 
 
 from collections.abc import Sequence
 from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from dask import delayed
 
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.dask.partitions import Loader, Partition
-from permissible.distributed.loading import FirstPass, encoded
+from permissible.distributed.contents import Content
+from permissible.distributed.loading import FirstPass, check_same, content_of_rows, encoded
 from permissible.distributed.parts import MemoryPart
 from permissible.distributed.survey import Survey
 from permissible.distributed.uls_rows import NumberedPart
@@ -22,11 +24,11 @@ FAN_IN = 8
 """Surveys that one task merges: a survey may hold a sample of 200,000 rows."""
 
 
-def first_pass(loader: Loader, max_bins: int, seed: int, *inputs: Any) -> FirstPass:
+def first_pass(loader: Loader, number: int, max_bins: int, seed: int, *inputs: Any) -> FirstPass:
     """Look at one partition."""
     seen = FirstPass(Survey(max_bins, seed))
     for part in loader.parts(list(inputs), None):
-        seen.add(part)
+        seen.add(part, number)
     return seen
 
 
@@ -49,12 +51,14 @@ def load_and_bin(
     weighted: bool,
     seed: int,
     valued: bool,
+    content: Content,
     *inputs: Any,
 ) -> NumberedPart:
-    """Read one partition and keep its codes."""
+    """Read one partition and keep its codes; its rows must be those of the first pass."""
     pieces = [
         encoded(part, binning, classes, weighted, seed, valued) for part in loader.parts(list(inputs), binning.schema)
     ]  # fmt: skip
+    check_same(content, reduce(add, (content_of_rows(piece, classes) for piece in pieces), Content()))
     if len(pieces) == 1:
         return NumberedPart(number, pieces[0])
     blocks = np.concatenate([piece.codes.blocks for piece in pieces], axis=1)
@@ -74,7 +78,9 @@ def load_and_bin(
 def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> FirstPass:
     """Pass 1: a tree of merges, whatever its shape the same result."""
     look, merge = delayed(first_pass, pure=False), delayed(merged_passes, pure=False)
-    level = [look(partition.loader, max_bins, seed, *partition.inputs) for partition in partitions]
+    level = [
+        look(partition.loader, number, max_bins, seed, *partition.inputs) for number, partition in enumerate(partitions)
+    ]
     while len(level) > 1:
         level = [merge(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
     seen: FirstPass = client.compute(level[0]).result()
@@ -89,7 +95,17 @@ def binned_futures(
     bins, classes = delayed(seen.binning(), pure=False), delayed(seen.classes(), pure=False)
     load = delayed(load_and_bin, pure=False)
     tasks = [
-        load(partition.loader, number, bins, classes, seen.weighted, seed, valued, *partition.inputs)
+        load(
+            partition.loader,
+            number,
+            bins,
+            classes,
+            seen.weighted,
+            seed,
+            valued,
+            seen.contents.get(number, Content()),
+            *partition.inputs,
+        )
         for number, partition in enumerate(partitions)
     ]
     return {str(future.key): future for future in client.compute(tasks)}

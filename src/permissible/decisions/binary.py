@@ -1,4 +1,4 @@
-"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2 and 3, MATH section 8).
+"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2 and 3, mathematics, section 8).
 
 All are one family. K boundaries 0 < pi_1 < ... < pi_K < 1 cut [0, 1] into regions [0, pi_1], (pi_1, pi_2], ..., (pi_K, 1],
 right-closed; predicting region h costs (2/K) sum_{k > h} (1 - pi_k) on a positive example and (2/K) sum_{k <= h} pi_k on a

@@ -104,7 +104,7 @@ class CostMatrix(Decision):
 
     @classmethod
     def random_symmetric(cls, n_classes: int, low: float = 1.0, high: float = 10.0, seed: int = 0) -> Self:
-        """Draw symmetric costs, uniform in [low, high], as in the experiments of [B] section 6."""
+        """Draw symmetric costs, uniform in [low, high], as in the experiments of [B] section 5.1."""
         return cls(builders.random_costs(n_classes, low, high, seed))
 
     # -- the decision -------------------------------------------------------------------------------------------------

@@ -9,18 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 
 from permissible.table.files import open_table
 from permissible.table.frames import frame_names, frame_of
+from permissible.table.labels import labels_of
+from permissible.table.match import told_once
 from permissible.table.reading import read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import Words, refusal, refusal_type, shown
+from permissible.validation import Words, real_numbers, refusal, refusal_type, shown
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Columns: TypeAlias = dict[str, Any]
+Columns: TypeAlias = dict[str, Any] | nw.DataFrame[Any]
+"""Rows as they came: a mapping from name to column, or a data frame, whose types tell categories from numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,16 @@ class Part:
     table: Table
     labels: AnyArray
     weight: FloatArray | None
+
+    def __post_init__(self) -> None:
+        """A label and a weight for each row, and something to learn from."""
+        if not self.table.columns:
+            raise refusal("batches", "tables with a column to learn from", Words("none beside the target"))
+        for name, values in (("target", self.labels), ("weight", self.weight)):
+            if values is not None and values.shape != (self.table.n_rows,):
+                raise refusal(
+                    name, f"a column of {self.table.n_rows} rows, as the others", Words(f"one of {len(values)}")
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +67,45 @@ def part_of_columns(
     schema: Schema | None,
 ) -> Part:  # fmt: skip
     """Columns by name, taken apart into features, labels and weights."""
+    names = [*(columns if isinstance(columns, dict) else columns.columns)]
     for name in (target, weight):
-        if name is not None and name not in columns:
-            raise refusal("target" if name == target else "weight", f"a column of the data ({shown([*columns])})", name)
-    labels = np.asarray(columns[target])
-    weights = None if weight is None else checked_weights(columns[weight])
-    kept = {k: v for k, v in columns.items() if k not in drop and k not in (target, weight)}
-    return Part(read(kept, schema, None if schema else categorical or None), labels, weights)
+        if name is not None and name not in names:
+            raise refusal("target" if name == target else "weight", f"a column of the data ({shown(names)})", name)
+    labels = labels_of(_values(columns[target])).ravel()
+    weights = None if weight is None else checked_weights(_values(columns[weight]))
+    kept = [name for name in names if name not in drop and name not in (target, weight)]
+    chosen = {k: columns[k] for k in kept} if isinstance(columns, dict) else columns.select(kept).to_native()
+    return Part(features(chosen, schema, categorical or None), labels, weights)
+
+
+def _values(column: Any) -> Any:
+    return column.to_numpy() if isinstance(column, nw.Series) else column
+
+
+def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
+    """The table of a part; the second time in the terms of the schema that the first pass found.
+
+    A category that the schema does not know is no matter for a warning then: it stands in a row of weight 0, or the data have
+    changed, which is refused.
+    """
+    if schema is None:
+        return read(X, None, categorical)
+    with told_once(set(schema.names)):
+        return read(X, schema)
 
 
 def checked_weights(values: Any) -> FloatArray:
     """Weights of rows: finite and not negative; 0 leaves a row out."""
-    weight = np.asarray(values, dtype=np.float64)
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise refusal("weight", "a column of finite weights that are not negative", Words("another value"))
+    expected = "a column of finite weights that are not negative"
+    weight = real_numbers("weight", values, expected)
+    odd = ~(np.isfinite(weight) & (weight >= 0))
+    if odd.any():
+        raise refusal("weight", expected, float(weight[odd][0]))
     return weight
 
 
 def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
-    """One pass over one file, or over several with the same columns; labels that are whole numbers stay integers."""
+    """One pass over one file, or over several with the same columns."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else [*paths]
     sources = [open_table(Path(path)) for path in listed]
     if not sources:
@@ -81,11 +115,19 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
         kinds = joint_kinds(sources)
         for source in sources:
             for chunk in source.chunks(kinds):
-                if kinds.get(target) == "integer" and not np.isnan(chunk[target]).any():
-                    chunk[target] = chunk[target].astype(np.int64)
-                yield chunk
+                yield {**chunk, target: typed_labels(chunk[target], kinds[target])} if target in chunk else chunk
 
     return columns
+
+
+def typed_labels(values: AnyArray, kind: str) -> AnyArray:
+    """Labels of a file in the type that its cells have, where none is missing: files give integers as floats, text as objects."""
+    missing = [value is None for value in values] if values.dtype == object else np.isnan(values)
+    if np.any(missing):
+        return values
+    if kind in ("integer", "boolean"):
+        return values.astype(np.int64 if kind == "integer" else bool)
+    return values.astype(str) if all(isinstance(value, str) for value in values) else values
 
 
 def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
@@ -111,7 +153,7 @@ def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Calla
 
     def columns() -> Iterator[Columns]:
         for batch in batches() if callable(batches) else batches:
-            yield _mapping(batch)
+            yield _columns_of(batch)
 
     return columns
 
@@ -121,16 +163,10 @@ def iter_once(batches: Any) -> bool:
     return not callable(batches) and iter(batches) is batches
 
 
-def _mapping(batch: Any) -> Columns:
+def _columns_of(batch: Any) -> Columns:
     if isinstance(batch, dict):
         return batch
-    if type(batch).__name__ == "RecordBatch":
-        return {
-            name: column.to_numpy(zero_copy_only=False)
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        }
-    frame = frame_of(batch)
-    names = None if frame is None else frame_names(frame)
-    if frame is None or names is None:
+    frame: nw.DataFrame[Any] | None = frame_of(batch)
+    if frame is None or frame_names(frame) is None:
         raise refusal_type("batches", "data frames or mappings from column name to values", batch)
-    return {name: series.to_numpy() for name, series in zip(names, frame.iter_columns(), strict=True)}
+    return frame

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from permissible.distributed.batches import Batches, Columns, Paths, batch_columns, file_columns
-from permissible.distributed.loading import FirstPass, encoded
+from permissible.distributed.contents import Content
+from permissible.distributed.loading import FirstPass, check_same, content_of_rows, encoded
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.parts import BlockPart
-from permissible.distributed.store import Store, StoreWriter, open_store
+from permissible.distributed.store import Store, open_store
+from permissible.distributed.store_writer import StoreWriter, check_replaceable
 from permissible.distributed.survey import Survey
 from permissible.distributed.transport import SerialTransport
 from permissible.distributed.uls_rows import NumberedPart
@@ -62,6 +64,7 @@ class BinnedDataset:
 
     def parted(self) -> Parted:
         """The data set as the learners over parts take it: one part a block, all in this process."""
+        self.store.check_whole()
         parts = {str(block): NumberedPart(block, BlockPart(self.store, block)) for block in range(self.store.n_blocks)}
         return Parted(SerialTransport(parts, KINDS), self.store.binning, self.classes, self.n_rows, self.store.weighted)
 
@@ -104,7 +107,8 @@ class BinnedDataset:
         categorical : sequence of str
             Columns of numbers to be taken as categories.
         directory : path, optional
-            Where to keep the blocks, to be reopened later; a temporary folder otherwise.
+            Where to keep the blocks, to be reopened later; a temporary folder otherwise. A data set that is there already is
+            replaced when the new one is complete, and stays as it is when something goes wrong before.
         max_bins, seed : int
             As `max_bins` and `random_state` of the estimators.
         keep_values : bool
@@ -128,10 +132,18 @@ class BinnedDataset:
         keep_values: bool = False,
     ) -> "BinnedDataset":
         source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
+        if directory is not None:
+            check_replaceable(Path(directory))
         seen = _first_pass(source, max_bins, seed)
         seen.classes()  # refuse before a folder is made
-        folder = Path(tempfile.mkdtemp(prefix="permissible-") if directory is None else directory)
-        return cls(_second_pass(source, seen, folder, seed, keep_values), temporary=directory is None)
+        if directory is not None:
+            return cls(_second_pass(source, seen, Path(directory), seed, keep_values))
+        folder = Path(tempfile.mkdtemp(prefix="permissible-"))
+        try:
+            return cls(_second_pass(source, seen, folder, seed, keep_values), temporary=True)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
@@ -143,10 +155,14 @@ def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
 
 
 def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int, valued: bool) -> Store:
-    """Encode the rows and write them."""
-    binning, classes = seen.binning(), seen.classes()
-    writer = StoreWriter(folder, binning, classes, seen.weighted, seed, valued)
-    for part in source.parts(binning.schema):
-        rows = encoded(part, binning, classes, seen.weighted, seed, valued)
-        writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content, rows.numbers)
-    return writer.close()
+    """Encode the rows and write them; they must be those of the first pass."""
+    binning, classes, first, second = seen.binning(), seen.classes(), seen.contents[0], Content()
+    with StoreWriter(folder, binning, classes, seen.weighted, seed, valued) as writer:
+        for part in source.parts(binning.schema):
+            rows = encoded(part, binning, classes, seen.weighted, seed, valued)
+            second += content_of_rows(rows, classes)
+            if second.n_rows > first.n_rows:  # before a source without an end fills the disk
+                check_same(first, second)
+            writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content, rows.numbers)
+        check_same(first, second)
+        return writer.close()

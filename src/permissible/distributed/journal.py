@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from permissible.learners.uls_leverage import Leverage
 from permissible.learners.uls_refit import Refit
 from permissible.learners.uls_search import GrownRule
 from permissible.learners.uls_trace import Round, Trace
+from permissible.losses import Loss
 from permissible.models.atomic import write
 from permissible.validation import Words, refusal
 
@@ -55,6 +56,8 @@ class Journal:
         file = Path(path)
         if not file.exists():
             return cls(file, fit, every)
+        if not file.is_file():  # a pipe would be waited for, and the file goes when the fit is done
+            raise refusal("checkpoint", "the name of a file", Words(f"{file}, a folder, device or pipe"))
         remedy = "fit with the data and settings it was made with, or remove the file"
         try:
             found = json.loads(file.read_bytes())
@@ -118,9 +121,28 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def fingerprint(*described: Any) -> str:
-    """A name for data and settings, from their descriptions."""
-    return hashlib.sha256("\n".join(map(repr, described)).encode()).hexdigest()
+def fingerprint(*named: Any) -> str:
+    """A name for data and settings: equal exactly when everything in them is."""
+    return hashlib.sha256(repr([described(value) for value in named]).encode()).hexdigest()
+
+
+def described(value: Any) -> Any:
+    """A value as plain data whose repr tells it from every other one: arrays in full, losses and functions by what they do."""
+    if isinstance(value, np.generic | np.ndarray):
+        return (str(value.dtype), value.shape, repr(value.tolist()))
+    if isinstance(value, Mapping):
+        return [(repr(key), described(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *map(described, value)]
+    if isinstance(value, Loss):  # a user's own phi has only a name
+        return repr(value), np.asarray(value.value(MARGINS)).tolist()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, [(f.name, described(getattr(value, f.name))) for f in dataclasses.fields(value)]
+    code = getattr(value, "__code__", None)
+    return repr(value) if code is None else (value.__qualname__, code.co_code, repr(code.co_consts), code.co_names)
+
+
+MARGINS = np.linspace(-4.0, 4.0, 33)
 
 
 def _written(value: Any) -> Any:

@@ -1,44 +1,50 @@
 """A binned table on disk: a folder of plain files that can be reopened, read block by block.
 
-    dataset.json   schema, bins, classes, counts (written last, so a folder with it is complete)
-    codes.u1       for each block of 65,536 rows an array (n_column_blocks, rows, 8) of uint8, one after the other
-    target.u2      the class of each row;    weight.f8  its weight, when rows are weighted;    hash.u8  its content hash
-    values.f8      the values themselves, row by row, where linear classifiers are to be fitted
+    dataset.json        schema, bins, classes, counts, and the name of the folder with the blocks (written last, in one step)
+    blocks-*/codes.u1   for each block of 65,536 rows an array (n_column_blocks, rows, 8) of uint8, one after the other
+    blocks-*/target.u2  the class of each row;    weight.f8  its weight, when rows are weighted;    hash.u8  its content hash
+    blocks-*/values.f8  the values themselves, row by row, where linear classifiers are to be fitted
 
-Blocks are read into memory when they are needed and dropped, so that memory stays constant whatever the file's size.
+Blocks are read into memory when they are needed and dropped, so that memory stays constant whatever the file's size. What is
+read is checked (store_checks.py) the first time: kernels rely on codes, classes and weights that lie within their ranges.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning, ColumnBins
-from permissible.models.atomic import replacing
+from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
+from permissible.distributed import store_checks as check
 from permissible.models.document import category_document, read_category, read_schema, schema_document
 from permissible.models.node import Node
-from permissible.models.strict_json import dump, numbers, parse
+from permissible.models.strict_json import MAX_BYTES, numbers, parse
 from permissible.types import AnyArray, Codes, FloatArray
 from permissible.validation import Words, refusal
 
 BLOCK_ROWS = 65_536
-VERSION = 2
+FORMAT, VERSION = "permissible binned dataset", 3
+DESCRIPTION = "dataset.json"
+BLOCKS_NAME = re.compile(r"blocks-[0-9a-f]{16}")
+MOST_ROWS = 2**48
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open folder. `n_rows` rows in blocks of `BLOCK_ROWS`, the last one shorter."""
+    """An open folder. `n_rows` rows in blocks of `BLOCK_ROWS`, the last one shorter; `files` is where the blocks lie."""
 
     folder: Path
+    files: Path
     binning: Binning
     classes: AnyArray
     n_rows: int
     weighted: bool
     seed: int
     valued: bool = False
+    checked: set[tuple[str, int | None]] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def n_blocks(self) -> int:
@@ -50,6 +56,16 @@ class Store:
         """Bytes of codes a row takes."""
         return -(-len(self.binning.columns) // BLOCK_COLUMNS) * BLOCK_COLUMNS
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The files of this data set, and how many bytes a row takes in each."""
+        found = {"codes.u1": self.row_bytes, "target.u2": 2, "hash.u8": 8}
+        if self.weighted:
+            found["weight.f8"] = 8
+        if self.valued:
+            found["values.f8"] = 8 * len(self.binning.columns)
+        return found
+
     def span(self, block: int) -> tuple[int, int]:
         """First and last (exclusive) row of a block."""
         return block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, self.n_rows)
@@ -57,16 +73,15 @@ class Store:
     def codes(self, block: int) -> Codes:
         """The codes of one block, read now: shape (n_column_blocks, rows, 8)."""
         first, last = self.span(block)
-        flat = np.fromfile(
-            self.folder / "codes.u1", np.uint8, (last - first) * self.row_bytes, offset=first * self.row_bytes
-        )
-        return flat.reshape(self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
+        flat = self._read("codes.u1", np.dtype(np.uint8), first, last, self.row_bytes)
+        return self._checked_codes(flat.reshape(-1, last - first, BLOCK_COLUMNS), block)
 
     def mapped(self, block: int) -> Codes:
         """The codes of one block as a read-only memory map."""
         first, last = self.span(block)
         shape = (self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
-        return np.memmap(self.folder / "codes.u1", np.uint8, "r", first * self.row_bytes, shape)
+        codes = np.memmap(self.files / "codes.u1", np.uint8, "r", first * self.row_bytes, shape)
+        return self._checked_codes(codes, block)
 
     def binned(self, block: int) -> BinnedTable:
         """One block as a binned table."""
@@ -75,14 +90,20 @@ class Store:
 
     def target(self, block: int | None = None) -> npt.NDArray[np.uint16]:
         """Classes of the rows of one block, or of all."""
-        return self._column("target.u2", np.dtype(np.uint16), block)
+        found = self._column("target.u2", np.dtype(np.uint16), block)
+        if self._unseen("target", block):
+            check.check_target(found, len(self.classes))
+        return found
 
     def weight(self, block: int | None = None) -> FloatArray:
         """Weights of the rows of one block, or of all; 1 throughout when they are not weighted."""
         if not self.weighted:
             first, last = (0, self.n_rows) if block is None else self.span(block)
             return np.ones(last - first)
-        return self._column("weight.f8", np.dtype(np.float64), block)
+        found = self._column("weight.f8", np.dtype(np.float64), block)
+        if self._unseen("weight", block):
+            check.check_weight(found)
+        return found
 
     def hashes(self, block: int | None = None) -> npt.NDArray[np.uint64]:
         """Content hashes of the rows of one block, or of all."""
@@ -90,111 +111,91 @@ class Store:
 
     def values(self, block: int) -> FloatArray:
         """The values of one block, read now: (rows, columns)."""
-        (first, last), width = self.span(block), len(self.binning.columns)
-        flat = np.fromfile(self.folder / "values.f8", np.float64, (last - first) * width, offset=first * width * 8)
-        return flat.reshape(-1, width)
+        width = len(self.binning.columns)
+        found = self._read("values.f8", np.dtype(np.float64), *self.span(block), width).reshape(-1, width)
+        if self._unseen("values", block):
+            check.check_values(found, self.binning.schema)
+        return found
+
+    def check_whole(self) -> None:
+        """Check what only all rows together can tell: every class has one, and the weights have a sum. Once for a store."""
+        if not self._unseen("whole", None):
+            return
+        counts, weights = np.zeros(len(self.classes), dtype=np.int64), np.zeros(self.n_blocks)
+        for block in range(self.n_blocks):
+            counts += np.bincount(self.target(block), minlength=len(counts))
+            weights[block] = self.weight(block).sum()
+        check.check_totals(counts, weights, self.classes)
+
+    def _checked_codes(self, codes: Codes, block: int) -> Codes:
+        if self._unseen("codes", block):
+            check.check_codes(codes, self.binning)
+        return codes
+
+    def _unseen(self, what: str, block: int | None) -> bool:
+        """Whether a part of the data has not been checked yet; from now on it has."""
+        if (what, block) in self.checked:
+            return False
+        self.checked.add((what, block))
+        return True
 
     def _column(self, name: str, dtype: np.dtype[Any], block: int | None) -> AnyArray:
         first, last = (0, self.n_rows) if block is None else self.span(block)
-        return np.fromfile(self.folder / name, dtype, last - first, offset=first * dtype.itemsize)
+        return self._read(name, dtype, first, last)
 
-
-class StoreWriter:
-    """Writes the rows of a store as they come, in chunks of any size; `close` completes the folder."""
-
-    def __init__(
-        self, folder: Path, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
-    ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.binning, self.classes, self.weighted, self.seed = folder, binning, classes, weighted, seed
-        self.valued = valued
-        (folder / "dataset.json").unlink(missing_ok=True)
-        names = ["codes.u1", "target.u2", "hash.u8"]
-        names += [name for name, kept in (("weight.f8", weighted), ("values.f8", valued)) if kept]
-        self._files = {name: (folder / name).open("wb") for name in names}
-        self._waiting: list[Codes] = []
-        self._n_waiting = 0
-        self.n_rows = 0
-
-    def add(
-        self,
-        codes: Codes,
-        target: AnyArray,
-        weight: FloatArray | None,
-        hashes: AnyArray,
-        values: FloatArray | None = None,
-    ) -> None:
-        """Append rows: codes of shape (n_column_blocks, rows, 8)."""
-        if self.valued and values is not None:
-            self._files["values.f8"].write(values.astype(np.float64).tobytes())
-        self._files["target.u2"].write(target.astype(np.uint16).tobytes())
-        self._files["hash.u8"].write(hashes.tobytes())
-        if self.weighted:
-            ones = np.ones(len(target)) if weight is None else weight
-            self._files["weight.f8"].write(ones.astype(np.float64).tobytes())
-        self._waiting.append(codes)
-        self._n_waiting += codes.shape[1]
-        self.n_rows += codes.shape[1]
-        while self._n_waiting >= BLOCK_ROWS:
-            self._write_block(BLOCK_ROWS)
-
-    def _write_block(self, n_rows: int) -> None:
-        joined = np.concatenate(self._waiting, axis=1) if len(self._waiting) > 1 else self._waiting[0]
-        self._files["codes.u1"].write(np.ascontiguousarray(joined[:, :n_rows]).tobytes())
-        self._waiting = [joined[:, n_rows:]]
-        self._n_waiting -= n_rows
-
-    def close(self) -> Store:
-        """Write what waits and the description; the folder is complete from now on."""
-        if self._n_waiting:
-            self._write_block(self._n_waiting)
-        for written in self._files.values():
-            written.close()
-        store = Store(self.folder, self.binning, self.classes, self.n_rows, self.weighted, self.seed, self.valued)
-        with replacing(self.folder / "dataset.json") as file:
-            file.write(dump(_document(store), indent=1))
-        return store
+    def _read(self, name: str, dtype: np.dtype[Any], first: int, last: int, width: int = 1) -> AnyArray:
+        wanted = (last - first) * width
+        found = np.fromfile(self.files / name, dtype, wanted, offset=first * width * dtype.itemsize)
+        if len(found) != wanted:
+            raise check.refused(f"a complete {name}", f"one of fewer than {last} rows")
+        return found
 
 
 def open_store(folder: Path) -> Store:
-    """Open a folder that a `StoreWriter` completed."""
-    described = folder / "dataset.json"
-    if not described.is_file():
-        raise refusal("directory", "a folder with a binned data set (dataset.json)", str(folder))
-    fields = Node(parse(described.read_bytes()), str(described)).fields(
-        "format", "version", "n_rows", "weighted", "seed", "values", "schema", "classes", "bins"
-    )
-    if fields["format"].text() != "permissible binned dataset" or fields["version"].integer() != VERSION:
-        raise refusal("directory", f"a binned data set of version {VERSION}", Words("another file"), "make it anew")
+    """Open a folder that a `StoreWriter` completed, and check everything that its description says."""
+    document = description_of(folder)
+    if document is None:
+        raise refusal("directory", f"a folder with a binned data set ({DESCRIPTION})", str(folder))
+    version = document.get("version")
+    if version not in (2, VERSION):  # version 2 had the files of the blocks beside the description
+        raise refusal("directory", f"a binned data set of version {VERSION}", Words("another one"), "make it anew")
+    names = ("format", "version", "n_rows", "weighted", "seed", "values", "schema", "classes", "bins")
+    fields = Node(document, DESCRIPTION).fields(*names, *(["blocks"] if version == VERSION else []))
+    files = folder / _blocks_name(fields["blocks"]) if version == VERSION else folder
     schema = read_schema(fields["schema"])
-    columns = tuple(_read_bins(node) for node in fields["bins"].items(len(schema.columns)))
-    classes = np.array([read_category(node) for node in fields["classes"].items()])
-    store = Store(
-        folder, Binning(schema, columns), classes, fields["n_rows"].integer(), fields["weighted"].boolean(),
-        fields["seed"].integer(), fields["values"].boolean(),
-    )  # fmt: skip
-    _check_sizes(store)
+    check.check_schema(schema)
+    bins = zip(fields["bins"].items(len(schema.columns)), schema.columns, strict=True)
+    columns = tuple(check.read_bins(node, column) for node, column in bins)
+    classes = check.read_classes([read_category(item) for item in fields["classes"].items()])
+    n_rows, seed = fields["n_rows"].integer(1, MOST_ROWS), fields["seed"].integer(0, 2**64)
+    weighted, valued = fields["weighted"].boolean(), fields["values"].boolean()
+    store = Store(folder, files, Binning(schema, columns), classes, n_rows, weighted, seed, valued)
+    check.check_sizes(store.files, store.sizes, store.n_rows)
     return store
 
 
-def _check_sizes(store: Store) -> None:
-    wanted = {"codes.u1": store.row_bytes, "target.u2": 2, "hash.u8": 8, **({"weight.f8": 8} if store.weighted else {})}
-    if store.valued:
-        wanted["values.f8"] = 8 * len(store.binning.columns)
-    for name, size in wanted.items():
-        path = store.folder / name
-        found = path.stat().st_size if path.is_file() else -1
-        if found != size * store.n_rows:
-            raise refusal(
-                "directory", f"a complete data set ({name} of {size * store.n_rows} bytes)",
-                Words(f"{found} bytes" if found >= 0 else "none"), "make it anew",
-            )  # fmt: skip
+def description_of(folder: Path) -> dict[str, Any] | None:
+    """What `dataset.json` says, or None where the folder has none; a file that is not ours is refused and stays."""
+    path = folder / DESCRIPTION
+    if not path.exists():
+        return None
+    expected, remedy = f"a folder whose {DESCRIPTION} tells of a binned data set", "choose another folder"
+    try:
+        with path.open("rb") as file:
+            document = parse(file.read(MAX_BYTES + 1))
+    except ValueError as error:
+        raise refusal("directory", expected, Words(f"{path}: {error}"), remedy) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise refusal("directory", expected, Words(f"{path}, another file"), remedy)
+    return document
 
 
-def _document(store: Store) -> Any:
+def document_of(store: Store) -> Any:
+    """The content of `dataset.json`."""
     return {
-        "format": "permissible binned dataset",
+        "format": FORMAT,
         "version": VERSION,
+        "blocks": store.files.name,
         "n_rows": store.n_rows,
         "weighted": store.weighted,
         "seed": store.seed,
@@ -213,18 +214,8 @@ def _document(store: Store) -> Any:
     }
 
 
-def _read_bins(node: Node) -> ColumnBins:
-    fields = node.fields("n_bins", "has_missing", "thresholds", "code_of_category")
-    codes = fields["code_of_category"].integers(low=0, high=256).astype(np.uint8)
-    return ColumnBins(
-        fields["n_bins"].integer(0, 256),
-        fields["has_missing"].boolean(),
-        fields["thresholds"].floats(finite=True),
-        codes,
-    )
-
-
-def blocks(store: Store) -> Iterator[tuple[int, BinnedTable]]:
-    """All blocks in order."""
-    for block in range(store.n_blocks):
-        yield block, store.binned(block)
+def _blocks_name(node: Node) -> str:
+    """The folder of the blocks: a name of our own making and never a path."""
+    if not BLOCKS_NAME.fullmatch(node.text()):
+        raise node.refused("the name of a folder of blocks")
+    return node.text()

@@ -24,6 +24,7 @@ from permissible.validation import Words, refusal
 
 Rows: TypeAlias = tuple[Hashes, FloatArray, IntArray, list[FloatArray]]
 """Rows of a sample: their hashes, weights, counts, and the values of each column."""
+LEAST_SUM, GREATEST_SUM = 1e-6, 1e18
 
 
 @dataclass(slots=True)
@@ -129,25 +130,26 @@ class Survey:
         self.total_weight = 0.0
         self.weights: set[float] = set()  # up to two different ones: are the rows weighted at all?
 
-    def add(self, table: Table, weight: FloatArray | None = None) -> None:
-        """Take in one part, its rows of weight 0 left out."""
+    def add(self, table: Table, weight: FloatArray | None = None) -> Hashes:
+        """Take in one part, its rows of weight 0 left out, and return the content hashes of the others."""
         if not self.columns:
             self.columns = [ColumnSurvey(column.name, column.kind) for column in table.schema.columns]
         self._check_names(table.schema.names)
         if weight is not None and not weight.all():
             table, weight = table.take(weight > 0), weight[weight > 0]
         if table.n_rows == 0:
-            return
+            return np.zeros(0, dtype=np.uint64)
         for known, column, values in zip(self.columns, table.schema.columns, table.columns, strict=True):
             known.add(column, values, self.max_bins)
         weights = np.ones(table.n_rows) if weight is None else weight
         self.n_rows += table.n_rows
         self.total_weight += float(weights.sum())
-        self.weights = set([*self.weights, *np.unique(weights)[:2].tolist()][:2])
+        self._meet_weights(np.unique(weights)[:2].tolist())
         hashes = row_hashes(table, self.seed)
         inside = hashes <= np.uint64(min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
         columns = [_as_floats(values[inside]) for values in table.columns]
         self.sample.add((hashes[inside], weights[inside], np.ones(int(inside.sum()), dtype=np.int64), columns))
+        return hashes
 
     def merge(self, other: "Survey") -> None:
         """Take in what another survey has seen."""
@@ -163,11 +165,14 @@ class Survey:
             mine.merge_distinct(theirs.distinct, theirs.complete, self.max_bins)
         self.n_rows += other.n_rows
         self.total_weight += other.total_weight
-        self.weights = set([*self.weights, *other.weights][:2])
+        self._meet_weights(other.weights)
         other.sample.settle()
         if len(other.sample.hashes):
             drawn = other.sample
             self.sample.add((drawn.hashes, drawn.weights, drawn.counts, drawn.columns))
+
+    def _meet_weights(self, weights: Iterable[float]) -> None:
+        self.weights = set(sorted({*self.weights, *weights})[:2])
 
     def schema(self, named: bool = True) -> Schema:
         """The columns of the whole table."""
@@ -178,6 +183,7 @@ class Survey:
     def binning(self, named: bool = True) -> Binning:
         """The bins of the whole table, as `find_bins` finds them."""
         schema = self.schema(named)
+        self._check_weights()
         self.sample.settle()
         numeric = [j for j, column in enumerate(schema.columns) if column.kind != "categorical"]
         weights = self._integer_weights()
@@ -210,6 +216,12 @@ class Survey:
         if len(self.weights) <= 1:
             return self.sample.counts * unit_weight(self.n_rows)
         return self.sample.counts * integer_weights(self.sample.weights, self.total_weight)
+
+    def _check_weights(self) -> None:
+        """Weights of an extreme unit are rescaled in memory; in parts they are refused."""
+        if self.n_rows and not LEAST_SUM <= self.total_weight <= GREATEST_SUM:
+            expected = f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g} for data in parts"
+            raise refusal("weight", expected, Words(f"a sum of {self.total_weight:g}"), "scale them all alike")
 
     def _check_names(self, names: tuple[str, ...]) -> None:
         known = tuple(column.name for column in self.columns)

@@ -15,6 +15,7 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Literal as BinLiteral
 from permissible.bins.literal import Rule
+from permissible.distributed.contents import Content, content_of
 from permissible.distributed.parts import BlockPart, Part, table_of
 from permissible.distributed.streamed import StreamedRows
 from permissible.distributed.transport import RemoteRows
@@ -238,6 +239,11 @@ class PartSurvey:
         """Codes, classes and weights of all rows: asked for only where the rows are few."""
         part = self.part.part
         return [(self.part.number, (np.array(part.binned().blocks), part.target(), part.weight()))]
+
+    def content(self, labels: Any) -> list[tuple[int, Content]]:
+        """The number of rows, and a sum of hashes of their values, labels and weights."""
+        part = self.part.part
+        return [(self.part.number, content_of(part.hashes(), labels[part.target()], part.weight()))]
 
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""

@@ -14,6 +14,7 @@ from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import BOUNDARY, refuse_idle
 from permissible.estimators.intake import remember_schema, seed, threads
 from permissible.estimators.matrix import matrix, remember_kinds
 from permissible.estimators.parted import PartedSource, parted_data
@@ -174,6 +175,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         """
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
+        refuse_idle(self, BOUNDARY)
         if isinstance(X, PartedSource):
             return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), target)
         features = matrix(self, X, reset=True)
@@ -271,6 +273,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         gamma = sign * problem.weight[self.support_] * fit.dual[self.support_] / problem.strength
         self.dual_coef_, self.intercept_ = gamma[None, :], np.array([fit.intercept])
         self.model_ = self._model(fit, X, target, problem, kernel)
+        self.__dict__.pop("support_vectors_" if kernel is None else "coef_", None)  # of an earlier fit
         if kernel is None:
             self.coef_ = fit.coef[None, :]
         else:

@@ -8,6 +8,7 @@ from sklearn.model_selection import check_cv
 from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.idle import BOUNDARY, refuse_idle
 from permissible.estimators.intake import seed
 from permissible.estimators.matrix import matrix
 from permissible.estimators.parted import PartedSource
@@ -111,6 +112,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
         self._check_tuning()
+        refuse_idle(self, BOUNDARY)
         features = matrix(self, X, reset=True)
         classes, codes = encoded(self, y, features.shape[0])
         positive = codes == 1
@@ -144,8 +146,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
         if isinstance(self.cv, (int, np.integer)):
             if self.cv < 2:
                 raise refusal("cv", "at least 2 folds", self.cv)
-            folds = content_folds(X, positive, int(self.cv), seed(self.random_state))
             used = weight > 0
+            folds = np.zeros(len(positive), dtype=np.int64)
+            folds[used] = content_folds(X[used], positive[used], int(self.cv), seed(self.random_state))
             pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
             return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
         try:

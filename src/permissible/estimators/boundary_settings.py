@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from permissible.estimators import weights
-from permissible.estimators.target import decode_target
+from permissible.estimators.intake import seed, threads
+from permissible.estimators.target import codes_among, decode_target
 from permissible.estimators.weights import with_class_weight
 from permissible.models.kernel import Kernel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
@@ -32,6 +33,11 @@ def check_settings(estimator: Any) -> None:
         one_of("kernel", estimator.kernel, KERNELS)
     real_number("coef0", estimator.coef0, -np.finfo(np.float64).max)
     one_of("solver", estimator.solver, SOLVERS)
+    threads(estimator.n_jobs)
+    if not isinstance(
+        estimator.random_state, np.random.RandomState
+    ):  # a generator is not drawn from before it is needed
+        seed(estimator.random_state)
     if estimator.kernel is None and estimator.solver == "smo":
         raise refusal(
             "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"
@@ -50,15 +56,11 @@ def _positive(name: str, value: object) -> None:
 def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
     """Return the two classes in order, and each row's code; refuse another number of classes, or labels not among them."""
     name = type(estimator).__name__
-    found, codes = decode_target(name, y, n_rows)
-    if classes is not None:
-        listed, _ = decode_target(name, classes, len(np.atleast_1d(np.asarray(classes, dtype=object))))
-        place = {label: code for code, label in enumerate(listed.tolist())}
-        unknown = [label for label in found.tolist() if label not in place]
-        if unknown:
-            raise refusal("y", f"labels among {listed.tolist()}", unknown[0])
-        codes = np.array([place[label] for label in found.tolist()], dtype=np.int64)[codes]
-        found = listed
+    if classes is None:
+        found, codes = decode_target(name, y, n_rows)
+    else:
+        found, _ = decode_target(name, classes, len(np.atleast_1d(np.asarray(classes, dtype=object))))
+        codes = codes_among(found, y, n_rows, name)
     if len(found) > 2:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is multiclass: `y` has {len(found)} classes, "
@@ -85,7 +87,7 @@ def row_weights(
             raise refusal(
                 "sample_weight", "positive for some rows of each class", Words(f"no weight on class {label!r}")
             )
-    return np.ascontiguousarray(weight)
+    return np.ascontiguousarray(weights.canonical(weight)[0])
 
 
 def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:

@@ -9,14 +9,14 @@ import numpy as np
 
 from permissible.decisions import CostMatrix, Decision, decision_for
 from permissible.estimators.fitted import filed
-from permissible.estimators.intake import rows
+from permissible.estimators.intake import check_names, rows
 from permissible.estimators.matrix import numeric_schema
 from permissible.learners.boundary.target import tie_is_positive
 from permissible.models.actions import Actions, actions_of
 from permissible.models.cards import one_versus_rest
 from permissible.models.evaluate import adds, holds, words
 from permissible.models.scorecard import RuleTerm, Scorecard, Term, scorecard
-from permissible.table.reading import read
+from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 
@@ -39,7 +39,10 @@ def schema_of(estimator: Any) -> Schema:
 
 def table_of(estimator: Any, X: Any) -> Table:
     """Rows in the terms of the columns of fit."""
-    return rows(estimator, X) if hasattr(estimator, "schema_") else read(X, schema_of(estimator))
+    if hasattr(estimator, "schema_"):
+        return rows(estimator, X)
+    check_names(estimator, names_of(X))
+    return read(X, schema_of(estimator))
 
 
 def labels_of(estimator: Any) -> list[Any]:

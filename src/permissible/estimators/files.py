@@ -15,6 +15,7 @@ import numpy as np
 from permissible import decisions
 from permissible.estimators.cards import schema_of
 from permissible.estimators.fitted import FILED, filed, restored
+from permissible.losses.multiclass import MULTICLASS
 from permissible.models.atomic import write
 from permissible.models.document import (
     category_document,
@@ -187,6 +188,8 @@ def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
 
 def _parameter(value: Any) -> Plain:
     """A parameter of an estimator: a loss by name, a decision as its document, anything else as a record."""
+    if type(value) in MULTICLASS.values():
+        return {"multiclass": value.name}
     if hasattr(value, "weight") and hasattr(value, "probability") and hasattr(value, "name"):
         return {"loss": loss_document(value)}
     if isinstance(value, decisions.Decision):
@@ -195,6 +198,8 @@ def _parameter(value: Any) -> Plain:
 
 
 def _read_parameter(node: Node, own_losses: Mapping[str, Any]) -> Any:
+    if isinstance(node.value, dict) and "multiclass" in node.value:
+        return MULTICLASS[node.fields("multiclass")["multiclass"].one_of(tuple(MULTICLASS))]()
     if isinstance(node.value, dict) and "loss" in node.value:
         return read_loss(node.fields("loss")["loss"], own_losses)
     if isinstance(node.value, dict) and "decision" in node.value:

@@ -149,9 +149,14 @@ def remember(estimator: Any, rows: TrainingRows) -> None:
 def remember_schema(estimator: Any, schema: Schema) -> None:
     """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
     estimator.schema_ = schema
-    estimator.n_features_in_ = len(schema.columns)
-    if schema.named:
-        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    remember_names(estimator, schema.names if schema.named else None, len(schema.columns))
+
+
+def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) -> None:
+    """Store the number of columns, and their names where they had some."""
+    estimator.n_features_in_ = count
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
@@ -164,19 +169,18 @@ def rows(estimator: Any, X: Any, *, finite: bool = True, n_threads: int = 1) -> 
             f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
             "this estimator."
         )
-    _check_names(estimator, schema, names_of(X))
-    count = _n_columns(X)
-    if count is not None and count != len(schema.columns):
-        raise ValueError(
-            f"X has {count} features, but {type(estimator).__name__} is expecting {len(schema.columns)} features as input."
-        )
+    check_names(estimator, names_of(X))
+    count = column_count(X)
+    if count is not None:
+        check_count(estimator, count)
     table = read(X, schema, finite=finite, n_threads=n_threads)
     if table.n_rows == 0:
         refuse_empty(type(estimator).__name__, 0, len(table.columns))
     return table
 
 
-def _n_columns(X: Any) -> int | None:
+def column_count(X: Any) -> int | None:
+    """The number of columns where it can be told without reading the table."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         return int(shape[1]) if len(shape) == 2 else None
@@ -185,9 +189,9 @@ def _n_columns(X: Any) -> int | None:
     return None
 
 
-def _check_names(estimator: Any, schema: Schema, names: tuple[str, ...] | None) -> None:
-    """scikit-learn's rule for feature names, in its words."""
-    known = schema.names if schema.named else None
+def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
+    """scikit-learn's rule for feature names, in its words: the names of fit in the order of fit."""
+    known = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
     if known == names:
         return
     who = type(estimator).__name__
@@ -201,6 +205,15 @@ def _check_names(estimator: Any, schema: Schema, names: tuple[str, ...] | None) 
         raise ValueError(_name_mismatch(known, names))
 
 
+def check_count(estimator: Any, count: int) -> None:
+    """scikit-learn's rule for the number of columns, in its words."""
+    if count != estimator.n_features_in_:
+        who = type(estimator).__name__
+        raise ValueError(
+            f"X has {count} features, but {who} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
 def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
     message = "The feature names should match those that were passed during fit.\n"
     for title, listed in (
@@ -211,6 +224,8 @@ def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
             message += title + "".join(f"- {name}\n" for name in listed[:5]) + ("- ...\n" if len(listed) > 5 else "")
     if set(known) == set(names):
         message += "Feature names must be in the same order as they were in fit.\n"
+    if set(known) <= set(names):
+        message += "Select them with X[model.feature_names_in_].\n"
     return message
 
 

@@ -1,18 +1,12 @@
-"""Rows for learners of plain numbers (linear, kernel): one matrix, dense or sparse, through the same intake as all others.
+"""Rows for learners of plain numbers (linear, kernel): one matrix, dense or sparse, through the same intake as all others."""
 
-scikit-learn keeps the count and the names of the columns; what may stand in a cell is said in the words of this library.
-"""
-
-import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
-from permissible.estimators.intake import refuse_empty
-from permissible.table.reading import read
+from permissible.estimators.intake import check_count, check_names, column_count, refuse_empty, remember_names
+from permissible.table.reading import names_of, read
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, Matrix
 from permissible.validation import Words, refusal, refusal_type
@@ -23,19 +17,17 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
     With `reset` the columns are remembered as those of fit, else compared with them.
     """
-    if isinstance(X, Mapping) and not sparse.issparse(X):  # a sparse dictionary of keys is both
-        return _mapping(estimator, X, reset)
-    if reset:
-        numbers = _numbers(X, estimator)
-        refuse_empty(type(estimator).__name__, *numbers.shape)
-        validate_data(estimator, X=X if hasattr(X, "shape") else numbers, skip_check_array=True, reset=True)
-        return numbers
-    if hasattr(X, "shape") and len(X.shape) == 2:  # a wrong count of columns is said before what is in them
-        validate_data(estimator, X=X, skip_check_array=True, reset=False)
-    numbers = _numbers(X)
-    if not hasattr(X, "shape"):
-        validate_data(estimator, X=numbers, skip_check_array=True, reset=False)
+    names, count = names_of(X), column_count(X)
+    if not reset:
+        check_names(estimator, names)
+        if count is not None:  # a wrong count of columns is said before what is in them
+            check_count(estimator, count)
+    numbers = _numbers(X, estimator if reset else None)
     refuse_empty(type(estimator).__name__, *numbers.shape)
+    if reset:
+        remember_names(estimator, names, numbers.shape[1])
+    else:
+        check_count(estimator, numbers.shape[1])
     return numbers
 
 
@@ -51,22 +43,6 @@ def numeric_schema(estimator: Any) -> Schema:
     kinds = getattr(estimator, "column_kinds_", ("numeric",) * len(listed))
     columns = tuple(Column(name, kind) for name, kind in zip(listed, kinds, strict=True))
     return Schema(columns, names is not None)
-
-
-def _mapping(estimator: Any, X: Mapping[Any, Any], reset: bool) -> Matrix:
-    """Columns by name: scikit-learn knows names of data frames only, so they are kept and compared here."""
-    names = [str(name) for name in X]
-    known = list(getattr(estimator, "feature_names_in_", names))
-    if not reset and known != names:
-        raise refusal("X", f"the columns of fit, {', '.join(map(str, known[:5]))} ...", Words(", ".join(names[:5])))
-    numbers = _numbers(X, estimator if reset else None)
-    refuse_empty(type(estimator).__name__, *numbers.shape)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # they were compared above
-        validate_data(estimator, X=numbers, skip_check_array=True, reset=reset)
-    if reset:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    return numbers
 
 
 def _numbers(X: Any, fitting: Any = None) -> Matrix:
@@ -102,6 +78,9 @@ def _sparse(X: Any) -> Any:
         rows = rows.astype(np.float64)
     if rows.nnz and max(rows.indices.max(), len(rows.indptr)) > np.iinfo(np.int32).max:
         raise refusal("X", "indexed by 32-bit integers", Words(f"a sparse matrix of shape {X.shape}"))
+    if not rows.has_canonical_format:  # an entry may be stored as several terms, which sums of squares would not join
+        rows = rows.copy()
+        rows.sum_duplicates()
     values: AnyArray = rows.data
     if not np.isfinite(values).all():
         came = Words(f"{values[~np.isfinite(values)][0]}: Input X contains {_odd(values)}")

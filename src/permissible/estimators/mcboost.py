@@ -1,6 +1,7 @@
 """The scikit-learn face of multiclass boosting with a cost matrix: it checks, calls the layers below, and stores."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,23 @@ from permissible.estimators import intake
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
-from permissible.estimators.mcboost_settings import checked_settings, costs_of, loss_name, problem_of, refused_on_parts
+from permissible.estimators.idle import MCBOOST, refuse_idle
+from permissible.estimators.mcboost_settings import (
+    checked_settings,
+    costs_of,
+    loss_name,
+    problem_of,
+    refuse_light,
+    refused_on_parts,
+)
 from permissible.estimators.parted import PartedSource, parted_data
+from permissible.estimators.target import codes_among
+from permissible.estimators.weights import canonical
 from permissible.estimators.whole import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
+from permissible.learners.mcboost.problem import Problem
 from permissible.models.additive import AdditiveModel, posterior
 from permissible.models.additive_reading import AdditiveExplanation, explain_rows, terms_table
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -42,7 +54,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         all attributes at once. Missing values count as the attribute's mean there, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins, with missing values and categories as they are.
         "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a posterior
-        (`loss` does not matter) and decides at least expected cost.
+        and decides at least expected cost, so `loss` and the parameters of a single learner are refused with it.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
     decision : {"argmax", "bayes"}, default="argmax"
@@ -58,7 +70,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     min_samples_leaf : float, default=1
         Least weight of the rows of a leaf, or on either side of a rule.
     l2 : float, default=1.0
-        Added to the curvature of a leaf, which shrinks its value.
+        Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     random_tests : bool, default=False
         One random test per column and node competes in place of the best one: more varied trees for small or noisy data.
     line_search : {"auto", "exact", "newton"}, default="auto"
@@ -199,11 +211,19 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         name = loss_name(self.loss)
         if isinstance(X, PartedSource):
             data = parted_data(X, y, sample_weight, self.class_weight)
-            return self._fit_parted(data, name, refused_on_parts(self, settings, cost))
+            settings = refused_on_parts(self, settings, cost)
+            costs = costs_of(self.cost_matrix, data.classes)
+            blank = Problem(np.zeros(0, dtype=np.int64), costs.matrix, np.zeros(0), name)
+            refuse_idle(self, MCBOOST, parts=True, held_out=settings.holds_out(blank))
+            return self._fit_parted(data, name, settings, costs)
         rows = intake.training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
+        refuse_light(rows, settings)
+        weight, scale = canonical(rows.weight)
+        rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
         problem, costs = problem_of(self, rows, name, y, sample_weight, cost)
+        refuse_idle(self, MCBOOST, held_out=settings.holds_out(problem))
         start = self._start(rows)
         if start is not None:
             settings = settings.for_rounds(self.n_rounds - start.n_rounds)
@@ -218,9 +238,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self._keep(fitted, costs, history)
         return self
 
-    def _fit_parted(self, data: Parted, loss: str, settings: Settings) -> "MCBoostClassifier":
+    def _fit_parted(self, data: Parted, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        costs = costs_of(self.cost_matrix, data.classes)
         fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
         self.classes_ = data.classes
         intake.remember_schema(self, data.binning.schema)
@@ -241,7 +260,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
         """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""
-        if not self.warm_start or self.learner == "auto" or not hasattr(self, "model_"):
+        if not self.warm_start or not hasattr(self, "model_"):
             return None
         if self.model_.n_rounds > self.n_rounds:
             raise refusal("n_rounds", f"at least the {self.model_.n_rounds} rounds already fitted", self.n_rounds)
@@ -276,10 +295,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
     def margins(self, X: Any, y: Any) -> FloatArray:
         """The margin (9) of each row: the score of its class minus the largest other one."""
         scores = self._scores(X)
-        own = np.searchsorted(self.classes_, np.asarray(y))
-        rows = np.arange(len(scores))
-        if len(own) != len(scores) or np.any(self.classes_[np.minimum(own, len(self.classes_) - 1)] != np.asarray(y)):
-            raise refusal("y", f"one of the classes {self.classes_.tolist()} for each row of X", y)
+        own, rows = codes_among(self.classes_, y, len(scores)), np.arange(len(scores))
         others = scores.copy()
         others[rows, own] = -np.inf
         return np.asarray(scores[rows, own] - others.max(axis=1))

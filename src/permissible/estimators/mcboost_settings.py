@@ -10,6 +10,7 @@ from permissible.estimators.intake import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, Problem
 from permissible.learners.mcboost.trees import UNLIMITED, Growth
+from permissible.losses.multiclass import MULTICLASS
 from permissible.types import FloatArray
 from permissible.validation import Words, real_numbers, refusal, refusal_type
 from permissible.validation.numbers import flag, whole_number
@@ -60,11 +61,14 @@ def _growth(estimator: Any) -> Growth:
 
 
 def loss_name(loss: Any) -> str:
-    """The name of a loss given by name or as an object of `permissible.losses`."""
-    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
-    if not isinstance(name, str) or name.lower() not in LOSSES:
-        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES), loss)
-    return name.lower()
+    """The name of a loss given by name or as an object of `permissible.losses`.
+
+    The compiled core has these losses only, so an object of another class is refused, be it derived from one of them.
+    """
+    name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
+    if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
+        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", or its object", loss)
+    return str(name)
 
 
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
@@ -111,11 +115,21 @@ def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     return settings
 
 
+def refuse_light(rows: TrainingRows, settings: Settings) -> None:
+    """Refuse weights so small that no leaf could reach its least weight: nothing would be learned, without a word."""
+    least = 2.0 if settings.learner == "auto" else settings.growth.min_leaf_weight
+    total = float(rows.weight.sum())
+    if rows.weighted and settings.learner in ("rule", "tree", "auto") and total < 2 * least * (1 - 1e-9):
+        raise refusal(
+            "sample_weight", f"of a sum of at least {2 * least:g}, twice the least weight of a leaf, which is in their unit",
+            Words(f"a sum of {total:g}"), "scale them to a mean of 1",
+        )  # fmt: skip
+
+
 def problem_of(
     estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
 ) -> tuple[Problem, CostMatrix]:
     """The problem of the training rows, and its cost matrix in the order of the classes."""
-    n_classes = len(rows.classes)
     if cost is None:
         costs = costs_of(estimator.cost_matrix, rows.classes)
         return Problem(rows.target, costs.matrix, rows.weight, loss), costs
@@ -126,10 +140,8 @@ def problem_of(
     if own.any():
         row = int(np.flatnonzero(own)[0])
         raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
-    mean = np.stack([np.average(by_row[rows.target == j], axis=0) for j in range(n_classes)])
-    empty = ~mean.any(axis=1)
-    mean[empty] = 1.0 - np.eye(n_classes)[empty]
-    return Problem(rows.target, by_row, rows.weight, loss, by_row=True), CostMatrix(mean)
+    problem = Problem(rows.target, by_row, rows.weight, loss, by_row=True)
+    return problem, CostMatrix(problem.mean_costs())
 
 
 def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:

@@ -4,9 +4,10 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from permissible.table.observe import is_na
+from permissible.table.labels import labels_of
 from permissible.types import AnyArray, IntArray
 from permissible.validation import Words, refusal, shown
 
@@ -20,28 +21,26 @@ def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
         return _small_integers(labels)
     if labels.dtype.kind == "f":
         return _whole_floats(labels)
-    if labels.dtype.kind == "O":
-        _refuse_odd_objects(labels)
-    elif labels.dtype.kind not in "UST":
-        raise ValueError(
-            f"Unknown label type: {labels.dtype}. `y` must hold class labels: text, integers or truth values."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes.astype(np.int64, copy=False)
+    return _sorted(labels)
+
+
+def codes_among(classes: AnyArray, y: Any, n_rows: int, name: str = "The classifier") -> IntArray:
+    """Each row's code into classes that are known already; a label that is not among them is refused."""
+    found, codes = decode_target(name, y, n_rows)
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in found.tolist() if label not in place]
+    if unknown:
+        raise refusal("y", f"labels among {shown(classes.tolist())}", unknown[0])
+    return np.array([place[label] for label in found.tolist()], dtype=np.int64)[codes]
 
 
 def _as_labels(name: str, y: Any) -> AnyArray:
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    try:
-        labels = np.asarray(y)
-    except ValueError:  # lists of unequal length
-        raise refusal("y", "a class label in every row", y) from None
-    if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: `y` must hold class labels, got complex numbers.")
-    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
-        labels = np.asarray(y, dtype=object)
-    if labels.ndim == 2 and labels.shape[1] == 1:
+    if sparse.issparse(y):
+        raise refusal("y", "a 1d array of labels", Words("a sparse matrix"), "use y.toarray().ravel()")
+    labels = labels_of(y)
+    if labels.ndim == 2:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
             "example using ravel().",
@@ -49,59 +48,32 @@ def _as_labels(name: str, y: Any) -> AnyArray:
             stacklevel=5,
         )
         labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
     return labels
+
+
+def _sorted(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.int64, copy=False)
 
 
 def _small_integers(labels: AnyArray) -> tuple[AnyArray, IntArray]:
     """Without sorting where the labels span few integers, as they nearly always do."""
     if len(labels) == 0 or labels.dtype.kind == "b":
-        classes, codes = np.unique(labels, return_inverse=True)
-        return classes, codes.astype(np.int64, copy=False)
+        return _sorted(labels)
     low, high = int(labels.min()), int(labels.max())
     if high - low > max(1000, len(labels)):
-        classes, codes = np.unique(labels, return_inverse=True)
-        return classes, codes.astype(np.int64, copy=False)
-    offset = (labels - labels.dtype.type(low)).astype(np.int64)
+        return _sorted(labels)
+    # The difference of two labels may not fit their own type (100 - -100 in int8), but it wraps around to the right
+    # one in 64 bits, since it is small.
+    offset = labels.astype(np.int64) - np.array(low).astype(np.int64)
     present = np.bincount(offset) > 0
     code_of = np.cumsum(present) - 1
-    classes = np.flatnonzero(present).astype(labels.dtype) + labels.dtype.type(low)
+    classes = (np.flatnonzero(present) + np.array(low).astype(np.int64)).astype(labels.dtype)
     return classes, code_of[offset]
 
 
 def _whole_floats(labels: AnyArray) -> tuple[AnyArray, IntArray]:
-    if not np.isfinite(labels).all():
-        what = "NaN" if np.isnan(labels).any() else "infinity"
-        raise refusal("y", "a class label in every row", Words(f"{what}: Input y contains {what}"), "drop those rows")
-    if np.any(labels != np.rint(labels)):
-        example = labels[np.argmax(labels != np.rint(labels))]
-        raise ValueError(
-            f"Unknown label type: continuous. `y` must hold class labels, got {shown(float(example))}; "
-            "cut a continuous target into classes first."
-        )
-    if np.abs(labels).max(initial=0.0) > 2**53:
-        classes, codes = np.unique(labels, return_inverse=True)
-        return classes, codes.astype(np.int64, copy=False)
+    if float(np.abs(labels).max(initial=0.0)) > 2**53:
+        return _sorted(labels)
     classes, codes = _small_integers(labels.astype(np.int64))
     return classes.astype(labels.dtype), codes
-
-
-def _refuse_odd_objects(labels: AnyArray) -> None:
-    for kind in {type(label) for label in labels}:
-        if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
-            raise refusal(
-                "y", "a class label in every row", Words("a missing one: Input y contains NaN"), "drop those rows"
-            )
-        if not issubclass(kind, (str, bytes, int, float, np.generic)):
-            raise ValueError(
-                f"Unknown label type: {kind.__name__}. `y` must hold class labels: text, integers or truth values."
-            )
-    if any(isinstance(label, float) and label != label for label in labels):
-        raise refusal(
-            "y", "a class label in every row", Words("a missing one: Input y contains NaN"), "drop those rows"
-        )
-    texts = sum(isinstance(label, (str, bytes)) for label in labels)
-    if 0 < texts < len(labels):
-        raise refusal("y", "labels of one type", Words("text and numbers together"), "use y.astype(str)")
-    assert not any(is_na(label) for label in labels)

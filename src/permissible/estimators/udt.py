@@ -15,8 +15,10 @@ from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import UDT, refuse_idle
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
+from permissible.estimators.target import codes_among
 from permissible.estimators.whole import whole
 from permissible.learners.pruning import cross_validated_level, link_levels, prune
 from permissible.learners.tree_certificate import BOUND_ROWS, TreeCertificate, certify, history_of
@@ -154,6 +156,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         pruning = self._pruning_level()
         folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
+        refuse_idle(self, UDT, parts=isinstance(X, PartedSource))
         if isinstance(X, PartedSource):
             data = parted_data(X, y, sample_weight, self.class_weight)
             return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)
@@ -260,11 +263,8 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return the margin of each example in [-1, 1], 2 Pr[its class] - 1, which for two classes is (27)."""
         probability = self.predict_proba(X)
-        position = np.searchsorted(self.classes_, np.asarray(y))
-        labels = self.classes_[np.minimum(position, len(self.classes_) - 1)]
-        if len(probability) != len(labels) or not np.array_equal(labels, np.asarray(y)):
-            raise refusal("y", "one of the labels seen in fit for each row of X", Words("something else"))
-        return np.asarray(2 * probability[np.arange(len(labels)), position] - 1, dtype=np.float64)
+        own = codes_among(self.classes_, y, len(probability))
+        return np.asarray(2 * probability[np.arange(len(own)), own] - 1, dtype=np.float64)
 
     def to_rules(self) -> tuple[LeafRule, ...]:
         """Return the leaves as disjoint rules, left to right: exactly one covers a row."""

@@ -8,26 +8,29 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible import losses
-from permissible.bins import BinnedTable, Binning, encode, row_hashes
+from permissible.bins import Binning, encode, row_hashes
+from permissible.bins.words import describe_rule
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
+from permissible.estimators.idle import ULS, refuse_idle
 from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.parted import PartedSource, parted_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.uls_results import RuleResults, RuleStages, class_positions
-from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts
+from permissible.estimators.uls_results import RuleResults, RuleStages
+from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts, validation_examples
+from permissible.estimators.uls_warm import goes_on, refuse_other_data, settings_of
+from permissible.estimators.weights import canonical
 from permissible.estimators.whole import whole
 from permissible.learners.honesty import Doubts, of_rules, spread
-from permissible.learners.uls_auto import LossEvidence, choose_loss
-from permissible.learners.uls_certificate import certify, history_of
+from permissible.learners.uls_auto import LossEvidence, choose_loss, equally_penalised
+from permissible.learners.uls_certificate import certify, history_of, in_unit, largest_norm
 from permissible.learners.uls_fast import Examples
-from permissible.learners.uls_fit import Fitted, Start, Task, fit_rules
+from permissible.learners.uls_fit import Fitted, Task, fit_rules
+from permissible.learners.uls_start import Start
 from permissible.models.linear import LinearModel
 from permissible.models.rules import RuleModel
-from permissible.table.reading import read
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation import Words, refusal
 
 if TYPE_CHECKING:
     from permissible.distributed.parted import Parted
@@ -45,7 +48,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     ----------
     loss : str or loss, default="logistic"
         A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
-        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation, evidence in `loss_evidence_`.
+        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit,
+        evidence in `loss_evidence_`; `l2` is then in units of the logistic loss, and other losses get one that weighs as much.
     n_rules : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
@@ -59,13 +63,17 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
     l2 : float, default=1.0
-        A step of values v costs l2 v^2 / 2 each, beside the sum of b F over the examples.
+        Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
+        unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
+        that of a column. In the classic scheme of rules and trees each step pays for its own values; where coefficients
+        are refitted, and for columns, the penalty is on the whole coefficient. The constant is free.
     beam : int, default=2
         Columns whose best literal starts a rule.
     early_stopping : bool or "auto", default="auto"
         Hold out a fifth of the rows, chosen by their content, to find the number of rules; then refit on all rows.
     search_fraction : float or "auto", default="auto"
         Share of the rows that a round's search looks at; "auto" is 1, and 0.3 above 100,000 rows. Coefficients use all rows.
+        A share below 1 needs thousands of rows, since they are taken in runs of 512.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10
@@ -82,7 +90,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     max_time : float or None
         Seconds after which the fit stops with the rules it has.
     warm_start : bool, default=False
-        Go on from the last fit when `n_rules` has grown.
+        Go on from the last fit when `n_rules` has grown: same columns and classes, bins and chosen loss of the first fit, no
+        hold-out. On other rows the history tells how the earlier rounds do on these.
 
     Attributes
     ----------
@@ -154,10 +163,13 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.warm_start = warm_start
 
     @classmethod
-    def plain(cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
+    def plain(
+        cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
+    ) -> "ULSClassifier":
         """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
 
-        No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search.
+        No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
+        literals, 2 unless given; with ``features="columns"`` there are no rules to search.
 
         Examples
         --------
@@ -165,11 +177,13 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
         0.0
         """
-        options = {
-            "fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "beam": 1, "early_stopping": False,
-            "search_fraction": 1.0, **more,
-        }  # fmt: skip
-        return cls(loss, n_rules, max_literals, **options)
+        options: dict[str, Any] = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
+        features = more.get("features", "rules")
+        if max_literals is not None or features != "columns":
+            options["max_literals"] = 2 if max_literals is None else max_literals
+        if features == "rules":
+            options |= {"beam": 1, "search_fraction": 1.0}
+        return cls(loss, n_rules, **{**options, **more})
 
     @classmethod
     def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
@@ -212,42 +226,53 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         sample_weight : array, optional
             Weight 2 is the row twice.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that choose the number of rules in place of a hold-out.
+            Rows that choose the number of rules in place of a hold-out; with early_stopping=False the history shows their
+            loss and nothing is chosen.
         """
-        if isinstance(self.features, str) and self.features == "columns" and not isinstance(X, PartedSource):
-            return self._fit_columns(X, y, sample_weight)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        loss = loss_of(self.loss)
         if isinstance(X, PartedSource):
-            data = parted_data(X, y, sample_weight, self.class_weight)
+            loss, data = loss_of(self.loss), parted_data(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
+            refuse_idle(self, ULS, parts=True)
             return self._fit_parted(data, loss, n_threads, fit_seed)
+        refuse_idle(self, ULS, validation=validation)
+        if isinstance(self.features, str) and self.features == "columns":
+            return self._fit_columns(X, y, sample_weight, fit_seed)
+        loss = loss_of(self.loss)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
         if not given.weighted:  # ones, as long as the table: not kept beside the rows during the fit
             given = replace(given, weight=np.ones(0))
-        asked = plan(self, given.table.n_rows, fit_seed)
-        binned = given.bins(self.max_bins, fit_seed, n_threads)
+        weight, scale = canonical(given.weight)
+        given = replace(given, weight=weight)
+        asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
         before = self._continue(given)
-        held = None if validation is None else self._validation(validation, given, binned)
+        # The earlier rules speak of bins, so a continuation keeps those of the first fit.
+        binned = (
+            given.bins(self.max_bins, fit_seed, n_threads) if before is None else encode(self._binning, given.table)
+        )
+        held = None if validation is None else validation_examples(validation, given, binned)
         hashed = before is None and held is None and asked.stopping
         hashes = row_hashes(given.table, fit_seed, n_threads) if hashed or loss == "auto" else None
         targets = [1] if len(given.classes) == 2 else list(range(len(given.classes)))
-        found, evidence = [], []
+        found: list[Fitted] = []
+        chosen = before is not None and loss in ("auto", "F*")  # a continuation keeps the loss that was chosen
+        evidence = self._last_evidence() if chosen else []
         with watched(self, asked.candidates[0].n_rules) as watch:
             for place, label in enumerate(targets):
                 examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
                 task = Task(
-                    loss, asked.candidates, asked.features, hashes if hashed else None,
-                    None if held is None else held[place], None if before is None else before[place], n_threads, watch,
+                    self.models_[place].loss if chosen else loss, asked.candidates, asked.features,
+                    hashes if hashed else None, None if held is None else held[place], asked.stopping,
+                    None if before is None else before[place], n_threads, watch,
                 )  # fmt: skip
-                if loss == "auto":
+                if loss == "auto" and not chosen:
                     evidence.append(_evidence(examples, task, hashes))
-                    task = replace(task, loss=losses.get(evidence[-1].chosen))
+                    task = _with_loss(task, evidence[-1].chosen)
                 found.append(fit_rules(examples, task))
         remember(self, given)
-        self._store(binned.binning, found, evidence, given.table)
+        self._store(binned.binning, found, evidence, given.table, scale)
         return self
 
     def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
@@ -266,18 +291,23 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         return self
 
     def _store(
-        self, binning: Binning, found: list[Fitted], evidence: list[LossEvidence], table: Table | None = None
+        self,
+        binning: Binning,
+        found: list[Fitted],
+        evidence: list[LossEvidence],
+        table: Table | None = None,
+        scale: float = 1.0,
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.models_ = models
-        self._traces = tuple(fitted.trace for fitted in found)
+        self._remember_start(tuple(fitted.trace for fitted in found), binning)
         self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
         single = len(found) == 1
         histories = [history_of(fitted.trace) for fitted in found]
         self.history_ = histories[0] if single else _joined(histories, self.classes_)
         certificates = [
-            certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table))
+            in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
         self.certificate_: Any = certificates[0] if single else tuple(certificates)
@@ -289,54 +319,70 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
         score = None if table is None else partial(model.score, table)
-        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score)
+
+        def name(place: int) -> str:
+            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
+
+        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
 
     def _continue(self, given: TrainingRows) -> list[Start] | None:
         """The last fit, where this one goes on from it."""
-        traces = getattr(self, "_traces", None)
-        if not self.warm_start or traces is None or not hasattr(self, "models_"):
+        if not goes_on(self):
             return None
-        if not np.array_equal(self.classes_, given.classes):
-            raise refusal("y", f"made of the classes of the last fit, {self.classes_.tolist()}", given.classes.tolist())
-        return [Start(trace, model.score(given.table)) for trace, model in zip(traces, self.models_, strict=True)]
+        refuse_other_data(self, given.schema, given.classes)
+        return [Start(trace, model.score(given.table)) for trace, model in zip(self._traces, self.models_, strict=True)]
 
-    def _validation(self, validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
-        expected = "a tuple (X, y) or (X, y, sample_weight)"
-        if not isinstance(validation, tuple) or len(validation) not in (2, 3):
-            raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
-        table = read(validation[0], given.schema)
-        place = class_positions(given.classes, validation[1], table.n_rows)
-        weight = None if len(validation) == 2 else np.asarray(validation[2], dtype=np.float64)
-        if weight is not None and (weight.shape != (table.n_rows,) or not (weight > 0).all()):
-            raise refusal(
-                "validation", f"{expected} with one positive weight a row", Words(f"weights of shape {weight.shape}")
-            )
-        codes = encode(binned.binning, table)
-        labels = [1] if len(given.classes) == 2 else range(len(given.classes))
-        return [Examples(codes, place == label, weight) for label in labels]
+    def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
+        """Keep what a continuation needs of this fit."""
+        self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
 
-    def _fit_columns(self, X: Any, y: Any, sample_weight: Any) -> "ULSClassifier":
+    def _last_evidence(self) -> list[LossEvidence]:
+        last = self.loss_evidence_
+        return list(last) if isinstance(last, tuple) else [last] if last is not None else []
+
+    def _fit_columns(self, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> "ULSClassifier":
         """features="columns": Algorithm 1 on the columns of X."""
-        from permissible.estimators.uls_columns import remember_columns, training_matrix
+        from permissible.estimators.matrix import numeric_schema
+        from permissible.estimators.uls_columns import training_matrix
         from permissible.learners.uls_columns import boost_columns
 
         loss = losses.get(self.loss)
         features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
-        options = plan(self, features.shape[0], seed(self.random_state)).candidates[0]
-        labels = [1] if len(classes) == 2 else range(len(classes))
+        unit = 1.0
+        if weight is not None:
+            weight, unit = canonical(weight)
+        options = plan(self, features.shape[0], fit_seed).in_unit(unit).candidates[0]
+        labels = [1] if len(classes) == 2 else list(range(len(classes)))
+        schema = numeric_schema(self)
+        starts: list[Any] = [None] * len(labels)
+        if goes_on(self):
+            refuse_other_data(self, schema, classes)
+            starts = list(self._traces)
         with watched(self, options.n_rules) as watch:
-            fits = [boost_columns(features, codes == label, weight, loss, options, watch=watch) for label in labels]
+            fits = [
+                boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
+                for label, start in zip(labels, starts, strict=True)
+            ]
         half = np.array([0.5])
-        remember_columns(self, classes)
+        self.classes_ = classes
+        remember_schema(self, schema)
+        self.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
+        self._remember_start(tuple(fits))
         self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
         self._staged = tuple(list(fit.path) for fit in fits)
         histories = [history_of(fit.trace) for fit in fits]
-        scale = spread(features)
+        scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
+        names = getattr(self, "feature_names_in_", None)
+
+        def name(place: int) -> str:
+            return f"column {place}" if names is None else f"the column '{names[place]}'"
+
         certificates = [
-            certify(
+            in_unit(certify(
                 fit.trace, loss,
-                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features)),
-            )
+                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features), name),
+                norm,
+            ), unit)
             for fit, model in zip(fits, self.models_, strict=True)
         ]  # fmt: skip
         self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)
@@ -347,10 +393,11 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
 
 def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
-    def probability(name: str, kept: Examples, judged: Examples) -> FloatArray:
-        fitted = fit_rules(
-            kept, replace(task, loss=losses.get(name), hashes=None, candidates=task.candidates[:1], watch=None)
-        )
+    """Each fit of a fold is what the final one would be: the same candidates, held out rows and penalty."""
+
+    def probability(name: str, kept: Examples, kept_hashes: Any, judged: Examples) -> FloatArray:
+        within = None if task.hashes is None else kept_hashes
+        fitted = fit_rules(kept, replace(_with_loss(task, name), hashes=within, start=None, watch=None))
         binned, model = judged.binned, fitted.trace.model(judged.binned.binning, fitted.loss)
         score = np.full(len(judged.positive), model.intercept)
         for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True):
@@ -361,6 +408,13 @@ def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
         return np.asarray(fitted.loss.probability(score))
 
     return choose_loss(examples, hashes, probability)
+
+
+def _with_loss(task: Task, name: str) -> Task:
+    """The task with one loss of the bag, whose penalty is as strong as with any other."""
+    loss = losses.get(name)
+    candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in task.candidates)
+    return replace(task, loss=loss, candidates=candidates)
 
 
 def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str, AnyArray]:

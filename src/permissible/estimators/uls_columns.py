@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from permissible.estimators.intake import remember_schema
 from permissible.estimators.matrix import matrix as intake_matrix
-from permissible.estimators.matrix import numeric_schema
 from permissible.estimators.target import decode_target
 from permissible.estimators.weights import row_weights, with_class_weight
 from permissible.types import AnyArray, FloatArray
@@ -41,12 +39,6 @@ def _refuse_huge(estimator: Any, features: Any) -> None:
     for j, name in enumerate(names):
         column = features[:, [j]].data if sparse.issparse(features) else features[:, j]
         squarable("X", column, str(name))
-
-
-def remember_columns(estimator: Any, classes: AnyArray) -> None:
-    """Store what predict needs to know of fit."""
-    estimator.classes_ = classes
-    remember_schema(estimator, numeric_schema(estimator))
 
 
 def matrix(estimator: Any, X: Any) -> Any:

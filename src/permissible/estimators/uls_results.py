@@ -10,6 +10,7 @@ from permissible.bins.literal import Rule
 from permissible.bins.words import describe
 from permissible.decisions import decision_for
 from permissible.estimators.intake import rows, threads
+from permissible.estimators.target import codes_among
 from permissible.learners.uls_trace import Trace
 from permissible.models.linear import LinearModel
 from permissible.models.rules import RuleModel
@@ -134,7 +135,7 @@ class RuleResults:
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return the margin of each example in [-1, 1]: 2 ginv(y H) - 1 ((27) of [T]); 2 Pr[its class] - 1 for more classes."""
         scores = self.decision_function(X)
-        place = class_positions(self.classes_, y, len(scores))
+        place = codes_among(self.classes_, y, len(scores))
         models = self._models()
         if len(models) == 1:
             return np.asarray(models[0].loss.margin(np.where(place == 1, scores, -scores)))
@@ -206,15 +207,6 @@ def score_at(model: Model, given: Any, path: Any, stage: int) -> FloatArray:
         model.schema, model.loss, intercept, tuple(found), np.array(list(found.values())), model.code_of_category
     )
     return staged.score(given)
-
-
-def class_positions(classes: AnyArray, y: Any, n_rows: int) -> AnyArray:
-    """The position of each label among the classes."""
-    labels = np.asarray(y)
-    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    if len(labels) != n_rows or not np.array_equal(classes[place], labels):
-        raise refusal("y", "one of the labels seen in fit for each row of X", Words("something else"))
-    return np.asarray(place)
 
 
 def rule_words(model: Model, schema: Any) -> list[str]:

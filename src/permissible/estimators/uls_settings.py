@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
+from permissible.bins import BinnedTable, encode
+from permissible.estimators.intake import TrainingRows
+from permissible.estimators.target import codes_among
+from permissible.estimators.weights import canonical, in_unit, row_weights
+from permissible.learners.uls_fast import Examples
 from permissible.learners.uls_flavours import FLAVOURS
 from permissible.learners.uls_options import ULSOptions
+from permissible.table.reading import read
 from permissible.validation import Words, refusal, refusal_type
 from permissible.validation.numbers import real_number, whole_number
 
@@ -17,6 +23,10 @@ SHORT, LONG = (2, 0.3), (6, 0.5)
 SEARCH_ROWS = 100_000
 """Above this many rows, a round's search looks at a rotating part of them."""
 SEARCH_SHARE = 0.3
+RUN_ROWS = 512
+"""Rows that a sampled search takes or leaves together (kRunRows of the compiled core)."""
+UNSEEN = 1e-8
+"""Largest chance allowed that a search sees no row: it would find no rule, and the fit would end as if there were none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,10 @@ class Plan:
     candidates: tuple[ULSOptions, ...]
     stopping: bool
     features: str
+
+    def in_unit(self, scale: float) -> "Plan":
+        """The same where all weights are multiplied by a power of two: l2 is a weight too."""
+        return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
 
 
 def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
@@ -63,6 +77,22 @@ def loss_of(given: Any) -> Any:
     except ValueError:
         names = ", ".join(losses.names())
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
+
+
+def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
+    """The rows that were given to judge the fit, for each class against the rest."""
+    expected = "a tuple (X, y) or (X, y, sample_weight)"
+    if not isinstance(validation, tuple) or len(validation) not in (2, 3):
+        raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
+    table = read(validation[0], given.schema)
+    place = codes_among(given.classes, validation[1], table.n_rows)
+    weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+    if weight is not None and not weight.all():
+        raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
+    codes = encode(binned.binning, table)
+    labels = [1] if len(given.classes) == 2 else range(len(given.classes))
+    weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
+    return [Examples(codes, place == label, weight) for label in labels]
 
 
 def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
@@ -118,6 +148,11 @@ def _fraction(given: Any, n_rows: int) -> float:
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
     share = real_number("search_fraction", given)
     if not 0 < share <= 1:
+        raise refusal("search_fraction", expected, given)
+    if (1.0 - share) ** -(-n_rows // RUN_ROWS) > UNSEEN:
+        expected = (
+            f'1.0 or "auto" for {n_rows} rows, since a search takes them in runs of {RUN_ROWS} and might see none'
+        )
         raise refusal("search_fraction", expected, given)
     return share
 

@@ -1,21 +1,36 @@
-"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out."""
+"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out.
 
+Weights may come in any unit. A parameter that is a weight itself (`l2`, a least weight of a leaf) is in the same unit: all
+weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for units so large or so small
+that single precision, squares of sums or an absolute tolerance would fail.
+"""
+
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from permissible.table.reading import as_array
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, real_numbers, refusal, shown, summable, weights
+from permissible.validation import Words, real_numbers, refusal, refusal_type, shown, summable, weights
 
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
+ORDINARY = 2.0**-20, 2.0**20
+"""A largest weight between these is left as it is."""
+TINY, HUGE = 2.0**-1022, 2.0**1000
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """The weights as float64, or None when every row weighs the same as given by None."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight)
+    expected = f"a list of {n_rows} finite numbers"
+    try:
+        given = as_array(sample_weight)
+    except ValueError:  # lists of unequal length
+        raise refusal_type("sample_weight", expected, sample_weight) from None
+    weight = real_numbers("sample_weight", sample_weight if given.ndim == 0 else given, expected)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     return weights("sample_weight", weight, length=n_rows)
@@ -30,9 +45,34 @@ def with_class_weight(
     factor = _factors(class_weight, classes, codes, weight)
     per_row = factor[codes]
     if weight is None:
-        return per_row
+        return summable("class_weight", per_row)
     with np.errstate(over="ignore", under="ignore"):
         return summable("sample_weight", weight * per_row)
+
+
+def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
+    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/4, 1).
+
+    Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its root is
+    exact too. A weight below 1e-308 of the largest stays
+    positive and otherwise without consequence.
+
+    Examples
+    --------
+    >>> canonical(np.array([3e40, 1e40]))[0].tolist()
+    [0.34438311059246707, 0.11479437019748902]
+    """
+    largest = float(weight.max(initial=0.0))
+    if largest == 0.0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return weight, 1.0
+    scale = math.ldexp(1.0, -2 * -(-math.frexp(largest)[1] // 2))
+    with np.errstate(under="ignore"):
+        return np.maximum(weight * scale, np.where(weight > 0, TINY, 0.0)), scale
+
+
+def in_unit(value: float, scale: float) -> float:
+    """A parameter that is a weight, times the power of two of :func:`canonical`."""
+    return value if scale == 1.0 else min(value * scale, HUGE)
 
 
 def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:

@@ -1,11 +1,12 @@
 """What is doubtful about a fit, in plain words and with the figure: the one place where that is decided, for every learner.
 
-Four things are looked for. A *surrogate that rises*: every exact step lowers it, so a rise is a defect of the fit (where rounds
+Five things are looked for. A *surrogate that rises*: every exact step lowers it, so a rise is a defect of the fit (where rounds
 see a sample of the rows, or refits are penalised, only an end above the start counts). A *coefficient that explodes*: a step had
 no finite minimiser and was cut at a cap, or one term alone moves the score to where a double cannot tell the probability from
 1. *Probabilities that saturate*: a quarter of the training rows or more are given exactly 0 or 1 (all of them, where the loss
-itself ends at a finite score). A fit that *stopped early*: its time was up, or its gap is above the tolerance. The verdicts are
-part of the certificate; the estimators warn of the same ones, once.
+itself ends at a finite score). A fit that *stopped early*: its time was up, or its gap is above the tolerance. A fit that is *not
+converged*: the last refit of the coefficients ended away from their optimum. The verdicts are part of the certificate; the
+estimators warn of the same ones, once.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +19,9 @@ from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss
 from permissible.types import AnyArray, FloatArray, Matrix
 
-Kind: TypeAlias = Literal["surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early"]
+Kind: TypeAlias = Literal[
+    "surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early", "not converged"
+]
 
 LAST_DIGIT = 2.0**-53
 """A probability nearer to 1 than this is 1 in double precision."""
@@ -39,9 +42,9 @@ class Doubt:
 
     Attributes
     ----------
-    kind : {"surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early"}
+    kind : {"surrogate rises", "coefficient explodes", "probabilities saturate", "stopped early", "not converged"}
     figure : float
-        The rise, the largest coefficient (or the steps that were cut), the share of rows, the rounds (or the gap).
+        The rise, the largest coefficient (or the steps that were cut), the share of rows, the rounds (or the gap), the gradient.
     words : str
         The same in a sentence, with a remedy.
     """
@@ -58,7 +61,13 @@ Doubts: TypeAlias = tuple[Doubt, ...]
 
 
 def of_rules(
-    trace: Trace, loss: Loss, intercept: float, effects: FloatArray, exact: bool, score: Callable[[], FloatArray] | None
+    trace: Trace,
+    loss: Loss,
+    intercept: float,
+    effects: FloatArray,
+    exact: bool,
+    score: Callable[[], FloatArray] | None,
+    name: Callable[[int], str] = "term {}".format,
 ) -> Doubts:
     """Doubts about boosted rules or columns.
 
@@ -73,6 +82,8 @@ def of_rules(
         Whether every round had to lower the surrogate.
     score : callable or None
         Gives the scores of the training rows; asked only where the terms could saturate.
+    name : callable
+        What to call the term at a position.
     """
     reach, ends = (
         certain_score(loss),
@@ -88,11 +99,19 @@ def of_rules(
         [one.loss == other.loss for one, other in zip(trace.rounds, trace.rounds[1:], strict=False)], dtype=bool
     )
     same &= ~np.array(trace.evidence.get("shrunk", [False] * len(trace.rounds))[1:], dtype=bool)
+    earlier = trace.evidence.get("earlier", 0)  # rounds of a fit that this one went on from, perhaps on other rows
+    start = float(values[earlier - 1]) if earlier else trace.start_surrogate
+    if 0 < earlier < len(values) and not same[earlier - 1]:
+        start = float(values[earlier])
     return _found(
-        rising(trace.start_surrogate, values, exact, same),
-        _separated(trace.stop == "separable", largest, np.inf if ends else reach),
+        rising(start, values[earlier:], exact, same[earlier:]),
+        _endless(trace, intercept, effects, name)
+        or _separated(
+            trace.stop == "separable", largest, np.inf if ends else reach, terms=trace.evidence.get("features", "rules")
+        ),
         saturating(share, ends, "set l2 > 0"),
         _out_of_time(trace),
+        _unconverged(float(trace.evidence.get("unconverged", 0.0))),
     )
 
 
@@ -203,18 +222,44 @@ def looked_at(X: Any, count: int) -> Any:
     return X[:: -(-X.shape[0] // count)] if X.shape[0] > count else X
 
 
-def _separated(separable: bool, largest: float, reach: float, remedy: str = "set l2 > 0") -> Doubt | None:
+def _separated(
+    separable: bool, largest: float, reach: float, remedy: str = "set l2 > 0", terms: str = "rules"
+) -> Doubt | None:
     if separable:
         return Doubt(
             "coefficient explodes", largest,
-            "The rules separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the coefficients "
-            f"(the largest is {largest:.3g}); set l2 > 0 for a finite one.",
+            f"The {terms} separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the "
+            f"coefficients (the largest is {largest:.3g}); set l2 > 0 for a finite one.",
         )  # fmt: skip
     if not largest >= reach:
         return None
     return Doubt(
         "coefficient explodes", largest,
         f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability is 1 to the last digit; {remedy}.",
+    )  # fmt: skip
+
+
+def _endless(trace: Trace, intercept: float, effects: FloatArray, name: Callable[[int], str]) -> Doubt | None:
+    """Terms along which the surrogate falls for ever although the classes are not separated."""
+    endless: Sequence[int] = trace.evidence.get("endless", ())
+    if not endless or trace.stop == "separable":
+        return None
+    named = ", ".join("the constant" if place < 0 else name(place) for place in endless)
+    largest = max(abs(intercept if place < 0 else float(effects[place])) for place in endless)
+    return Doubt(
+        "coefficient explodes", largest,
+        f"The surrogate falls for ever along {named}, so there is no finite minimiser: the fit kept a finite coefficient there "
+        f"(moving the score by {largest:.3g}) and went on with the other terms; set l2 > 0 for a finite minimiser.",
+    )  # fmt: skip
+
+
+def _unconverged(residual: float) -> Doubt | None:
+    if not residual > 0:
+        return None
+    return Doubt(
+        "not converged", residual,
+        f"The last refit of the coefficients did not converge: a derivative of {residual:.2g} of its largest possible size is "
+        "left, so the surrogate is not at its minimum over these terms; set l2 > 0 or choose a smoother loss.",
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.kernels._core import sums
 from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree, quantise
-from permissible.models.tree import TreeModel
+from permissible.models.tree import PURE, TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
 
 
@@ -170,7 +170,8 @@ def left_out_surrogate(tree: TreeModel, trace: TreeTrace, outside: FloatArray, c
     smooth = replace(tree, smoothing=1.0)
     for node in range(tree.n_nodes - 1, 0, -1):
         outside[tree.parent[node]] += outside[node]
-    score = np.asarray(tree.loss.score(smooth.node_probability))
+    # One row of each class more makes no difference to a pure leaf of weight 10^16: its score must be finite all the same.
+    score = np.asarray(tree.loss.score(np.clip(smooth.node_probability, PURE, 1 - PURE)))
     right, wrong = np.asarray(tree.loss.value(score)), np.asarray(tree.loss.value(-score))
     if tree.n_classes == 2:
         cost = outside[:, 1] * right[:, 1] + outside[:, 0] * wrong[:, 1]

@@ -5,15 +5,16 @@ take the one that lowers it most,
 
     A = (1/b) [sum_c W_c phi(p_c) - W_k phi(p_k)] <= 0                                                    (49)
 
-as long as A < 0. phi_B is CART, phi_Q C4.5, phi_M Kearns and Mansour. With more than two classes phi is summed over the
-classes, each one against the rest. Ties: the older leaf, then the first column, then missing values right, then the lower
-threshold; gains that differ by rounding only (1e-12 of the gain, 1e-14 of the node's weight) are ties, and such a gain is 0.
+as long as A < 0. With two classes phi_B is the criterion of CART, phi_Q the information gain of C4.5, phi_M the criterion of
+Kearns and Mansour. With more classes phi is summed over the classes, each one against the rest: for phi_B that is still Gini's
+index, for phi_Q it is not Shannon's entropy. Ties: the older leaf, then the first column, then missing values right, then the
+lower threshold; gains that differ by rounding only (1e-12 of the gain, 1e-14 of the node's weight) are ties, such a gain is 0.
 A test on a column of categories is "in a set": the categories are ordered by the probability of a class and cut there, which
 is optimal for two classes and any concave phi; with more classes each of the 8 most frequent ones gives an order to try.
 Rows that a test never saw the like of (a category, a missing value) follow the heavier side.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def grow_tree(
         name_leaves,
         n_threads,
     )
-    return assemble(binned.binning, loss, grown, n_classes, smoothing, limits)
+    return assemble(binned.binning, loss, grown, n_classes, smoothing, limits, monotone)
 
 
 def quantise(weight: FloatArray | None) -> tuple[AnyArray | None, float, bool]:
@@ -169,10 +170,19 @@ def _n_codes(bins: ColumnBins) -> int:
 
 
 def assemble(
-    binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float, limits: TreeLimits
+    binning: Binning,
+    loss: Any,
+    grown: dict[str, AnyArray],
+    n_classes: int,
+    smoothing: float,
+    limits: TreeLimits,
+    monotone: AnyArray | None = None,
 ) -> tuple[TreeModel, TreeTrace]:
     """Model and trace from the arrays of a grown tree, wherever it grew."""
-    return _model(binning, loss, grown, n_classes, smoothing), _trace(grown, limits)
+    model = _model(binning, loss, grown, n_classes, smoothing)
+    if monotone is not None:
+        model = replace(model, monotone=tuple(int(direction) for direction in monotone))
+    return model, _trace(grown, limits)
 
 
 def _model(binning: Binning, loss: Any, grown: dict[str, AnyArray], n_classes: int, smoothing: float) -> TreeModel:

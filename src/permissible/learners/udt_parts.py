@@ -351,4 +351,4 @@ class Coordinator:
                 choice
             )
             grown["left"][place], grown["right"][place] = 2 * made + 1, 2 * made + 2
-        return assemble(self.binning, self.loss, grown, self.n_classes, smoothing, self.limits)
+        return assemble(self.binning, self.loss, grown, self.n_classes, smoothing, self.limits, self.monotone)

@@ -23,7 +23,7 @@ from permissible.learners.uls_memory import pattern_grid
 from permissible.learners.uls_options import Stop, ULSOptions
 from permissible.learners.uls_refit import Refit, refit
 from permissible.learners.uls_rows import HistogramRequest, Rows, Surrogate, Terms
-from permissible.learners.uls_search import GrownRule, Growth
+from permissible.learners.uls_search import GrownRule, Growth, literal_sums, single_literals
 from permissible.learners.uls_trace import Round, Trace
 from permissible.types import AnyArray, BoolArray, FloatArray
 
@@ -50,10 +50,18 @@ class Fit:
     loss_name: str
     scale: float
     recall: Recall = _made
+    first_round: int = 0
     constant: float = 0.0
     rules: list[Rule] = field(default_factory=list)
     theta: FloatArray = field(default_factory=lambda: np.zeros(1))
     rounds: list[Round] = field(default_factory=list)
+    endless: list[int] = field(default_factory=list)
+    unconverged: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """A coefficient c costs this times c^2 / 2 where coefficients are refitted; a classic step pays for itself alone."""
+        return 0.0 if self.options.scheme == 1 else 2.0 * self.options.l2
 
 
 def boost(
@@ -77,7 +85,7 @@ def boost(
     terms = start or Terms()
     fit = Fit(
         Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
-        layout_of(binning), options, loss_name, scale, recall,
+        layout_of(binning), options, loss_name, scale, recall, first_round,
     )  # fmt: skip
     if start is None and options.fit_intercept:
         _fit_constant(fit)
@@ -86,7 +94,7 @@ def boost(
     now = fit.rows.now
     start_surrogate, start_error = now.surrogate, now.error
     start_validation = float("nan") if fit.held is None else fit.held.now.surrogate
-    stop = _rounds(fit, first_round, watch)
+    stop = _rounds(fit, watch)
     unit = float(surrogate.at(np.zeros(1))[0, 0])
     total = fit.rows.facts.total_weight
     judged = float("nan") if fit.held is None else unit * fit.held.facts.total_weight
@@ -94,27 +102,33 @@ def boost(
                      validation=r.validation / judged) for r in fit.rounds]  # fmt: skip
     return Trace(
         scale * fit.constant, tuple(means), stop, start_surrogate / (unit * total), start_error / total,
-        start_validation / judged, total, *((np.nan, np.nan) if stop == "interrupted" else _left_to_gain(fit)),
+        start_validation / judged, total, *((np.nan, np.nan) if stop == "callback" else _left_to_gain(fit)),
+        {} if options.scheme == 1 else _refit_evidence(fit),
     )  # fmt: skip
 
 
-def _rounds(fit: Fit, first_round: int, watch: Watch | None) -> Stop:
+def _refit_evidence(fit: Fit) -> dict[str, Any]:
+    """Positions of the rules without a finite coefficient (-1: the constant), and what the last refit left of the gradient."""
+    return {"endless": tuple(position - 1 for position in fit.endless), "unconverged": fit.unconverged}
+
+
+def _rounds(fit: Fit, watch: Watch | None) -> Stop:
     """Algorithm 1: weights, rule, leverage, update; why it ended."""
     options, begun = fit.options, time.monotonic()
     unit = float(fit.rows.surrogate.at(np.zeros(1))[0, 0]) * fit.rows.facts.total_weight
     for number in range(options.n_rules):
         if watch is not None and not watch(number):
-            return "interrupted"
+            return "callback"
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             return "time"
-        if fit.rows.now.surrogate <= options.tolerance * unit:
-            return "separable"
-        seed = options.seed + first_round + number
+        if fit.rows.now.surrogate <= options.tolerance * unit:  # nothing is left to gain
+            return "no edge" if fit.rows.surrogate.attained else "separable"
+        seed = options.seed + fit.first_round + number
         grown: GrownRule | None = fit.recall(lambda: grow(fit, seed))  # noqa: B023 (called at once)
         if grown is None or not grown.decrease > options.tolerance * fit.rows.now.surrogate:
             return "no edge"
-        capped = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
-        if capped:
+        separable = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
+        if separable:
             return "separable"
     return "rounds"
 
@@ -133,8 +147,9 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     rows, options = fit.rows, fit.options
     request = _request(fit, options.search_fraction, seed)
     growth = Growth(rows.rows, rows.facts.n_rows, fit.binning, fit.layout, options, request, rows.now.curvature)
-    # Refitted rules are at their optimum; with l2 they keep an edge that no step can use.
-    return growth.best(excluded=set(fit.rules) if options.scheme == 0 else ())
+    # Refitted rules are at their optimum, with l2 they keep an edge that no step can use; those without a finite one stay.
+    endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
+    return growth.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
 
 def _request(fit: Fit, share: float = 1.0, seed: int = 0) -> HistogramRequest:
@@ -146,23 +161,35 @@ def _request(fit: Fit, share: float = 1.0, seed: int = 0) -> HistogramRequest:
 
 
 def _left_to_gain(fit: Fit) -> tuple[float, float]:
-    """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found."""
+    """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found.
+
+    Where coefficients are refitted both count what the penalty takes from a rule of the model.
+    """
     request, rows = _request(fit), fit.rows
-    sums = np.ascontiguousarray(rows.rows.histogram((), request)[:, :1])
-    total, unit = int(sums[0, 0].sum()), 1.0 / request.weight_grid
-    found = kernels.best_literals(fit.layout, sums, False, 0.0, unit, 1.0, total, 1, False, [])
-    largest = max((decrease for decrease, *_ in found), default=0.0)
-    everything = float(total) / request.weight_grid
-    squares = everything * everything if fit.options.fit_intercept else 0.0
-    if float(rows.facts.n_rows) * len(fit.rounds) > GRADIENT_WORK:
-        squares = float("nan")
-    else:
-        for weight_in in _weights_in(rows.rows, [step.rule for step in fit.rounds], request):
-            inside = float(weight_in) / request.weight_grid
-            squares += (2.0 * inside - everything) * (2.0 * inside - everything)
     if rows.now.weight <= 0:  # separated so far that every weight has vanished: nothing is left to gain
         return 0.0, 0.0
-    return math.sqrt(2.0 * largest) / rows.now.weight, math.sqrt(squares) / rows.now.weight
+    sums = np.ascontiguousarray(rows.rows.histogram((), request)[:, :1])
+    total, unit = int(sums[0, 0].sum()), 1.0 / request.weight_grid
+    everything = float(total) / request.weight_grid
+    coefficients = dict(zip(fit.rules, fit.theta[1:].tolist(), strict=True)) if fit.options.scheme != 1 else {}
+    refitted = sorted({rule[0].column for rule in coefficients if len(rule) == 1})
+    found = kernels.best_literals(fit.layout, sums, False, 0.0, unit, 1.0, total, 1, False, refitted)
+    largest = math.sqrt(2.0 * max((decrease for decrease, *_ in found), default=0.0))
+    for column in refitted:
+        others = single_literals(column, fit.layout, fit.binning, list(coefficients))
+        inside = literal_sums(others, sums[column, 0]) / request.weight_grid
+        largest = max(largest, float(np.abs(2.0 * inside - everything).max(initial=0.0)))
+    squares = everything * everything if fit.options.fit_intercept else 0.0
+    rules = list(coefficients) if coefficients else [step.rule for step in fit.rounds]
+    if float(rows.facts.n_rows) * len(rules) > GRADIENT_WORK:
+        squares = float("nan")
+    else:
+        for rule, weight_in in zip(rules, _weights_in(rows.rows, rules, request), strict=True):
+            slope = 2.0 * float(weight_in) / request.weight_grid - everything
+            slope -= fit.cost * coefficients.get(rule, 0.0)
+            largest = max(largest, abs(slope) if len(rule) == 1 and coefficients else 0.0)
+            squares += slope * slope
+    return largest / rows.now.weight, math.sqrt(squares) / rows.now.weight
 
 
 def _weights_in(rows: Rows, rules: list[Rule], request: HistogramRequest) -> list[int]:
@@ -206,7 +233,10 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
 
 
 def _refit_step(fit: Fit, grown: GrownRule) -> bool:
-    """The corrective scheme: (35) for all rules so far, or for a block of them. True when no finite minimiser exists."""
+    """The corrective scheme: (35) for all rules so far, or for a block of them. True when the rules separate the classes.
+
+    A rule without a finite coefficient that leaves errors is no reason to stop: the others go on.
+    """
     before, options = fit.rows.now.weight, fit.options
     known = grown.rule in fit.rules
     if not known:
@@ -214,18 +244,20 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
         fit.theta = np.append(fit.theta, 0.0)
     free = np.zeros(len(fit.theta), dtype=bool)
     free[0] = options.fit_intercept
-    n_rules, number = len(fit.rules), len(fit.rounds)
+    n_rules, number = len(fit.rules), fit.first_round + len(fit.rounds)
     size = n_rules if options.scheme == 0 else min(options.scheme, n_rules)
     newest = fit.rules.index(grown.rule)
     free[1 + (newest + np.arange(size) * (1 if number % 2 else -1)) % n_rules] = True
     found, covered = fit.recall(lambda: _refitted(fit, free, newest))
     fit.theta = found.theta
+    fit.endless.extend(position for position in found.endless if position not in fit.endless)
+    fit.unconverged = 0.0 if found.converged else found.residual
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):
         if part is not None:
             part.reset(terms)
     _record(fit, grown, before, covered, refitted=True)
-    return bool(found.capped)
+    return bool(fit.endless) and fit.rows.now.error <= 0.0
 
 
 def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[float, float]]:

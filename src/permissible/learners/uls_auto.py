@@ -3,6 +3,10 @@
 phi_mu is not in the bag, since alone it is phi_M (E5). Folds are by content of the rows. The judge is the log-loss of the
 probabilities that each loss derives from its own scores, so the losses meet on one scale. The first of the bag stays unless
 another is better by a paired t-test over the folds: what is not told apart is not changed.
+
+Shapes are compared, not strengths of the penalty. A phi times s is the same shape: F(x / s), coefficients times s. The same l2
+would weigh s times as much on it; `equally_penalised` gives each loss an l2 in proportion to its curvature at margin 0, so
+that the penalty is as strong beside every loss as the asked one is beside the first of the bag.
 """
 
 from collections.abc import Callable
@@ -12,13 +16,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
+from permissible import losses
 from permissible.learners.uls_fast import Examples
+from permissible.losses import Loss
 from permissible.types import FloatArray
 
 BAG = ("logistic", "matsushita", "squared", "power")
 FOLDS = 5
 LEVEL = 0.05
-Scores = Callable[[str, Examples, Examples], FloatArray]
+Hashes = npt.NDArray[np.uint64]
+Scores = Callable[[str, Examples, Hashes, Examples], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +49,14 @@ class LossEvidence:
         }  # fmt: skip
 
 
-def choose_loss(examples: Examples, hashes: npt.NDArray[np.uint64], probability: Scores) -> LossEvidence:
-    """Cross-validate the bag; `probability(name, kept, judged)` fits on one part and scores the other."""
+def equally_penalised(loss: Loss, l2: float) -> float:
+    """The l2 that is as strong beside a loss as the given one is beside the first of the bag."""
+    at_zero = [float(np.asarray(each.curvature(0.0))) for each in (loss, losses.get(BAG[0]))]
+    return l2 * at_zero[0] / at_zero[1]
+
+
+def choose_loss(examples: Examples, hashes: Hashes, probability: Scores) -> LossEvidence:
+    """Cross-validate the bag; `probability(name, kept, hashes, judged)` fits on one part and scores the other."""
     fold = (hashes >> np.uint64(7)) % np.uint64(FOLDS)
     scores = np.full((len(BAG), FOLDS), np.nan)
     for number in range(FOLDS):
@@ -52,7 +65,7 @@ def choose_loss(examples: Examples, hashes: npt.NDArray[np.uint64], probability:
         if not out.any() or kept.positive.all() or not kept.positive.any():
             continue
         for place, name in enumerate(BAG):
-            scores[place, number] = log_loss(probability(name, kept, judged), judged)
+            scores[place, number] = log_loss(probability(name, kept, hashes[~out], judged), judged)
     scores = scores[:, ~np.isnan(scores[0])]
     if scores.shape[1] < 2:
         return LossEvidence(BAG, scores, np.full(len(BAG), np.nan), BAG[0])

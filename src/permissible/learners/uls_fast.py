@@ -71,6 +71,7 @@ def kernel_rows(
     return kernels.Rows(
         examples.binned.blocks, examples.binned.n_columns, np.ascontiguousarray(examples.positive).view(np.uint8),
         examples.weight, examples.whole, loss.name, loss.parameter, two_sums, n_threads, examples.first_row, state,
+        loss.table,
     )  # fmt: skip
 
 

@@ -19,24 +19,17 @@ from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import CompiledRows, PythonRows, PythonSurrogate
 from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_rows import Rows, Surrogate, Terms
+from permissible.learners.uls_start import Start, at_hand, continued
 from permissible.learners.uls_trace import Trace
 from permissible.losses import Loss
-from permissible.types import FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Start:
-    """A fit to go on from: its trace, and the scores of its model on the rows (and on a given validation set)."""
-
-    trace: Trace
-    scores: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """What to fit: the loss (or a flavour), the candidates between which a hold-out chooses, and the hold-out.
 
-    `hashes` are those of the rows' content when rows are to be held out; `validation` a set that was given instead.
+    `hashes` are those of the rows' content when rows are to be held out; `validation` a set that was given instead, which
+    chooses where `stopping` says so and is only looked at otherwise. `start` is a fit to go on from, without a hold-out.
     """
 
     loss: Loss | str
@@ -44,6 +37,7 @@ class Task:
     features: str = "rules"
     hashes: npt.NDArray[np.uint64] | None = None
     validation: Examples | None = None
+    stopping: bool = True
     start: Start | None = None
     n_threads: int = 1
     watch: Watch | None = None
@@ -65,7 +59,7 @@ def fit_rules(examples: Examples, task: Task) -> Fitted:
         return run_loop(kept, options, task, held)[1]
 
     choice: Choice | None = None
-    if task.validation is not None:
+    if task.validation is not None and task.stopping:
         choice = choose_on(examples, task.validation, task.candidates, run)
     elif task.hashes is not None:
         if repeats(task.hashes):
@@ -79,28 +73,42 @@ def fit_rules(examples: Examples, task: Task) -> Fitted:
 
 
 def run_loop(examples: Examples, options: ULSOptions, task: Task, held: Examples | None = None) -> tuple[Loss, Trace]:
-    """One fit with fixed options."""
+    """One fit with fixed options, from the beginning or from an earlier fit."""
+    before = task.start
+    if before is None:
+        return _run(examples, options, task, held)
+    left = max(options.n_rules - len(before.trace.rounds), 0)
+    loss, trace = _run(examples, replace(options, n_rules=left), task, held)
+    earlier = at_hand(before, examples, lambda name: loss if name == loss.name else losses.get(name))
+    return loss, continued(earlier, trace, examples, loss)
+
+
+def _run(examples: Examples, options: ULSOptions, task: Task, held: Examples | None) -> tuple[Loss, Trace]:
+    """The loop that the task asks for; its trace has the rounds of this run only."""
     if task.loss == "F*":
-        return boost_best(examples, lambda loss: run_loop(examples, options, replace(task, loss=loss), held)[1])
+        return boost_best(examples, lambda loss: _run(examples, options, replace(task, loss=loss), held)[1])
+    before = task.start
+    shared: dict[str, Any] = {"n_threads": task.n_threads, "watch": task.watch}
     if isinstance(task.loss, str) and task.loss in FLAVOURS:
-        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held)
+        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, before=before, **shared)
     loss = losses.get(task.loss)
     if task.features == "tree":
         from permissible.learners.uls_tree import boost_trees  # loaded only where trees are grown
 
-        return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads)
+        return loss, boost_trees(examples, loss, options, validation=held, **shared)
     kernel = compiled(loss)
-    if kernel is not None and options.scheme == 1:
-        before = task.start
-        more: dict[str, Any] = {}
-        if before is not None and held is None:
-            more = {"start_scores": before.scores, "first_round": len(before.trace.rounds)}
-            options = replace(options, n_rules=max(options.n_rules - len(before.trace.rounds), 0))
-        trace = boost_compiled(
-            examples, kernel, loss.name, options, validation=held, n_threads=task.n_threads, watch=task.watch, **more
-        )
-        return loss, continued(before.trace, trace) if more and before is not None else trace
-    return loss, _readable(examples, options, task, held, loss)
+    if kernel is None or options.scheme != 1:
+        return loss, _readable(examples, options, task, held, loss)
+    return loss, boost_compiled(
+        examples,
+        kernel,
+        loss.name,
+        options,
+        validation=held,
+        start_scores=None if before is None else before.scores,
+        first_round=0 if before is None else len(before.trace.rounds),
+        **shared,
+    )
 
 
 def _readable(examples: Examples, options: ULSOptions, task: Task, held: Examples | None, loss: Loss) -> Trace:
@@ -114,21 +122,11 @@ def _readable(examples: Examples, options: ULSOptions, task: Task, held: Example
         return CompiledRows(part, kernel, two, task.n_threads)
 
     start, first = None, 0
-    if task.start is not None and held is None:
+    if task.start is not None:
         intercept, terms = task.start.trace.terms()
         start = Terms(intercept / scale, tuple(terms), tuple(c / scale for c in terms.values()))
         first = len(task.start.trace.rounds)
-    scaled = replace(options, l2=options.l2 * scale, n_rules=max(options.n_rules - first, 0))
-    trace = boost(
-        rows(examples), surrogate, examples.binned.binning, loss.name, scaled, held=None if held is None else rows(held),
-        scale=scale, start=start, first_round=first, watch=task.watch,
-    )  # fmt: skip
-    return trace if task.start is None or held is not None else continued(task.start.trace, trace)
-
-
-def continued(before: Trace, after: Trace) -> Trace:
-    """A trace followed by its continuation."""
-    return replace(
-        after, constant=before.constant, rounds=before.rounds + after.rounds, start_surrogate=before.start_surrogate,
-        start_error=before.start_error, start_validation=before.start_validation,
+    return boost(
+        rows(examples), surrogate, examples.binned.binning, loss.name, replace(options, l2=options.l2 * scale),
+        held=None if held is None else rows(held), scale=scale, start=start, first_round=first, watch=task.watch,
     )  # fmt: skip

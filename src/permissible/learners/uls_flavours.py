@@ -7,6 +7,7 @@ from phi_M. When phi_B is picked the coefficients are renormalised: divided by t
 """
 
 import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ import numpy as np
 from permissible import losses
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls_fast import Examples, kernel_rows, layout_of
+from permissible.learners.uls_fast import Examples, Watch, kernel_rows, layout_of
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import kernel_rule, natural_value
 from permissible.learners.uls_options import Stop, ULSOptions
+from permissible.learners.uls_start import Start
 from permissible.learners.uls_trace import Round, Trace, literal_of, stop_of
 from permissible.losses import Loss
 from permissible.types import AnyArray, BoolArray, FloatArray
@@ -49,19 +51,39 @@ class Proposal:
     covered: tuple[float, float]
 
 
-def boost_adaptive(flavour: str, examples: Examples, options: ULSOptions, held: Examples | None = None) -> Trace:
-    """Run F1, F2, E1 or E2."""
+def boost_adaptive(
+    flavour: str,
+    examples: Examples,
+    options: ULSOptions,
+    held: Examples | None = None,
+    *,
+    before: Start | None = None,
+    n_threads: int = 1,
+    watch: Watch | None = None,
+) -> Trace:
+    """Run F1, F2, E1 or E2, from H = 0 or from an earlier fit; the trace has the rounds of this run."""
     layout = layout_of(examples.binned.binning)
-    bag = [_Candidate(losses.get(name), examples, layout, options) for name in BAGS[flavour]]
+    bag = [_Candidate(losses.get(name), examples, layout, options, n_threads) for name in BAGS[flavour]]
     parts = [_Margins(part) for part in (examples, held) if part is not None]
     rules: list[Rule] = []
     theta = np.zeros(1)
+    if before is not None:
+        intercept, terms = before.trace.terms()
+        rules, theta = list(terms), np.array([intercept, *terms.values()])
+        parts[0].score = before.scores.copy()
+    first = 0 if before is None else len(before.trace.rounds)
     rounds: list[Round] = []
     shrunk: list[bool] = []
     stop: Stop = "rounds"
-    start = parts[0].state(bag[0].loss)
+    start, begun = parts[0].state(bag[0].loss), time.monotonic()
     for number in range(options.n_rules):
-        answers = [candidate.propose(parts[0].score, number) for candidate in bag]
+        if watch is not None and not watch(number):
+            stop = "callback"
+            break
+        if options.max_seconds and time.monotonic() - begun > options.max_seconds:
+            stop = "time"
+            break
+        answers = [candidate.propose(parts[0].score, first + number) for candidate in bag]
         proposals = [answer for answer in answers if isinstance(answer, Proposal)]
         if not proposals:
             stop = "separable" if "separable" in answers else "no edge"
@@ -89,11 +111,13 @@ def boost_adaptive(flavour: str, examples: Examples, options: ULSOptions, held: 
 class _Candidate:
     """One phi of the bag: from the shared scores, one round of the compiled loop."""
 
-    def __init__(self, loss: Loss, examples: Examples, layout: AnyArray, options: ULSOptions) -> None:
+    def __init__(
+        self, loss: Loss, examples: Examples, layout: AnyArray, options: ULSOptions, n_threads: int = 1
+    ) -> None:
         kernel = compiled(loss)
         assert kernel is not None  # the bags hold built-in losses
         self.loss, self.kernel, self.examples, self.layout, self.options = loss, kernel, examples, layout, options
-        self.rows = kernel_rows(examples, kernel, options.fit_intercept)
+        self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
 
     def propose(self, score: FloatArray, number: int) -> "Proposal | Stop":
         """The rule and its values; or why there is none."""

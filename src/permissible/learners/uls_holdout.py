@@ -64,7 +64,11 @@ def held_bounds(
 
 
 def repeats(hashes: npt.NDArray[np.uint64]) -> bool:
-    """Whether the same rows come again and again. Rows are counted, not their weights: those may be in any unit."""
+    """Whether the same rows come again and again.
+
+    Rows are counted, not their weights, the one place where weight 2 is not the row twice: weights may be in any unit, and
+    a choice that does not change with the unit cannot also take weight 9 for nine rows.
+    """
     if len(hashes) >= LARGE:
         bound = np.uint64(probe(len(hashes)))
         return few(len(np.unique(hashes[hashes <= bound])))

@@ -5,11 +5,14 @@ Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) 
 a trial step; `Root` (cpp/boosting/leverage.hpp) turns them into the next one by Halley's method inside a bracket.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_rows import Facts, Grids, Rows, Standing, Surrogate, Terms, value_of
+
+COARSE = 256.0
+"""Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,21 @@ class Field:
         self.now = State.between(ends[0], ends[1])
         grids = self.grids(0.0)
         self._stand(self.rows.reset(terms, grids), grids)
+        self._refine(grids)
 
     def apply(self, rule: Rule, value_in: float, value_out: float) -> None:
         """Take a step."""
         grids = self.grids(max(abs(value_in), abs(value_out)))
         self._stand(self.rows.apply(rule, value_in, value_out, grids), grids)
+        self._refine(grids)
+
+    def _refine(self, grids: Grids) -> None:
+        """Sum again where the margins turned out far from the bounds that the grids were made for (exponential losses)."""
+        finer = self.grids(0.0)
+        if any(new > COARSE * old for new, old in zip(finer[:3], grids[:3], strict=True)):
+            covered, hits = self.now.covered, self.now.covered_positive
+            self._stand(self.rows.apply((), 0.0, 0.0, finer), finer)
+            self.now = replace(self.now, covered=covered, covered_positive=hits)
 
     def _stand(self, standing: Standing, grids: Grids) -> None:
         scales = (grids.weight, grids.curvature, grids.value, grids.error, grids.error, grids.error)

@@ -11,7 +11,7 @@ import numpy as np
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_fast import Examples, kernel_rows
-from permissible.learners.uls_losses import CompiledLoss
+from permissible.learners.uls_losses import CompiledLoss, longest_step
 from permissible.learners.uls_rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms, pairs_of
 from permissible.losses import Loss, PermissibleLoss
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
@@ -197,10 +197,7 @@ class PythonSurrogate:
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
-        doublings = np.ldexp(1.0, np.arange(21)).astype(np.float64)
-        faded = np.abs(loss.weight(doublings)) <= 1e-9 * np.abs(loss.weight(np.zeros(1)))
-        cap = float(doublings[int(np.argmax(faded)) if faded.any() else -1])
-        self.cap = cap if math.isinf(loss.score_limit) else 1e8
+        self.cap, self.attained = longest_step(loss), not math.isinf(loss.score_limit)
 
     def state_of(self, margin: float) -> float:
         """The margin."""

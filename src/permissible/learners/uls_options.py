@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "interrupted"]
-STOPS: tuple[Stop, ...] = ("rounds", "no edge", "separable", "time", "interrupted")
+Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback"]
+STOPS: tuple[Stop, ...] = ("rounds", "no edge", "separable", "time", "callback")
 
 
 @dataclass(frozen=True, slots=True)

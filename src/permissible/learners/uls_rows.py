@@ -196,3 +196,8 @@ class Surrogate(Protocol):
     def cap(self) -> float:
         """A step at least this long means that there is no finite minimiser."""
         ...
+
+    @property
+    def attained(self) -> bool:
+        """Whether some finite margin has weight 0, so that a finite minimiser always exists (mathematics.md 4.1)."""
+        ...

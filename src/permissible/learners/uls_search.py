@@ -2,18 +2,22 @@
 
 The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
 (the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
-and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. A literal and
-its negation tie as first literals and continue differently, so both are completed; only the side with fewer rows is summed.
+and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side has
+no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first
+literals and continue differently, so both are completed; only the side with fewer rows is summed.
 The compiled twin is cpp/boosting/grow.cpp.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from permissible.bins.binning import Binning
-from permissible.bins.literal import Literal, Rule
+from permissible.bins.literal import MISSING, OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.kernels.reference.boosting import decrease
 from permissible.learners.uls_options import ULSOptions
 from permissible.learners.uls_rows import HistogramRequest, Rows
 from permissible.learners.uls_trace import literal_of
@@ -42,6 +46,12 @@ class Criterion:
     curvature_unit: float
     total_weight: int
     total_curvature: int
+
+    def decrease(self, weight_in: int, curvature_in: int) -> float:
+        """The second-order decrease of a rule, from the sums over the rows that it covers."""
+        units = self.weight_unit, self.curvature_unit
+        total = self.total_weight * units[0], self.total_curvature * units[1]
+        return decrease(weight_in * units[0], curvature_in * units[1], *total, self.l2, self.two_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +110,22 @@ class Growth:
             for candidate in (first, *longer):
                 if candidate.rule not in excluded:
                     best = _better(best, candidate)
+        if best is None and excluded:  # with l2, rules that are in the model already may be the best of every column
+            best = self._remaining(excluded)
         return None if best is None else self._grown(best)
+
+    def _remaining(self, excluded: Collection[Rule]) -> Extended | None:
+        """The best single literal that is not excluded."""
+        c, best = self.criterion, Extended(0.0, 0, 0, ())
+        for column, sums in enumerate(self.all):
+            literals = single_literals(column, self.layout, self.binning, excluded)
+            weights = literal_sums(literals, sums[0])
+            curvatures = literal_sums(literals, sums[1]) if c.two_values else np.zeros_like(weights)
+            for literal, weight, curvature in zip(literals, weights.tolist(), curvatures.tolist(), strict=True):
+                decrease = c.decrease(weight, curvature)
+                if decrease > best.decrease:
+                    best = Extended(decrease, weight, curvature, (literal,))
+        return best if best.rule else None
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
         """Each first literal and its negation, continued while they gain, side by side: one question serves all."""
@@ -179,3 +204,27 @@ def _better(best: Extended | None, other: Extended) -> Extended:
 def _negated(literal: Literal, has_missing: bool) -> Literal:
     """The opposite literal; where no value was missing in training, a missing one passes neither."""
     return replace(literal.negated(), missing=has_missing and not literal.missing)
+
+
+def single_literals(column: int, layout: AnyArray, binning: Binning, without: Collection[Rule]) -> list[Literal]:
+    """Every literal of a column, one of each pair of a literal and its negation; those that are rules of `without` left out.
+
+    `layout` is that of all columns (uls_fast.layout_of).
+    """
+    categorical, n_bins, has_missing = (int(number) for number in layout[column])
+    sides = (False, True) if has_missing else (False,)
+    if categorical:
+        found = [Literal(column, "in", codes=(code,), missing=False) for code in (*range(n_bins), OTHER)]
+    else:
+        ends = binning.columns[column].thresholds
+        found = [Literal(column, "<=", float(ends[k]), (k,), side) for k in range(n_bins - 1) for side in sides]
+    found += [Literal(column, "missing", missing=True)] if has_missing else []
+    held = np.isin(np.arange(256), (*range(n_bins), *((OTHER,) if categorical else ()), *((MISSING,) * has_missing)))
+    known = {rule[0].membership()[held].tobytes() for rule in without if len(rule) == 1 and rule[0].column == column}
+    known |= {(~np.frombuffer(members, dtype=bool)).tobytes() for members in known}
+    return [literal for literal in found if literal.membership()[held].tobytes() not in known]
+
+
+def literal_sums(literals: Sequence[Literal], sums: IntArray) -> IntArray:
+    """The sum over the rows that each literal covers, from the sums by code of their column."""
+    return np.array([sums[literal.membership()].sum(axis=-1) for literal in literals], dtype=np.int64)

@@ -5,7 +5,8 @@ one round of ULS with T_j = {indicator of the leaf}: the exact step (35), which 
 each. From H = 0 and without shrinkage the first tree is UDT's own and its steps are g(p_leaf) (50). A leaf is a rule: at most
 `max_literals` tests deep, and a tree makes at most that many tests, so it has at most `max_literals` + 1 leaves.
 
-Sums over rows are sums of integers on a power-of-two grid, exact in float64, so the order of the rows does not matter.
+Sums over rows are sums of integers on a power-of-two grid, exact in float64, so the order of the rows does not matter, and
+weight 2 is the row twice.
 """
 
 import time
@@ -16,7 +17,7 @@ import numpy as np
 
 from permissible.learners.pruning import descend
 from permissible.learners.udt import TreeLimits, grow_tree
-from permissible.learners.uls_fast import Examples
+from permissible.learners.uls_fast import Examples, Watch
 from permissible.learners.uls_options import Stop, ULSOptions
 from permissible.learners.uls_trace import Round, Trace
 from permissible.models.tree import PURE, TreeModel
@@ -24,12 +25,20 @@ from permissible.models.tree_rules import simplified
 from permissible.types import FloatArray, IntArray
 
 NEWTON_STEPS = 100
+GROWTH_BITS = 50
+"""Boosting weights that a tree is grown on sum to less than 2^50 steps of their grid, which its own grid of 61 bits holds."""
 
 
 def boost_trees(
-    examples: Examples, loss: Any, options: ULSOptions, *, validation: Examples | None = None, n_threads: int = 1
+    examples: Examples,
+    loss: Any,
+    options: ULSOptions,
+    *,
+    validation: Examples | None = None,
+    n_threads: int = 1,
+    watch: Watch | None = None,
 ) -> Trace:
-    """Boost the leaves of trees; one round a leaf."""
+    """Boost the leaves of trees; one round a leaf. `watch` is told before each tree how many rounds there are."""
     train, held = Scored.start(examples, loss, options), None
     if validation is not None:
         held = Scored(validation, loss, np.full(len(validation.positive), train.constant), train.constant)
@@ -38,6 +47,9 @@ def boost_trees(
     rounds: list[Round] = []
     stop: Stop = "rounds"
     while len(rounds) < options.n_rules:
+        if watch is not None and not watch(len(rounds)):
+            stop = "callback"
+            break
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
             stop = "time"
             break
@@ -47,8 +59,8 @@ def boost_trees(
             break
         step = options.learning_rate * leaf_steps(train, leaf, tree.n_nodes, options.l2)
         rounds += _rounds(train, held, tree, leaf, step, options.n_rules - len(rounds))
-        if rounds[-1].surrogate < options.tolerance:
-            stop = "separable"
+        if rounds[-1].surrogate < options.tolerance:  # nothing is left to gain
+            stop = "no edge" if np.isfinite(loss.score_limit) else "separable"
             break
     return Trace(
         constant=train.constant, rounds=tuple(rounds), stop=stop, start_surrogate=first[0], start_error=first[1],
@@ -70,9 +82,9 @@ class Scored:
         """Score of every example before the first round: the constant of least surrogate, or 0."""
         constant = 0.0
         if options.fit_intercept:
-            weight = np.ones(len(examples.positive)) if examples.weight is None else examples.weight
-            share = exact_sums(np.zeros(len(weight), dtype=np.int64), weight * examples.positive, 1, None)[0]
-            constant = float(loss.score(share / exact_sums(np.zeros(len(weight), dtype=np.int64), weight, 1, None)[0]))
+            rows, root = len(examples.positive), np.zeros(len(examples.positive), dtype=np.int64)
+            share = exact_sums(root, examples.positive.astype(np.float64), 1, examples)[0]
+            constant = float(loss.score(share / exact_sums(root, np.ones(rows), 1, examples)[0]))
         return cls(examples, loss, np.full(len(examples.positive), constant), constant)
 
     @property
@@ -80,26 +92,21 @@ class Scored:
         """+1 for a positive example, -1 for a negative one."""
         return np.where(self.examples.positive, 1.0, -1.0)
 
-    def weighted(self, terms: FloatArray) -> FloatArray:
-        """Terms times the sample weights."""
-        return terms if self.examples.weight is None else terms * self.examples.weight
-
     def losses(self) -> FloatArray:
-        """F of each example over F(0), weighted."""
-        values = np.asarray(self.loss.value(self.sign * self.score)) / float(self.loss.value(0.0))
-        return self.weighted(values)
+        """F of each example over F(0)."""
+        return np.asarray(self.loss.value(self.sign * self.score)) / float(self.loss.value(0.0))
 
     def wrong(self) -> FloatArray:
-        """Weight of each misclassified example; a score of 0 says positive."""
-        return self.weighted(((self.score >= 0) != self.examples.positive).astype(np.float64))
+        """1 for each misclassified example; a score of 0 says positive."""
+        return np.asarray((self.score >= 0) != self.examples.positive, dtype=np.float64)
 
     def weight(self) -> FloatArray:
-        """The boosting weight of each example, with its sample weight."""
-        return self.weighted(np.asarray(self.loss.weight(self.sign * self.score)))
+        """The boosting weight of each example, without its sample weight."""
+        return np.asarray(self.loss.weight(self.sign * self.score))
 
     def by_leaf(self, leaf: IntArray, terms: FloatArray, n_nodes: int) -> FloatArray:
-        """Exact sums of terms over the rows of each node."""
-        return exact_sums(leaf, terms, n_nodes, self.examples.weight)
+        """Exact sums of terms times the sample weights, over the rows of each node."""
+        return exact_sums(leaf, terms, n_nodes, self.examples)
 
     def surrogate(self) -> float:
         """Mean surrogate."""
@@ -114,23 +121,33 @@ class Scored:
         return float(self.by_leaf(at_root, terms, 1)[0]) / self.examples.total
 
 
-def exact_sums(group: IntArray, terms: FloatArray, size: int, weight: FloatArray | None) -> FloatArray:
-    """Sums of terms by group: each term on a grid on which all sums stay below 2^53, so that float64 adds without error."""
+def exact_sums(group: IntArray, terms: FloatArray, size: int, examples: Examples) -> FloatArray:
+    """Sums of terms times sample weights by group, without error: each on a grid on which all sums stay below 2^53.
+
+    Where sample weights are copies of a row, a term goes to the grid before it is multiplied: weight 2 is the row twice.
+    """
+    weighted, grid = on_grid(terms, examples, 52)
+    return np.asarray(np.bincount(group, weighted, size) / grid, dtype=np.float64)
+
+
+def on_grid(terms: FloatArray, examples: Examples, bits: int) -> tuple[FloatArray, float]:
+    """Terms times sample weights as whole numbers of 1 / grid, a power of two; their sums stay below 2^bits."""
+    copies = examples.weight if examples.weight is not None and examples.whole else None
+    if examples.weight is not None and copies is None:
+        terms = terms * examples.weight
     largest = float(np.max(np.abs(terms), initial=0.0))
-    if largest == 0.0:
-        return np.zeros(size)
-    rows = float(len(terms)) if weight is None else max(float(len(terms)), float(weight.sum()))
-    grid = float(np.ldexp(1.0, 52 - int(np.frexp(largest * rows)[1])))
-    return np.asarray(np.bincount(group, np.rint(terms * grid), size) / grid, dtype=np.float64)
+    rows = float(len(terms)) if copies is None else float(copies.sum())
+    grid = float(np.ldexp(1.0, bits - int(np.frexp(largest * rows)[1])))
+    whole = np.rint(terms * grid)
+    return whole if copies is None else whole * copies, grid
 
 
 def _grow(train: Scored, options: ULSOptions, n_threads: int) -> tuple[TreeModel, IntArray]:
     """A small tree on the current weights, and the leaf of each row."""
     limits = TreeLimits(max_leaves=options.max_literals + 1, max_depth=options.max_literals)
     binned, target = train.examples.binned, train.examples.positive.astype(np.int64)
-    tree, trace = grow_tree(
-        binned, target, 2, train.loss, train.weight(), limits, name_leaves=True, n_threads=n_threads
-    )
+    whole, grid = on_grid(train.weight(), train.examples, GROWTH_BITS)
+    tree, trace = grow_tree(binned, target, 2, train.loss, whole / grid, limits, name_leaves=True, n_threads=n_threads)
     weightless = trace.leaf_of_row < 0
     if not weightless.any():
         return tree, trace.leaf_of_row
@@ -150,8 +167,8 @@ def leaf_steps(train: Scored, leaf: IntArray, n_nodes: int, l2: float) -> FloatA
     sign = train.sign
     for _ in range(NEWTON_STEPS):
         margin = sign * (train.score + step[leaf])
-        slope = train.by_leaf(leaf, train.weighted(sign * np.asarray(train.loss.weight(margin))), n_nodes) - l2 * step
-        curve = train.by_leaf(leaf, train.weighted(np.asarray(train.loss.curvature(margin))), n_nodes) + l2
+        slope = train.by_leaf(leaf, sign * np.asarray(train.loss.weight(margin)), n_nodes) - l2 * step
+        curve = train.by_leaf(leaf, np.asarray(train.loss.curvature(margin)), n_nodes) + l2
         low, high = np.where(slope > 0, step, low), np.where(slope < 0, step, high)
         newton = step + slope / np.where(curve > 0, curve, np.inf)
         inside = (newton > low) & (newton < high) & (curve > 0)

@@ -27,6 +27,7 @@ def matsushita() -> Entropy:
         conjugate=lambda x: 0.5 / (np.hypot(1, x) - x),  # (x + r)/2 likewise
         curvature=lambda x: 0.5 / np.hypot(1, x) / np.hypot(1, x) / np.hypot(1, x),
         margin=_matsushita_margin,
+        largest_curvature=0.5,
         bregman=_matsushita_bregman,
     )
 
@@ -68,6 +69,7 @@ def logistic() -> Entropy:
         conjugate=lambda x: np.log1p(np.exp(x)),
         curvature=lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
         margin=lambda x: np.tanh(-x / 2),
+        largest_curvature=0.25,
         bregman=lambda p, rest, q, step: (
             logarithmic_divergence(p, q, step) + logarithmic_divergence(rest, 1 - q, -step)
         ),
@@ -85,12 +87,13 @@ def squared() -> Entropy:
         conjugate=lambda x: ((1 + x) / 2) ** 2,
         curvature=lambda x: np.full_like(x, 0.5),
         margin=lambda x: -x,
+        largest_curvature=0.5,
         bregman=lambda p, rest, q, step: step**2,
     )
 
 
 def power(upsilon: float = 0.25) -> Entropy:
-    """phi_u(p) = (p (1 - p))^u, 0 < u < 1 ([N] section 5): u = 1/2 is Matsushita, u -> 1 Gini. Inverted numerically."""
+    """phi_u(p) = (p (1 - p))^u, 0 < u < 1 ([N] section 6): u = 1/2 is Matsushita, u -> 1 Gini. Inverted numerically."""
     u = upsilon
     if not 0 < u < 1:
         raise refusal("upsilon", "a number in (0, 1)", upsilon)
@@ -112,6 +115,7 @@ def power(upsilon: float = 0.25) -> Entropy:
         conjugate=conjugate,
         curvature=curvature,
         margin=lambda x: power_margin(x, u),
+        largest_curvature=2 * 4.0 ** (u - 2) / u,
         bregman=lambda p, rest, q, step: power_bregman(p, rest, q, step, u),
     )
 
@@ -151,6 +155,7 @@ def log_cosh(zeta: float = -8.0) -> Entropy:
         conjugate=lambda x: 2 / z * log_cosh_tilt(z / 2 * inverse(x), (1 + x) / 2, (1 - x) / 2),
         curvature=lambda x: 2 / z / ((1 - x) * (1 + x)),
         margin=lambda x: -4 / z * np.arctanh(x),
+        largest_curvature=2 / z * math.cosh(z / 4) ** 2 if z < 1400 else math.inf,  # at the end of the scores
         bregman=bregman,
     )
 

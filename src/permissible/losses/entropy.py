@@ -30,6 +30,8 @@ class Entropy:
     conjugate : G*(x) - a = x p + phi(p) - a at p = inverse(x), for the same x.
     curvature : 1 / G''(p) at p = inverse(x), for the same x.
     margin : 1 - 2 inverse(x), without cancellation near x = 0.
+    largest_curvature : the supremum of `curvature`, 1 / min G''; infinite where G'' comes down to 0.
+    rough : whether the link comes from differences of phi, so that rounding takes some of its digits.
     bregman : D_G(p || q) as a function of p, 1 - p, q and p - q, each with all its digits, for q in (0, 3/4].
 
     Examples
@@ -50,6 +52,8 @@ class Entropy:
     curvature: Formula | None = None
     margin: Formula | None = None
     bregman: Divergence | None = None
+    largest_curvature: float | None = None
+    rough: bool = False
 
 
 def rescaled(entropy: Entropy, scale: float, shift: float = 0.0) -> Entropy:
@@ -70,4 +74,6 @@ def rescaled(entropy: Entropy, scale: float, shift: float = 0.0) -> Entropy:
         curvature=over(entropy.curvature, 1 / scale),
         margin=over(entropy.margin, 1.0),
         bregman=None if bregman is None else lambda p, rest, q, step: scale * bregman(p, rest, q, step),
+        largest_curvature=None if entropy.largest_curvature is None else entropy.largest_curvature / scale,
+        rough=entropy.rough,
     )

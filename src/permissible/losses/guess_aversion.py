@@ -1,4 +1,4 @@
-"""Guess-aversion as a property that can be checked: a right answer must cost less than a guess ([B] section 3, Definition 2).
+"""Guess-aversion as a property that can be checked: a right answer must cost less than a guess ([B] section 3, Definition 3).
 
 A loss is guess-averse when L(C, z, S) < L(C, z, A) for every cost matrix C, true class z, score vector S whose
 largest entry is S_z alone, and constant vector A. The check searches for a counterexample over costs (insensitive, symmetric,

@@ -9,34 +9,41 @@ import numpy as np
 
 from permissible.losses.entropy import Formula
 from permissible.types import FloatArray
+from permissible.validation import Words, refusal
 
 LOWEST = float(np.log(1e-300))
 HIGHEST = float(np.log(0.5))
 STEPS = 200
+BISECTIONS = 80  # as many halve the whole range to below the last digit
 
 
-def invert_link(link: Formula, x: FloatArray) -> FloatArray:
+def invert_link(link: Formula, x: FloatArray, within: tuple[FloatArray, FloatArray] | None = None) -> FloatArray:
     """Return p in [0, 1/2] with link(p) = x <= 0; 0 where x lies below link(1e-300).
 
-    Chandrupatla's method: inverse quadratic interpolation where it is safe, else bisection; each score stops by itself.
+    `within` gives numbers below and above each p, where they are known. Chandrupatla's method: inverse quadratic interpolation
+    where it is safe, else bisection; each score stops by itself. The last steps are bisections, so that every score has stopped
+    at the end unless the link is not a number there.
     """
     target = np.arcsinh(x)
 
     def gap(s: FloatArray, goal: FloatArray) -> FloatArray:
         return np.arcsinh(link(np.exp(s))) - goal
 
-    p = np.full(x.shape, 0.5)
-    ends = np.array([LOWEST, HIGHEST])
-    low_gap, high_gap = gap(ends, np.zeros(2))
-    p[target <= low_gap] = 0.0
+    if within is None:
+        low, high = np.full(x.shape, LOWEST), np.full(x.shape, HIGHEST)
+        low_gap, high_gap = (np.full(x.shape, end) for end in gap(np.array([LOWEST, HIGHEST]), np.zeros(2)))
+    else:
+        low, high = (np.log(np.clip(end, 1e-300, 0.5)) for end in within)
+        low_gap, high_gap = gap(low, np.zeros(x.shape)), gap(high, np.zeros(x.shape))
+    p = np.where(target <= low_gap, np.where(low <= LOWEST, 0.0, np.exp(low)), np.exp(high))
     open_ = np.flatnonzero((target > low_gap) & (target < high_gap))
     goal = target[open_]
     # a is the newest point, b the end of the bracket across the root from it, c the point before.
-    b, a = np.full(goal.shape, LOWEST), np.full(goal.shape, HIGHEST)
-    fb, fa = low_gap - goal, high_gap - goal
+    b, a = low[open_], high[open_]
+    fb, fa = low_gap[open_] - goal, high_gap[open_] - goal
     c, fc = a.copy(), fa.copy()
     t = np.full(goal.shape, 0.5)
-    for _ in range(STEPS):
+    for step in range(STEPS):
         if not open_.size:
             break
         s = a + t * (b - a)
@@ -53,7 +60,10 @@ def invert_link(link: Formula, x: FloatArray) -> FloatArray:
         keep = ~done
         open_, goal, a, b, c, fa, fb, fc = (v[keep] for v in (open_, goal, a, b, c, fa, fb, fc))
         t = _next_step(a, b, c, fa, fb, fc, (tolerance / np.maximum(width, 1e-300))[keep])
-    p[open_] = np.exp(a)
+        if step > STEPS - BISECTIONS:
+            t = np.full_like(t, 0.5)
+    if open_.size:
+        raise refusal("phi_prime", "finite on (0, 1/2]", Words(f"{link(np.exp(a))[0]} at p = {np.exp(a[0]):g}"))
     return p
 
 

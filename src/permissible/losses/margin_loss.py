@@ -7,6 +7,7 @@ of a score follows from the conditional risk p psi(x) + (1-p) psi(-x), least whe
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ from scipy.special import expit
 
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Formula
+from permissible.losses.largest_curvature import of_psi
 from permissible.losses.tilt import left_logit, logarithmic_divergence
 from permissible.types import ArrayLike, FloatArray
 
@@ -23,7 +25,10 @@ MISSING = ("phi", "phi_prime", "conjugate", "a", "b")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Psi:
-    """One strictly convex psi: value, weight = -psi', curvature = psi'', the link, and D_psi~ of two weights if known."""
+    """One strictly convex psi: value, weight = -psi', curvature = psi'', the link.
+
+    Where known also D_psi~ of two weights and the largest curvature, sup psi''.
+    """
 
     value: Formula
     weight: Formula
@@ -32,6 +37,7 @@ class Psi:
     score: Formula
     score_limit: float = inf
     bregman: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    largest_curvature: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +61,12 @@ class MarginLoss:
     def score_limit(self) -> float:
         """The score of probability 1."""
         return self.psi.score_limit
+
+    @cached_property
+    def largest_curvature(self) -> float:
+        """The largest curvature over all margins, sup psi''; infinite for the exponential loss."""
+        known = self.psi.largest_curvature
+        return of_psi(self.psi.curvature) if known is None else known
 
     @elementwise("margin")
     def value(self, margin: FloatArray) -> FloatArray:
@@ -133,7 +145,7 @@ class MarginLoss:
 
 
 def exponential() -> Psi:
-    """AdaBoost's psi(x) = e^-x ([N] Table 2); its link is 1 / (1 + e^(-2H)). Exponents stop at 700 to stay finite."""
+    """AdaBoost's psi(x) = e^-x ([N] (5)); its link is 1 / (1 + e^(-2H)). Exponents stop at 700 to stay finite."""
 
     def power(margin: FloatArray) -> FloatArray:
         return np.exp(-np.maximum(margin, -700))
@@ -145,6 +157,7 @@ def exponential() -> Psi:
         probability=lambda score: expit(2 * score),
         score=lambda p: left_logit(p) / 2,
         bregman=lambda p, q: logarithmic_divergence(p, q, p - q),
+        largest_curvature=inf,
     )
 
 
@@ -158,4 +171,5 @@ def least_squares() -> Psi:
         score=lambda p: 2 * p - 1,
         score_limit=1.0,
         bregman=lambda p, q: (p - q) ** 2 / 4,
+        largest_curvature=2.0,
     )

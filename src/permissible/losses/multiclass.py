@@ -8,7 +8,7 @@ overflows, the others stop growing at e^600.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class GLL:
     >>> losses.GLL().value([[0.0, 0.0, 0.0]], [0])
     array([1.09861229])
     """
+
+    name: ClassVar[str] = "gll"
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
@@ -59,6 +61,8 @@ class GEL:
     [8.0]
     """
 
+    name: ClassVar[str] = "gel"
+
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
@@ -85,6 +89,8 @@ class MC:
     >>> losses.MC().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
     [3.0]
     """
+
+    name: ClassVar[str] = "mc"
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -113,6 +119,8 @@ class LS:
     [8.0]
     """
 
+    name: ClassVar[str] = "ls"
+
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
@@ -136,6 +144,8 @@ class LT:
     [24.0]
     """
 
+    name: ClassVar[str] = "lt"
+
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
@@ -158,7 +168,7 @@ class LT:
 
 @dataclass(frozen=True)
 class StructuredHinge:
-    """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] section 5); guess-averse.
+    """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] appendix E, (24)); guess-averse.
 
     Examples
     --------
@@ -167,6 +177,8 @@ class StructuredHinge:
     >>> losses.StructuredHinge().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
     [4.0]
     """
+
+    name: ClassVar[str] = "structured_hinge"
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -187,12 +199,7 @@ class StructuredHinge:
 
 MulticlassLoss = GLL | GEL | MC | LS | LT | StructuredHinge
 MULTICLASS: dict[str, Callable[[], MulticlassLoss]] = {
-    "gll": GLL,
-    "gel": GEL,
-    "ls": LS,
-    "lt": LT,
-    "mc": MC,
-    "structured_hinge": StructuredHinge,
+    loss.name: loss for loss in (GLL, GEL, LS, LT, MC, StructuredHinge)
 }
 
 

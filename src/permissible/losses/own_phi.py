@@ -1,7 +1,9 @@
 """A user's own phi: checked for permissibility on a grid, completed by derivative, limit of scores and numeric inversion.
 
 Permissible means finite, symmetric about 1/2, strictly concave, phi(0) >= 0 and phi(1/2) > phi(0) (mathematics, 2 and 2.1).
-A function that is not gets an error that says which property fails and where.
+A function that is not gets an error that says which property fails and where. A phi made of straight pieces (a table read by
+np.interp) is not strictly concave: its link is a staircase without inverse and its loss has corners. One whose derivative is
+made of straight pieces is.
 """
 
 from math import inf
@@ -17,6 +19,8 @@ from permissible.validation import Words, refusal
 GRID = np.linspace(0, 1, 257)
 TAIL = 10.0 ** -np.arange(3.0, 9.0)
 NOISE = 1e-12
+FINE = (2.0**-14, 2.0**-18, 2.0**-22)
+"""Distances at which a table's straight pieces show, though the table as a whole bends."""
 
 
 def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str = "mine") -> PermissibleLoss:
@@ -44,6 +48,10 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
     >>> loss = losses.from_phi(lambda p: np.sin(np.pi * p), lambda p: np.pi * np.cos(np.pi * p), name="sine")
     >>> round(loss.value(0.0), 12), round(loss.score_limit, 6)
     (1.0, 3.141593)
+    >>> grid = np.linspace(0, 1, 101)  # a table: interpolate its derivative, or use a cubic spline
+    >>> table = losses.from_phi(lambda p: p * (1 - p), lambda p: np.interp(p, grid, 1 - 2 * grid), name="table")
+    >>> round(table.probability(0.5), 12)
+    0.75
     >>> losses.from_phi(lambda p: p**2 - p)
     Traceback (most recent call last):
     ...
@@ -51,7 +59,9 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
     """
     formula = on_arrays(phi, "phi")
     a, b = _check(formula)
-    slope = _derivative(phi, formula, phi_prime)
+    if phi_prime is None:
+        _refuse_straight(formula, "phi", 2)
+    slope, rough = _derivative(phi, formula, phi_prime)
     limit = _limit(slope)
     entropy = Entropy(
         a=a,
@@ -59,6 +69,7 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
         score_limit=limit,
         excess=lambda p: np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0),
         link=lambda p: -slope(p),
+        rough=rough,
     )
     return PermissibleLoss(name, {}, entropy, (from_phi, (phi, phi_prime, name)))
 
@@ -89,8 +100,32 @@ def _check(phi: Formula) -> tuple[float, float]:
     return float(values[0]), float(values[128] - values[0])
 
 
-def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | None) -> Formula:
-    """Return phi' on (0, 1/2]: the user's, checked; else by complex step if that agrees with differences; else differences."""
+def _refuse_straight(function: Formula, argument: str, order: int) -> None:
+    """Refuse a function that bends over the grid but, at most places, not between close points: differences of an order.
+
+    Of phi these are second differences, of its derivative first ones.
+    """
+    middle = GRID[1:127] + 0.382 / 256  # off the grid, where a table would have its corners
+
+    def bend(step: float) -> FloatArray:
+        points = middle[:, None] + step * (np.arange(order + 1) - order / 2)
+        return np.asarray(np.diff(function(points.ravel()).reshape(points.shape), order, axis=1)[:, 0] / step**order)
+
+    coarse = np.abs(bend(2.0**-9))
+    size = float(np.abs(function(middle)).max())
+    for step in FINE:
+        seen = coarse * step**order > 32 * np.finfo(np.float64).eps * size  # above rounding
+        straight = seen & (np.abs(bend(step)) < 1e-2 * coarse)
+        if straight.sum() > 0.5 * max(int(seen.sum()), 16):
+            p = middle[straight][0]
+            word = "strictly concave" if order == 2 else "strictly decreasing"
+            kind = "straight" if order == 2 else "constant"
+            remedy = "read a table by a cubic spline, or interpolate its derivative and pass that as phi_prime"
+            raise refusal(argument, word, Words(f"{kind} pieces, one of them around p = {p:.6g}"), remedy)
+
+
+def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | None) -> tuple[Formula, bool]:
+    """Return phi' on (0, 1/2], and whether it is by differences: the user's, checked; else by complex step; else differences."""
     grid = np.linspace(0.02, 0.48, 24)
     rough = difference_slope(formula, grid)
     allowed = 1e-6 * (np.abs(rough) + np.abs(rough).max())
@@ -103,11 +138,12 @@ def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | Non
                 f"{given(grid)[wrong][0]:.6g} at p = {p:g}, where differences of phi give {rough[wrong][0]:.6g}"
             )
             raise refusal("phi_prime", "the derivative of phi", came)
-        return given
+        _refuse_straight(given, "phi_prime", 1)
+        return given, False
     exact = complex_slope(phi, grid)
     if exact is not None and (np.abs(exact - rough) <= allowed).all():
-        return lambda p: _complex(phi, formula, p)
-    return _continued(formula)
+        return (lambda p: _complex(phi, formula, p)), False
+    return _continued(formula), True
 
 
 def _continued(formula: Formula) -> Formula:
@@ -117,7 +153,7 @@ def _continued(formula: Formula) -> Formula:
     """
     decades = 10.0 ** -np.arange(1.0, 280.0)
     slopes = difference_slope(formula, decades)
-    noise = 1e-13 * np.abs(formula(decades)) / decades  # of rounding, over the step
+    noise = np.abs(difference_slope(formula, decades * (1 + 1e-7)) - slopes)  # of rounding
     good = np.isfinite(slopes) & (slopes > 0) & (noise < 1e-5 * np.abs(slopes))
     count = good.size if good.all() else max(int(good.argmin()), 2)
     last, before = decades[count - 1], decades[count - 2]

@@ -15,6 +15,7 @@ import numpy as np
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Entropy, Formula
 from permissible.losses.inversion import invert_link
+from permissible.losses.largest_curvature import of_link
 from permissible.losses.tilt import integral, steep_integral
 from permissible.types import ArrayLike, FloatArray
 
@@ -68,6 +69,12 @@ class PermissibleLoss:
     def score_limit(self) -> float:
         """The limit of the score g(p) as p -> 1; infinite for most phi."""
         return self.entropy.score_limit
+
+    @cached_property
+    def largest_curvature(self) -> float:
+        """The largest curvature over all margins, 1 / min G''; infinite where G'' comes down to 0 ([N] Theorem 2: a_v)."""
+        known = self.entropy.largest_curvature
+        return of_link(self.entropy.link, self.entropy.rough) if known is None else known
 
     # -- of a margin x = y H ---------------------------------------------------------------------------------------
 

@@ -43,7 +43,8 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
     """
     for key in (name, *aliases):
         if key in _factories or key in _aliases:
-            raise refusal("name", "a name that is not taken", key, "see losses.names() and losses.ALIASES")
+            taken = ", ".join((*_factories, *_aliases))
+            raise refusal("name", "a name that is not taken", key, f"taken are {taken}")
     _factories[name] = factory
     _aliases.update(dict.fromkeys(aliases, name))
 
@@ -56,6 +57,9 @@ def unregister(name: str) -> None:
     >>> from permissible import losses
     >>> losses.unregister("never registered")
     """
+    from permissible.losses.tabulation import tabulated  # loaded only for a user's own loss
+
+    tabulated.cache_clear()  # the name may come to mean another phi
     _factories.pop(name, None)
     for alias in [alias for alias, target in _aliases.items() if target == name]:
         del _aliases[alias]

@@ -1,14 +1,22 @@
 """Writing a file so that a crash, a full disk or Ctrl-C leaves the old file: a temporary neighbour, fsync, rename.
 
 Everything that the library writes goes through here, so nobody ever reads half a model, half a report or half a table.
+Only regular files are replaced. A device, a pipe or an open descriptor (/dev/null, /dev/stdout, a FIFO) is written to, and
+stays what it is.
 """
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from permissible.validation import Words, refusal
+
+_REFUSED = ((stat.S_ISDIR, "a directory"), (stat.S_ISSOCK, "a socket"), (stat.S_ISBLK, "a disk (a block device)"))
+_MOST_LINKS = 40
 
 
 @contextmanager
@@ -18,6 +26,8 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
     Parameters
     ----------
     path : str or path-like
+        A symbolic link is followed. What is written to a device or pipe goes there at once, so an error in the middle of the
+        block cannot take it back.
     mode : {"w", "wb"}
         Text is written as UTF-8 with Unix line ends.
     **options
@@ -32,9 +42,14 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
     ...     print(Path(folder, "model.json").read_text())
     {}
     """
-    target = Path(os.path.realpath(path))
     if "b" not in mode:
         options = {"encoding": "utf-8", "newline": "\n", **options}
+    opened = _to_write_through(path)
+    if opened is not None:
+        with os.fdopen(opened, mode, **options) as file:
+            yield file
+        return
+    target = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, mode, **options) as file:
@@ -53,6 +68,41 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write `content` to `path`, whole or not at all."""
     with replacing(path, "wb") as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def _to_write_through(path: str | os.PathLike[str]) -> int | None:
+    """A descriptor for what may not be replaced by a file: a device, a pipe, or what is open already; None for a file."""
+    number = _open_descriptor(path)
+    if number is not None:
+        try:
+            return os.dup(number)
+        except OSError:
+            raise refusal("path", "an open descriptor", Words(f"{os.fspath(path)}, which is closed")) from None
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:  # a new file, or a link to one
+        return None
+    for is_kind, words in _REFUSED:
+        if is_kind(mode):
+            raise refusal("path", "a file, a pipe or a device that takes text", Words(f"{words}, {os.fspath(path)}"))
+    return None if stat.S_ISREG(mode) else os.open(path, os.O_WRONLY)
+
+
+def _open_descriptor(path: str | os.PathLike[str]) -> int | None:
+    """The number that /dev/stdout, /dev/fd/3 or a link to them stands for, None for every other path.
+
+    Such a path may lead to a regular file, of which another program holds the other end: to replace it would part the two.
+    """
+    here, descriptors = os.fspath(path), os.path.realpath("/dev/fd")
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(here)
+        folder = os.path.realpath(folder or ".")
+        if folder == descriptors and name.isdecimal():
+            return int(name)
+        if not os.path.islink(here):
+            return None
+        here = os.path.join(folder, os.readlink(here))
+    return None
 
 
 def _mode_of(target: Path) -> int:

@@ -68,7 +68,7 @@ def tree_document(model: TreeModel) -> Plain:
         if literal is not None:
             entry |= {"test": literal_document(literal), "left": int(model.left[node]), "right": int(model.right[node])}
         nodes.append(entry)
-    return {
+    document: dict[str, Plain] = {
         "kind": "tree",
         "loss": loss_document(model.loss),
         "smoothing": number(model.smoothing),
@@ -76,12 +76,17 @@ def tree_document(model: TreeModel) -> Plain:
         "bins": codes_document(model.code_of_category),
         "seen_missing": None if model.seen_missing is None else [int(column) for column in model.seen_missing],
     }
+    if model.smoothing and model.monotone is not None:  # the shares of the weights alone would not be in order
+        document["monotone"] = [int(direction) for direction in model.monotone]
+    return document
 
 
 def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     """A tree of a document; its links must form one tree with children after their parents."""
-    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins", "seen_missing")
-    seen = fields["seen_missing"]
+    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins", "seen_missing", optional=("monotone",))
+    seen, monotone = fields["seen_missing"], None
+    if "monotone" in fields:
+        monotone = tuple(item.integer(-1, 2) for item in fields["monotone"].items(len(schema.columns)))
     items = fields["nodes"].items()
     entries = [item.fields("samples", "weight", optional=("test", "left", "right")) for item in items]
     if not entries:
@@ -99,6 +104,8 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     if sorted(children) != list(range(1, len(entries))):
         raise fields["nodes"].refused("nodes that form one tree", Words("nodes that do not"))
     width = len(entries[0]["weight"].items())
+    if monotone is not None and width != 2:
+        raise fields["monotone"].refused("for a tree of two classes only")
     return TreeModel(
         schema,
         read_loss(fields["loss"], own_losses),
@@ -110,6 +117,7 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
         read_codes(fields["bins"], schema),
         fields["smoothing"].number(finite=True),
         None if seen.is_null() else tuple(seen.integers(low=0, high=len(schema.columns)).tolist()),
+        monotone,
     )
 
 

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from permissible.validation import shown
+
 Plain: TypeAlias = "dict[str, Plain] | list[Plain] | str | int | float | bool | None"
 
 MAX_BYTES = 1 << 30
@@ -97,9 +99,11 @@ def _text(value: str) -> str:
 def _object(pairs: list[tuple[str, Plain]]) -> dict[str, Plain]:
     data = dict(pairs)
     if len(data) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"it says {twice!r} twice in one object")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"it says {shown(key)} twice in one object")
+            seen.add(key)
     return data
 
 

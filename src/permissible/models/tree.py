@@ -15,6 +15,7 @@ import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import trees
+from permissible.models.tree_monotone import in_order
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
@@ -48,6 +49,9 @@ class TreeModel:
         Added to each class's weight in a leaf before its share is taken (1 is Laplace's rule).
     seen_missing : tuple of int, optional
         The columns that had missing values in training: words about missing values are spent on these only. None: all.
+    monotone : tuple of {-1, 0, 1}, optional
+        Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are kept in
+        that order (tree_monotone.py); shares that are not smoothed are in order already.
     """
 
     schema: Schema
@@ -60,6 +64,7 @@ class TreeModel:
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
     smoothing: float = 0.0
     seen_missing: tuple[int, ...] | None = None
+    monotone: tuple[int, ...] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -97,6 +102,9 @@ class TreeModel:
     def node_probability(self) -> FloatArray:
         """Class probabilities of each node, shape (n_nodes, n_classes)."""
         weight = self.weight + self.smoothing
+        if self.smoothing and self.monotone is not None:
+            positive = in_order(self, weight, self.monotone)
+            return np.column_stack([1.0 - positive, positive])
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float64)
 
     @cached_property

@@ -1,18 +1,22 @@
 """Data frames of any library (pandas, polars, pyarrow, ...) column by column, through narwhals; none of them is imported here."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from permissible.table.observe import Observed, from_factors, observe
+from permissible.table.observe import Observed, from_factors, from_integers, observe
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal, refusal_type
 
 
-def frame_of(X: Any) -> Any | None:
-    """The narwhals frame over `X`, or None when `X` is no data frame."""
+def frame_of(X: Any, *, collect: bool = True) -> Any | None:
+    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed where `collect` says so."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(X, arrow.RecordBatch):
+        X = arrow.Table.from_batches([X])
     kind = type(X)
     if isinstance(X, Mapping) or not (hasattr(kind, "columns") or hasattr(kind, "column_names")):
         return None
@@ -24,14 +28,14 @@ def frame_of(X: Any) -> Any | None:
         twice = next(name for name in names if names.count(name) > 1)
         raise refusal("X", "a table whose column names differ", Words(f"{twice!r} twice"), "rename one of them")
     frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
+    if isinstance(frame, nw.LazyFrame) and collect:
         frame = frame.collect()
-    return frame if isinstance(frame, nw.DataFrame) else None
+    return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 
 
 def frame_names(frame: Any) -> tuple[str, ...] | None:
     """The column names when all are strings, None when none is; a mixture is refused as scikit-learn does."""
-    names = [*frame.columns]
+    names = [*frame.collect_schema().names()]
     text = [isinstance(name, str) for name in names]
     if all(text):
         return tuple(names)
@@ -43,6 +47,17 @@ def frame_names(frame: Any) -> tuple[str, ...] | None:
     return None
 
 
+def series_of(values: Any) -> Any | None:
+    """The narwhals series over a column that stands alone, or None when `values` is no column of a data frame library."""
+    pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas is not None and isinstance(values, (pandas.api.extensions.ExtensionArray, pandas.Index)):
+        values = pandas.Series(values)
+    elif arrow is not None and isinstance(values, arrow.Array):
+        values = arrow.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
+
+
 def observe_series(name: str, series: Any) -> Observed:
     """Tell what one column of a data frame holds."""
     dtype = series.dtype
@@ -50,16 +65,42 @@ def observe_series(name: str, series: Any) -> Observed:
         return Observed("boolean", _floats(series.cast(nw.Float64) if not series.is_null().any() else series, name))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
+    if dtype.is_integer():
+        return _from_integers(series, name)
     if dtype.is_numeric():
         return Observed("numeric", _floats(series, name))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return from_factors(*_factors(series))
     if dtype == nw.Object:
         return observe(name, np.asarray(series.to_numpy(), dtype=object))
+    if dtype == nw.Binary:
+        return observe(name, as_objects(series))
     if len(series) == series.null_count():
         return Observed("numeric", np.full(len(series), np.nan))
+    if dtype == nw.Unknown:  # a type of the library's own, such as sparse columns: what its values are decides
+        return observe(name, np.asarray(series.to_numpy()))
     remedy = "turn it into a number first, for instance days since a date"
     raise refusal_type("X", "numbers, truth values or categories", Words(f"{dtype} in column {name!r}"), remedy)
+
+
+def as_objects(series: Any) -> AnyArray:
+    """The values as Python objects, None where one is missing."""
+    values = series.to_list()
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def has_array(series: Any) -> bool:
+    """Whether NumPy has a type for the values: it has none for integers of 128 bits."""
+    return series.dtype not in (nw.Int128, nw.UInt128)
+
+
+def _from_integers(series: Any, name: str) -> Observed:
+    if not has_array(series):
+        return observe(name, as_objects(series))
+    missing = series.is_null().any()
+    return from_integers(_floats(series, name), np.asarray((series.drop_nulls() if missing else series).to_numpy()))
 
 
 def _floats(series: Any, name: str) -> AnyArray:
@@ -77,7 +118,8 @@ def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
         array = encoded.unify_dictionaries().combine_chunks() if hasattr(encoded, "unify_dictionaries") else encoded
         if hasattr(array, "chunks"):  # combine_chunks of an empty chunked array
             return np.zeros(0, dtype=np.int64), []
-        return np.asarray(array.indices.fill_null(-1)), array.dictionary.to_pylist()
+        codes = np.asarray(array.indices.fill_null(0)).astype(np.int64)  # indices may be unsigned
+        return np.where(np.asarray(array.indices.is_null()), -1, codes), array.dictionary.to_pylist()
     texts = series.cast(nw.String)
     categories = texts.drop_nulls().unique().to_list()
     if not categories:

@@ -32,28 +32,51 @@ def positions(schema: Schema, names: tuple[str, ...] | None, n_columns: int) -> 
     return [place[name] for name in schema.names]
 
 
-def fit_column(column: Column, observed: Observed, unseen: dict[str, list[Category]]) -> AnyArray:
+def fit_column(column: Column, observed: Observed, unseen: dict[str, str]) -> AnyArray:
     """The values in the terms of the schema's column; categories never seen are noted in `unseen`."""
     if column.kind == "categorical":
         return _recode(column, categorise(observed), unseen)
     if observed.kind != "categorical":
+        if column.kind == "boolean" and observed.kind == "numeric":
+            refuse_other_than_truth(column.name, observed.values)
         return observed.values
     if not observed.categories:  # every value is missing
         return np.full(len(observed.values), np.nan)
-    got = Words(f"the text {shown(observed.categories[0])}")
+    first = observed.categories[0]
+    got = Words(f"the {'text' if isinstance(first, str) else 'category'} {shown(first)}")
     raise refusal(f"X[{column.name!r}]", f"{column.kind} as in fit", got)
 
 
-def _recode(column: Column, observed: Observed, unseen: dict[str, list[Category]]) -> AnyArray:
+def refuse_other_than_truth(name: str, values: AnyArray) -> None:
+    """Refuse numbers other than 0, 1 and NaN in a column that held truth values in fit."""
+    other = (values != 0) & (values != 1) & (values == values)
+    if other.any():
+        remedy = "encode it as in fit"
+        raise refusal(f"X[{name!r}]", "boolean as in fit (true, false, 1 or 0)", float(values[other][0]), remedy)
+
+
+def _recode(column: Column, observed: Observed, unseen: dict[str, str]) -> AnyArray:
     if observed.categories == column.categories:
         return observed.values
     known = {category: i for i, category in enumerate(column.categories)}
     new = [known.get(category, UNSEEN_CATEGORY) for category in observed.categories]
     strange = [observed.categories[i] for i, code in enumerate(new) if code == UNSEEN_CATEGORY]
     if strange:
-        unseen[column.name] = strange
+        unseen[column.name] = _told_of(column, strange)
     lookup: AnyArray = np.array([*new, MISSING_CATEGORY], dtype=np.int32)
     return np.asarray(lookup[observed.values])
+
+
+def _told_of(column: Column, strange: list[Category]) -> str:
+    """The first of them and their column, and whether they are of another type than the categories of fit."""
+    listed = ", ".join(shown(value) for value in strange[:3]) + (" ..." if len(strange) > 3 else "")
+    came, known = ({isinstance(value, str) for value in values} for values in (strange, column.categories))
+    hint = ""
+    if came == {True} and known == {False}:
+        hint = " (text, where fit had numbers)"
+    elif came == {False} and known == {True}:
+        hint = " (numbers, where fit had text)"
+    return f"{listed} in column {column.name!r}{hint}"
 
 
 _told: ContextVar[set[str] | None] = ContextVar("columns told of", default=None)
@@ -69,18 +92,15 @@ def told_once(columns: set[str]) -> Iterator[None]:
         _told.reset(token)
 
 
-def warn_of_unseen(unseen: dict[str, list[Category]]) -> None:
+def warn_of_unseen(unseen: dict[str, str]) -> None:
     """One warning for the whole table."""
     told = _told.get()
     if told is not None:
-        unseen = {name: values for name, values in unseen.items() if name not in told}
+        unseen = {name: words for name, words in unseen.items() if name not in told}
         told.update(unseen)
     if not unseen:
         return
-    parts = []
-    for name, values in [*unseen.items()][:5]:
-        listed = ", ".join(shown(value) for value in values[:3]) + (" ..." if len(values) > 3 else "")
-        parts.append(f"{listed} in column {name!r}")
+    parts = [*unseen.values()][:5]
     more = " and further columns" if len(unseen) > 5 else ""
     warnings.warn(
         f"categories never seen in fit: {'; '.join(parts)}{more}; they count as different from every known category.",

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.kernels._core import binning as kernels
-from permissible.table.frames import frame_names, frame_of, observe_series
-from permissible.table.match import fit_column, positions, warn_of_unseen
-from permissible.table.observe import Observed, categorise, native_floats, observe
-from permissible.table.schema import Category, Column, Schema
+from permissible.table.frames import as_objects, frame_names, frame_of, has_array, observe_series, series_of
+from permissible.table.match import fit_column, positions, refuse_other_than_truth, warn_of_unseen
+from permissible.table.observe import Observed, categorise, native_floats, observe, refuse_rounded
+from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray
 from permissible.validation import Words, refusal, refusal_type
@@ -61,11 +61,11 @@ def read(
 
 def names_of(X: Any) -> tuple[str, ...] | None:
     """The column names that came with a table, or None: a matrix has none, and names that are no strings do not count."""
-    if isinstance(X, np.ndarray):
+    if isinstance(X, np.ndarray) or _is_sparse(X):
         return None
     if isinstance(X, Mapping):
-        return tuple(str(name) for name in X)
-    frame = frame_of(X)
+        return _mapping_names(X)
+    frame = frame_of(X, collect=False)
     return None if frame is None else frame_names(frame)
 
 
@@ -112,6 +112,9 @@ def _from_matrix(X: AnyArray, schema: Schema | None) -> Table:
         positions(schema, None, X.shape[1])
         if any(column.kind == "categorical" for column in schema.columns):
             return _from_columns(None, [Observed("numeric", column) for column in X.T], X.shape[0], schema, None)
+        for column, values in zip(schema.columns, X.T, strict=True):
+            if column.kind == "boolean":
+                refuse_other_than_truth(column.name, values)
     return Table(schema, tuple(X.T), X.shape[0], X)
 
 
@@ -130,30 +133,71 @@ def _columns_of(X: Any) -> tuple[tuple[str, ...] | None, list[Observed], int]:
     return None, [observe(f"x{j}", column) for j, column in enumerate(X.T)], X.shape[0]
 
 
-def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed], int]:
+def _mapping_names(X: Mapping[Any, Any]) -> tuple[str, ...]:
     names = tuple(str(name) for name in X)
-    columns = [observe(name, as_array(values)) for name, values in zip(names, X.values(), strict=True)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        same = ", ".join(repr(name) for name in X if str(name) == twice)
+        raise refusal("X", "columns whose names differ as text", Words(same), "rename one of them")
+    return names
+
+
+def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed], int]:
+    names = _mapping_names(X)
+    columns = [_column(name, values) for name, values in zip(names, X.values(), strict=True)]
     lengths = {len(column.values) for column in columns}
     if len(lengths) > 1:
         raise refusal("X", "columns of equal length", Words(f"lengths {sorted(lengths)}"))
     return names, columns, lengths.pop() if lengths else 0
 
 
+def _column(name: str, values: Any) -> Observed:
+    series = series_of(values)
+    if series is not None:
+        return observe_series(name, series)
+    expected = "a column: a list or a 1-D array with a value for each row"
+    try:
+        array = as_array(values)
+    except ValueError:  # lists of unequal length
+        raise refusal_type(f"X[{name!r}]", expected, values) from None
+    if array.ndim != 1:
+        came = values if array.ndim == 0 else Words(f"a {array.ndim}-D array of shape {array.shape}")
+        raise refusal_type(f"X[{name!r}]", expected, came)
+    return observe(name, array)
+
+
 def as_array(values: Any) -> AnyArray:
-    """A 1-D or 2-D array; text beside numbers in a list keeps them apart (NumPy would make all of it text)."""
+    """An array of what was given; in a list text and numbers stay apart (NumPy makes all of it text), integers exact."""
     if isinstance(values, np.ma.MaskedArray):
-        numbers = values.dtype.kind in "biuf"
-        given: Any = values.astype(np.float64 if numbers else object)
-        values = given.filled(np.nan if numbers else None)
+        return _unmasked(values)
+    series = None if isinstance(values, np.ndarray | list | tuple) else series_of(values)
+    if series is not None and not has_array(series):
+        return as_objects(series)
     array = np.asarray(values)
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)
+    elif array.dtype.kind == "f" and isinstance(values, list | tuple) and (np.abs(array) >= 2**53).any():
+        array = np.asarray(values, dtype=object)  # NumPy makes floats of integers when they need more than 63 bits
     return array
 
 
-def _refuse_sparse(X: Any) -> None:
+def _unmasked(values: Any) -> AnyArray:
+    """Masked values as missing ones: NaN among numbers, None among everything else."""
+    mask = np.ma.getmaskarray(values)
+    if not mask.any() or values.dtype.names is not None:
+        return np.asarray(values.data)
+    array = values.data.astype(np.float64 if values.dtype.kind in "iuf" else object)
+    array[mask] = np.nan if array.dtype.kind == "f" else None
+    return np.asarray(array)
+
+
+def _is_sparse(X: Any) -> bool:
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and sparse.issparse(X):
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _refuse_sparse(X: Any) -> None:
+    if _is_sparse(X):
         came = Words("a sparse matrix: Sparse input is not supported")
         raise refusal_type("X", "a dense table here", came, "use X.toarray()")
 
@@ -163,12 +207,14 @@ def _matrix_of(X: Any) -> AnyArray:
         array = as_array(X)
     except ValueError as error:
         raise refusal("X", "a table whose rows have equal length", Words(f"rows that differ ({error})")) from None
+    if array.dtype.names is not None:
+        raise refusal_type(
+            "X", "a plain 2-D array or a data frame", Words("a structured array"), "use pandas.DataFrame(X)"
+        )
     if array.ndim != 2:
         came = Words("a single value" if array.ndim == 0 else f"a {array.ndim}-D array of shape {array.shape}")
         remedy = "Reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
         raise refusal("X", "a table (a 2-D array or a data frame)", came, remedy)
-    if array.dtype.names is not None:
-        raise refusal_type("X", "a plain 2-D array or a data frame", Words("a structured array"))
     return array
 
 
@@ -181,13 +227,14 @@ def _from_columns(
 ) -> Table:
     if schema is not None:
         place = positions(schema, names, len(observed))
-        unseen: dict[str, list[Category]] = {}
+        unseen: dict[str, str] = {}
         values = tuple(fit_column(c, observed[i], unseen) for c, i in zip(schema.columns, place, strict=True))
         warn_of_unseen(unseen)
         return Table(schema, values, n_rows)
     named = names is not None
     names = names or tuple(f"x{j}" for j in range(len(observed)))
     for j in chosen(names, categorical):
+        refuse_rounded(names[j], observed[j])
         observed[j] = categorise(observed[j])
     columns = tuple(Column(name, o.kind, o.categories) for name, o in zip(names, observed, strict=True))
     return Table(Schema(columns, named), tuple(o.values for o in observed), n_rows)
@@ -209,7 +256,7 @@ def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
     for item in listed:
         if isinstance(item, str) and item in place:
             found.append(place[item])
-        elif isinstance(item, (int, np.integer)) and -len(names) <= item < len(names):
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -len(names) <= item < len(names):
             found.append(int(item) % len(names))
         else:
             raise refusal("categorical", "names or positions of columns of X", item)

@@ -24,8 +24,8 @@ def real_numbers(argument: str, values: Any, expected: str) -> FloatArray:
     try:
         array = np.asarray(values)
         if array.dtype.kind == "O":
-            if any(isinstance(value, str | bytes) for value in array.flat):
-                raise TypeError
+            if any(isinstance(value, str | bytes | np.timedelta64 | np.complexfloating) for value in array.flat):
+                raise TypeError  # NumPy would turn each of them into a float
             array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise refusal_type(argument, expected, values) from None

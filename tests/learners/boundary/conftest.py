@@ -1,4 +1,4 @@
-"""An independent referee for problem (18): the quadratic program of MATH 8.3, solved by Clarabel (interior points)."""
+"""An independent referee for problem (18): the quadratic program of docs/mathematics.md 8.3, solved by Clarabel."""
 
 import clarabel
 import numpy as np

@@ -1,6 +1,7 @@
 """[T] section 4.2: UDT, top-down trees for each permissible function on the same domains: size against error.
 
-The paper proves, and plots nothing: B is CART's criterion, Q that of C4.5, M that of Kearns and Mansour. Trees grow
+The paper proves, and plots nothing: with two classes B is CART's criterion, Q that of C4.5, M that
+of Kearns and Mansour. Trees grow
 best-first, so a tree of 8 leaves is the first eight leaves of the one of 32.
 """
 

@@ -58,11 +58,18 @@ def measure(
 def decrease(
     weight_in: float, curvature_in: float, weight_all: float, curvature_all: float, l2: float, two_values: bool
 ) -> float:
-    """The criterion of a rule: second-order decrease of the surrogate for the values that it will take."""
+    """The criterion of a rule: second-order decrease of the surrogate for the values that it will take.
+
+    Without curvature the larger edge wins.
+    """
     weight_out, curvature_out = weight_all - weight_in, curvature_all - curvature_in
+
+    def second_order(weight: float, curvature: float) -> float:
+        return weight**2 / curvature if curvature > 0 else abs(weight)
+
     if not two_values:
-        return 0.5 * (weight_in - weight_out) ** 2 / (curvature_all + 2 * l2)
-    return 0.5 * (weight_in**2 / (curvature_in + l2) + weight_out**2 / (curvature_out + l2))
+        return 0.5 * second_order(weight_in - weight_out, curvature_all + 2 * l2)
+    return 0.5 * (second_order(weight_in, curvature_in + l2) + second_order(weight_out, curvature_out + l2))
 
 
 def best_cut(sums: IntArray, n_bins: int, l2: float, units: tuple[float, float], two_values: bool) -> tuple[float, int]:
@@ -90,10 +97,15 @@ def patterns(masks: AnyArray, positive: BoolArray, sample: IntArray) -> tuple[Co
     return bits.astype(np.uint8), weight
 
 
-def pattern_system(bits: Codes, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian over (constant, rules), h = +-1."""
+def pattern_gradient(bits: Codes, first: FloatArray) -> FloatArray:
+    """Gradient over (constant, rules), h = +-1."""
+    return np.column_stack((np.ones(len(bits)), 2.0 * bits - 1.0)).T @ first
+
+
+def pattern_hessian(bits: Codes, second: FloatArray) -> FloatArray:
+    """Hessian over (constant, rules), h = +-1."""
     signs = np.column_stack((np.ones(len(bits)), 2.0 * bits - 1.0))
-    return signs.T @ first, signs.T @ (second[:, None] * signs)
+    return signs.T @ (second[:, None] * signs)
 
 
 def score_rules(masks: AnyArray, coefficients: FloatArray, intercept: float) -> FloatArray:

@@ -26,10 +26,11 @@ def content_folds(X: Matrix, positive: BoolArray, n_folds: int, seed: int = 0) -
     """
     hashes = row_hashes(X, seed)
     folds = np.zeros(X.shape[0], dtype=np.int64)
-    for side in (False, True):
+    contents = {side: np.unique(hashes[positive == side]) for side in (False, True)}
+    # The classes begin at different folds, in an order of their contents: which one is called positive does not matter.
+    for first, side in enumerate(sorted(contents, key=lambda side: contents[side].tobytes())):
         rows = positive == side
-        _, place = np.unique(hashes[rows], return_inverse=True)
-        folds[rows] = (place + int(side)) % n_folds
+        folds[rows] = (np.searchsorted(contents[side], hashes[rows]) + first) % n_folds
     return folds
 
 

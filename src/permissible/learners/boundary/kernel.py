@@ -11,6 +11,7 @@ from scipy import sparse
 
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
+from permissible.learners.boundary.intercept import settled_intercept
 from permissible.learners.boundary.problem import Problem
 from permissible.models.kernel import Kernel
 from permissible.types import FloatArray, Matrix
@@ -48,6 +49,8 @@ def solve_kernel(
     cache_size: float = 200.0,
 ) -> KernelFit:
     """Minimise (18) over the functions of a kernel until the certified gap is at most `tol` of the objective.
+
+    Where a whole interval of intercepts is best, the fit has its middle.
 
     Parameters
     ----------
@@ -87,7 +90,21 @@ def solve_kernel(
         _coefficients(problem, solution["dual"]), intercept, solution["dual"], certificate, rounds,
         certificate.relative_gap <= max(tol, 1e-13),
     )  # fmt: skip
-    return _polished(gram_matrix(X, kernel), problem, fit) if n <= POLISH_ROWS else fit
+    if n > POLISH_ROWS:
+        return _settled(problem, fit, solution["score"], solution["square"])
+    gram = gram_matrix(X, kernel)
+    fit = _polished(gram, problem, fit)
+    score = gram @ fit.coef
+    return _settled(problem, fit, score, float(fit.coef @ score))
+
+
+def _settled(problem: Problem, fit: KernelFit, score: FloatArray, square: float) -> KernelFit:
+    """The same fit with the middle of its best intercepts; its objective is computed anew."""
+    intercept = settled_intercept(problem, score, fit.intercept)
+    if intercept == fit.intercept:
+        return fit
+    moved = Certificate.of(problem.objective(score + intercept, square, intercept), fit.certificate.dual_objective)
+    return replace(fit, intercept=intercept, certificate=moved) if moved.gap <= 2 * fit.certificate.gap else fit
 
 
 def _coefficients(problem: Problem, dual: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
+from permissible.learners.boundary.intercept import settled_intercept
 from permissible.learners.boundary.problem import Problem
 from permissible.types import FloatArray, Matrix
 
@@ -50,6 +51,8 @@ def solve_linear(
 ) -> LinearFit:
     """Minimise (18) over linear f until the certified gap is at most `tol` of the objective.
 
+    Where a whole interval of intercepts is best, the fit has its middle.
+
     Parameters
     ----------
     X : array (float32 or float64, C order) or CSR matrix, of shape (n_rows, n_columns)
@@ -68,6 +71,19 @@ def solve_linear(
     """
     if sparse.issparse(X) and (solver == "newton" or X.shape[0] * X.shape[1] <= DENSE_CELLS):
         X = np.ascontiguousarray(X.toarray())
+    return _settled(X, problem, _solved(X, problem, solver, tol, max_iter, start, n_threads, seed))
+
+
+def _solved(
+    X: Matrix,
+    problem: Problem,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    start: LinearFit | None,
+    n_threads: int,
+    seed: int,
+) -> LinearFit:
     n, d = X.shape
     if solver == "auto":
         solver = (
@@ -87,6 +103,17 @@ def solve_linear(
             else _newton(X, problem, tol, max_iter, start, n_threads)
         )
     return _descend(X, problem, tol, max_iter, start, seed)
+
+
+def _settled(X: Matrix, problem: Problem, fit: LinearFit) -> LinearFit:
+    """The same fit with the middle of its best intercepts; its objective is computed anew, the bound on the optimum stays."""
+    score = np.asarray(X @ fit.coef, dtype=np.float64)
+    intercept = settled_intercept(problem, score, fit.intercept)
+    if intercept == fit.intercept:
+        return fit
+    objective = problem.objective(score + intercept, float(fit.coef @ fit.coef), intercept)
+    moved = Certificate.of(objective, fit.certificate.dual_objective)
+    return replace(fit, intercept=intercept, certificate=moved) if moved.gap <= 2 * fit.certificate.gap else fit
 
 
 def linear_certificate(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from permissible.bins import row_hashes
+from permissible.kernels._core import sums
 from permissible.learners.mcboost.boost import Trace, boost
 from permissible.learners.mcboost.fit import (
     Fitted,
@@ -33,8 +34,9 @@ from permissible.models.additive import AdditiveModel, posterior
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
-BAGS, FEW_ROWS = 3, 5000
-"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway."""
+BAGS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
+"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway. Different rows are
+counted, so that a row of weight 2 is the row twice here too."""
 SHARES = (0.25, 0.5, 0.75)
 """Shares of the affine terms in a blend with trees."""
 
@@ -44,8 +46,8 @@ def families(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
     n = settings.n_rounds
     steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
     growing = tuple(sorted({max(1, round(n * share)) for share in (0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}))
-    tree = Growth(max_leaves=31, min_leaf_weight=1.0, l2=0.1, random_tests=True)
-    rule = Growth(max_literals=3, min_leaf_weight=2.0, l2=1.0)
+    tree = Growth(max_leaves=31, min_leaf_weight=1.0, l2=0.1, random_tests=True).in_unit(settings.unit)
+    rule = Growth(max_literals=3, min_leaf_weight=2.0, l2=1.0).in_unit(settings.unit)
     common = replace(settings, early_stopping=None, calibrate=False)
     boosted = replace(common, descent="gradient", column_share=0.5, n_bags=1)
     return {
@@ -62,7 +64,7 @@ class Candidate:
     parts: tuple[tuple[str, int, float], ...]
     exponent: float
     cost: float
-    spread: FloatArray
+    paid: FloatArray
     log_loss: float
 
     @property
@@ -80,10 +82,12 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
     blind = Problem(problem.target, 1.0 - np.eye(n_classes), problem.weight, "gll")
     options = families(settings)
     paths = {name: _out_of_fold(table, blind, *option) for name, option in options.items()}
-    chosen = _choose(list(_candidates(paths, problem)))
+    seen = next(iter(paths["linear"].values()))[0]  # of every family: the folds are the same
+    chosen = _choose(list(_candidates(paths, problem, settings.unit)), problem.weight[seen], settings.unit)
+    few = len(np.unique(row_hashes(table, settings.seed))) <= FEW_ROWS
     parts, scores, trace = [], np.zeros((table.n_rows, n_classes)), Trace()
     for name, rounds, share in chosen.parts:
-        n_bags = max(settings.n_bags, BAGS) if name == "tree" and table.n_rows <= FEW_ROWS else 1
+        n_bags = max(settings.n_bags, BAGS) if name == "tree" and few else 1
         family = replace(options[name][0], n_rounds=rounds, n_bags=n_bags)
         part, trace, final = grow(table, blind, family, None, report)
         parts.append(part.scaled(share))
@@ -102,16 +106,18 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
 
 def folds_of(table: Table, target: IntArray, seed: int) -> list[BoolArray]:
     """Masks of the rows left out: five folds, fewer for many rows; by content, and each class spread evenly."""
-    n_rows = table.n_rows
-    count = 5 if n_rows <= 5000 else 3
     number = row_hashes(table, seed)
-    fold = np.empty(n_rows, dtype=np.int64)
-    for cls in np.unique(target):
+    n_different = len(np.unique(number))
+    count = 5 if n_different <= FEW_ROWS else 3
+    fold = np.empty(table.n_rows, dtype=np.int64)
+    contents = {cls: np.unique(number[target == cls]) for cls in np.unique(target)}
+    # Each class begins at another fold, in an order of their contents: which class comes first does not matter.
+    for first, cls in enumerate(sorted(contents, key=lambda cls: contents[cls].tobytes())):
         members = np.flatnonzero(target == cls)
-        _, place = np.unique(number[members], return_inverse=True)  # equal rows share a place, hence a fold
-        fold[members] = (place + cls) % count
+        place = np.searchsorted(contents[cls], number[members])  # equal rows share a place, hence a fold
+        fold[members] = (place + first) % count
     masks = [fold == k for k in range(count)]
-    return masks[:1] if n_rows > 50_000 else masks
+    return masks[:1] if n_different > MANY_ROWS else masks
 
 
 def _out_of_fold(
@@ -136,12 +142,12 @@ def _out_of_fold(
     return {rounds: (~np.isnan(scores[:, 0]), scores) for rounds, scores in found.items()}
 
 
-def _candidates(paths: dict[str, Any], problem: Problem) -> Iterator[Candidate]:
+def _candidates(paths: dict[str, Any], problem: Problem, unit: float) -> Iterator[Candidate]:
     """Every family at every number of rounds; then the best affine terms with the best trees, in several shares."""
     best: dict[str, tuple[float, int]] = {}
     for name, path in paths.items():
         for rounds, (seen, scores) in path.items():
-            candidate = _judge(((name, rounds, 1.0),), scores, seen, problem)
+            candidate = _judge(((name, rounds, 1.0),), scores, seen, problem, unit)
             if candidate.log_loss < best.get(name, (np.inf, 0))[0]:
                 best[name] = (candidate.log_loss, rounds)
             yield candidate
@@ -149,43 +155,43 @@ def _candidates(paths: dict[str, Any], problem: Problem) -> Iterator[Candidate]:
     for share in SHARES:
         seen, first = paths["linear"][linear]
         blended = share * first + (1 - share) * paths["tree"][tree][1]
-        yield _judge((("linear", linear, share), ("tree", tree, 1 - share)), blended, seen, problem)
+        yield _judge((("linear", linear, share), ("tree", tree, 1 - share)), blended, seen, problem, unit)
 
 
 def _judge(
-    parts: tuple[tuple[str, int, float], ...], scores: FloatArray, seen: BoolArray, problem: Problem
+    parts: tuple[tuple[str, int, float], ...], scores: FloatArray, seen: BoolArray, problem: Problem, unit: float
 ) -> Candidate:
     part = problem.take(seen)
     scores = scores[seen]
-    exponent = fitted_exponent("gll", lambda at: misfit_limbs(at, scores, part.target, part.weight))
+    exponent = fitted_exponent("gll", lambda at: misfit_limbs(at, scores, part.target, part.weight), unit)
     rows = np.arange(len(scores))
     log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, part.target]
     costs = part.cost_rows()
-    matrix = (
-        part.costs
-        if not part.by_row
-        else np.stack(
-            [
-                costs[part.target == j].mean(axis=0) if (part.target == j).any() else np.ones(part.n_classes)
-                for j in range(part.n_classes)
-            ]
-        )
-    )
+    matrix = part.mean_costs()
     decided = (posterior(scores, exponent) @ matrix).argmin(axis=1)
     paid = costs[rows, decided]
-    total = part.weight.sum()
-    return Candidate(
-        parts, exponent, float(part.weight @ paid / total), part.weight * paid, float(part.weight @ log_loss / total)
-    )
+    total = part.total_weight
+    return Candidate(parts, exponent, _sum(part.weight * paid) / total, paid, _sum(part.weight * log_loss) / total)
 
 
-def _choose(candidates: list[Candidate]) -> Candidate:
-    """Least cost; among those that are not clearly dearer (one standard error of the paired difference), least log-loss."""
+def _choose(candidates: list[Candidate], weight: FloatArray, unit: float) -> Candidate:
+    """Least cost; among those that are not clearly dearer (one standard error of the paired difference), least log-loss.
+
+    `weight` is that of the rows that were left out once. A row of weight 2 is two rows: the standard error is that of as many
+    rows as the weights sum to, where `unit` is one row.
+    """
     cheapest = min(candidates, key=lambda candidate: candidate.cost)
-    total = len(cheapest.spread)
+    total = _sum(weight)
     near = []
     for candidate in candidates:
-        difference = candidate.spread - cheapest.spread
-        if difference.sum() <= difference.std() * np.sqrt(total):
+        difference = candidate.paid - cheapest.paid
+        mean = _sum(weight * difference) / total
+        variance = _sum(weight * (difference - mean) ** 2) / total
+        if mean <= np.sqrt(variance * unit / total):
             near.append(candidate)
     return min(near, key=lambda candidate: candidate.log_loss)
+
+
+def _sum(terms: FloatArray) -> float:
+    """The exact sum, rounded once: no order of the rows shows."""
+    return float(sums.exact_sum(np.ascontiguousarray(terms)))

@@ -24,7 +24,10 @@ LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything but the data: see `permissible.MCBoostClassifier` for the meaning of each."""
+    """Everything but the data: see `permissible.MCBoostClassifier` for the meaning of each.
+
+    `unit` is what one row of weight 1 weighs in the problem: other than 1 where weights of an extreme size were rescaled.
+    """
 
     learner: str = "linear"
     descent: str = "coordinate"
@@ -43,11 +46,20 @@ class Settings:
     seed: int = 0
     bin_seed: int = 0
     n_threads: int = 1
+    unit: float = 1.0
 
     @property
     def every_row_counts(self) -> bool:
         """Whether each round sees every row, so that it has to lower the surrogate."""
         return self.row_share >= 1.0 and self.n_bags == 1
+
+    def in_unit(self, scale: float) -> "Settings":
+        """The same where all weights are multiplied by a power of two."""
+        return self if scale == 1.0 else replace(self, growth=self.growth.in_unit(scale), unit=scale)
+
+    def holds_out(self, problem: Problem) -> bool:
+        """Whether rows are held out: to stop, or to find the temperature of a loss to which theory gives none."""
+        return self.early_stopping is not None or (self.calibrate and exponent_of(problem) is None)
 
     def for_rounds(self, n_rounds: int) -> "Settings":
         """The same settings with another number of rounds."""
@@ -107,7 +119,7 @@ def fit(
         n_rounds, held_out = _rehearse(table, problem, settings, start, binning)
         if calibrated and held_out is not None:
             judged = held_out.best_scores, held_out.problem.target, held_out.problem.weight
-            exponent = fitted_exponent(problem.loss, lambda exponent: misfit_limbs(exponent, *judged))
+            exponent = fitted_exponent(problem.loss, lambda exponent: misfit_limbs(exponent, *judged), settings.unit)
     part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report, binning)
     if held_out is not None and settings.early_stopping is not None:
         trace.validation = held_out.measures

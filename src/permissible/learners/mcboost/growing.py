@@ -20,6 +20,8 @@ from permissible.types import AnyArray, IntArray
 
 SEED_MASK = 2**64 - 1
 LEAST_GAIN = 1e-12
+ROUNDING = 1e-12
+"""Gains closer than this are equal but for rounding."""
 BATCH_BYTES = 128 << 20
 """Cells that one answer may hold."""
 
@@ -117,7 +119,7 @@ class TreeGrowing:
         """The leaf of largest gain, the first among equals; -1 when none is worth a cut."""
         pick, gain = -1, LEAST_GAIN
         for place, node in enumerate(leaves):
-            if node.test is not None and node.test.gain > gain:
+            if node.test is not None and node.test.gain > gain * (1 + ROUNDING):
                 pick, gain = place, node.test.gain
         return pick
 

@@ -52,6 +52,18 @@ class Problem:
         """Costs (n, M) of predicting each class for each row."""
         return self.costs if self.by_row else self.costs[self.target]
 
+    def mean_costs(self) -> FloatArray:
+        """Costs (M, M) by true class: those given, or the weighted means of those of its rows (1 where a class has none)."""
+        if not self.by_row:
+            return self.costs
+        mean = 1.0 - np.eye(self.n_classes)
+        for label in range(self.n_classes):
+            own = self.target == label
+            terms = self.weight[own] @ self.costs[own]
+            if terms.any():
+                mean[label] = terms / self.weight[own].sum()
+        return mean
+
     def state(self, scores: FloatArray | None, n_threads: int) -> kernel.State:
         """The compiled state of these rows, at the given scores or at zero."""
         state = kernel.state(

@@ -50,17 +50,17 @@ def misfit_limbs(exponent: float, scores: FloatArray, target: IntArray, weight: 
     return sums.exact_limbs(np.ascontiguousarray(misfits(exponent, scores, target, weight)[None, :]))
 
 
-def fitted_exponent(loss: str, misfit_at: Callable[[float], IntArray]) -> float:
+def fitted_exponent(loss: str, misfit_at: Callable[[float], IntArray], unit: float = 1.0) -> float:
     """The exponent of least log-loss on held-out rows, held towards the loss's own one by a prior worth about one row.
 
     Without the prior a few held-out rows that are all classified right would ask for certainty. `misfit_at` gives the exact
-    sum of the rows' log-losses at an exponent (`misfit_limbs`), wherever the rows are.
+    sum of the rows' log-losses at an exponent (`misfit_limbs`), wherever the rows are; `unit` is what a row of weight 1 weighs.
     """
     usual = np.log(1.0 if loss in ("gll", "ls") else 2.0)
 
     def log_loss(log_exponent: float) -> float:
         (misfit,) = sums.exact_values(np.ascontiguousarray(misfit_at(float(np.exp(log_exponent)))))
-        return float(misfit + 0.5 * (log_exponent - usual) ** 2)
+        return float(misfit + 0.5 * unit * (log_exponent - usual) ** 2)
 
     found = minimize_scalar(log_loss, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x))

@@ -6,7 +6,7 @@ leverage of its own and the step is taken as it is; `exact` adds the line search
 squares in the norm |w|, and one leverage). A rule is a conjunction of literals with two values, where it holds and elsewhere.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,11 @@ class Growth:
     l2: float = 1.0
     random_tests: bool = False
     exact: bool = False
+
+    def in_unit(self, scale: float) -> "Growth":
+        """The same where all weights are multiplied by a power of two: both limits are weights."""
+        least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
+        return replace(self, min_leaf_weight=least, l2=l2)
 
 
 def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:

@@ -66,6 +66,7 @@ class Arrow:
     def _kind(self, field: Any) -> CellKind:
         types, kind = self._arrow.types, field.type
         if types.is_dictionary(kind):
+            self._kind(field.with_type(kind.value_type))  # categories that are dates are refused as dates are
             return "text"
         if types.is_boolean(kind):
             return "boolean"
@@ -92,7 +93,14 @@ class Arrow:
         tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         if not any(test(found) for test in tests):
             raise FileError(f"column {name!r} must hold numbers, got {found}.")
-        return np.asarray(column.cast(self._arrow.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        try:
+            numbers = column.cast(self._arrow.float64())
+        except self._arrow.ArrowInvalid:
+            raise FileError(
+                f"column {name!r} of {self.path} must hold integers that float64 tells apart, those up to 2^53, got larger ones; "
+                "store them as text, or leave the column out with --drop."
+            ) from None
+        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _plain(value: Any) -> Any:

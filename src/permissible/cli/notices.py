@@ -1,0 +1,60 @@
+"""Warnings of rows that come in chunks: each is told once, when all rows have come, and unseen categories with their number."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from permissible.cli.show import many
+from permissible.table.match import UnseenCategoryWarning, told_once
+from permissible.table.reading import read
+from permissible.table.schema import Schema
+from permissible.table.table import UNSEEN_CATEGORY
+from permissible.types import AnyArray
+from permissible.validation import shown
+
+
+class Notices:
+    """What there is to tell of the rows of a file, in the terms of a model's columns."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._grouped = Schema(tuple(column for column in schema.columns if column.kind == "categorical"))
+        self._unseen: dict[str, tuple[int, Any]] = {}
+        self._messages: dict[str, type[Warning]] = {}
+
+    @contextmanager
+    def chunk(self, asked: dict[str, AnyArray]) -> Iterator[None]:
+        """Within, warnings are kept for later; the unseen categories of the chunk are counted."""
+        self._count(asked)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            if not issubclass(warning.category, UnseenCategoryWarning):
+                self._messages.setdefault(str(warning.message), warning.category)
+
+    def _count(self, asked: dict[str, AnyArray]) -> None:
+        names = self._grouped.names
+        if not names:
+            return
+        with told_once(set(names)):
+            table = read({name: asked[name] for name in names}, self._grouped)
+        for name, codes in zip(names, table.columns, strict=True):
+            strange = np.flatnonzero(codes == UNSEEN_CATEGORY)
+            if len(strange):
+                count, example = self._unseen.get(name, (0, asked[name][strange[0]]))
+                self._unseen[name] = count + len(strange), example
+
+    def tell(self) -> None:
+        """Give the warnings, one for each message and one for each column with unseen categories."""
+        for name, (count, example) in self._unseen.items():
+            warnings.warn(
+                f"column {name!r} has a category that no row of fit had in {many(count, 'row')}, the first of them "
+                f"{shown(example)}; it counts as different from every known category.",
+                UnseenCategoryWarning,
+                stacklevel=2,
+            )
+        for message, category in self._messages.items():
+            warnings.warn(message, category, stacklevel=2)

@@ -1,0 +1,208 @@
+"""Parameters that a mode of an estimator does not use: one table for each estimator, and the one function that checks it.
+
+A value that would have no effect is refused, since it was given in the belief that it matters. A default is never refused, nor is
+a value that says what the mode does anyway (`early_stopping=False` where nothing is held out). What data in parts cannot do at
+all is refused beside the code that cannot do it.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.learners.boundary.target import boundaries_of
+from permissible.learners.uls_flavours import BAGS
+from permissible.validation import Words, refusal
+
+MIXED = tuple(name for name in BAGS if name != "F*")
+"""The flavours that change the loss between rounds; F* fits ordinary ones and keeps the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A mode in words, whether a fit is in it, and what it does not use.
+
+    `unused` gives each parameter the values, beside its default, that say what the mode does anyway. `holds` sees the estimator
+    and the facts that only the fit knows. `remedy` says what would make the parameters matter.
+    """
+
+    words: str
+    holds: Callable[[Any, Mapping[str, Any]], bool]
+    unused: Mapping[str, Sequence[Any]]
+    remedy: str | None = field(default=None)
+
+
+def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: Any) -> None:
+    """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
+    defaults = inspect.signature(type(estimator).__init__).parameters
+    for mode in modes:
+        if not mode.holds(estimator, facts):
+            continue
+        for name, neutral in mode.unused.items():
+            parameter = name in defaults
+            default = defaults[name].default if parameter else None
+            value = getattr(estimator, name) if parameter else facts.get(name)
+            if not any(_same(value, other) for other in (default, *neutral)):
+                expected = f"left at its default {default!r} {mode.words}, where it has no effect"
+                plain = isinstance(value, (str, bool, int, float, list, dict, np.generic))
+                raise refusal(name, expected, value if plain else Words(f"a {type(value).__name__}"), mode.remedy)
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    plain = (str, bool, int, float, np.generic)
+    return isinstance(value, plain) and isinstance(other, plain) and bool(value == other)
+
+
+def _is(name: str, *values: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+    """Whether a parameter has one of the values."""
+    return lambda estimator, _: any(_same(getattr(estimator, name), value) for value in values)
+
+
+def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
+    return lambda _, facts: bool(facts.get(name))
+
+
+ON_PARTS = Mode(
+    "on data in parts",
+    _fact("parts"),
+    {"max_bins": (), "categorical": ()},
+    "say it when the data set is made",
+)
+
+ULS = (
+    Mode(
+        'with features="columns"',
+        _is("features", "columns"),
+        {
+            "max_literals": (),
+            "beam": (),
+            "search_fraction": (1.0,),
+            "learning_rate": (1.0,),
+            "early_stopping": (False,),
+            "max_bins": (),
+            "categorical": (),
+            "validation": (),
+        },
+    ),
+    Mode(
+        'with features="tree"',
+        _is("features", "tree"),
+        {"scheme": (1,), "beam": (), "search_fraction": (1.0,), "warm_start": ()},
+    ),
+    Mode("with a loss that changes between rounds", _is("loss", *MIXED), {"features": (), "scheme": (1,)}),
+    Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), {"learning_rate": (1.0,)}),
+    Mode(
+        "with warm_start=True",
+        _is("warm_start", True),
+        {"early_stopping": (False,), "validation": ()},
+        "set early_stopping=False, or warm_start=False",
+    ),
+    ON_PARTS,
+)
+
+
+def _classic(estimator: Any) -> bool:
+    return isinstance(estimator.scheme, (str, int, np.integer)) and estimator.scheme in ("classic", 1)
+
+
+UDT = (
+    Mode('without pruning="cv"', lambda estimator, _: not _same(estimator.pruning, "cv"), {"pruning_folds": ()}),
+    ON_PARTS,
+)
+
+
+def _kernel(*names: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+    return lambda estimator, _: estimator.kernel in names or (callable(estimator.kernel) and callable in names)
+
+
+def _soft(estimator: Any, _: Mapping[str, Any]) -> bool:
+    return boundaries_of(estimator.boundaries) is None
+
+
+BOUNDARY = (
+    Mode("without a kernel", _kernel(None), {"gamma": (), "degree": (), "coef0": (), "cache_size": ()}),
+    Mode(
+        "with a kernel that has no parameters",
+        _kernel("linear", "precomputed", callable),
+        {"gamma": (), "degree": (), "coef0": ()},
+    ),
+    Mode('with kernel="rbf"', _kernel("rbf"), {"degree": (), "coef0": ()}),
+    Mode('with kernel="sigmoid"', _kernel("sigmoid"), {"degree": ()}),
+    Mode("without an intercept", _is("fit_intercept", False), {"penalize_intercept": ()}),
+    Mode(
+        'with boundaries="soft" and no kernel',
+        lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is None,
+        {"solver": ("newton",)},
+    ),
+    Mode(
+        'with boundaries="soft" and a kernel',
+        lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is not None,
+        {"solver": (), "cache_size": (), "warm_start": ()},
+    ),
+    Mode('with solver="psgd"', _is("solver", "psgd"), {"warm_start": ()}),
+)
+
+_SIZE = {"max_leaves": (), "max_depth": ()}
+_AFFINE = {
+    **_SIZE,
+    "max_literals": (),
+    "min_samples_leaf": (),
+    "l2": (),
+    "random_tests": (),
+    "line_search": ("exact",),
+    "max_bins": (),
+}
+
+
+def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
+    return bool(estimator.subsample < 1 or estimator.colsample < 1)
+
+
+def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
+    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or estimator.random_tests)
+
+
+MCBOOST = (
+    Mode(
+        'with learner="auto"',
+        _is("learner", "auto"),
+        {
+            "loss": (),
+            "descent": (),
+            "decision": ("bayes",),
+            "learning_rate": (),
+            "subsample": (),
+            "colsample": (),
+            **_SIZE,
+            "max_literals": (),
+            "min_samples_leaf": (),
+            "l2": (),
+            "random_tests": (),
+            "line_search": (),
+            "early_stopping": (),
+            "patience": (),
+            "validation_fraction": (),
+            "calibration": (),
+            "warm_start": (),
+        },
+        "name a learner to set it, such as learner='tree'",
+    ),
+    Mode("with affine terms", _is("learner", "linear", "linear-full"), _AFFINE),
+    Mode('with learner="rule"', _is("learner", "rule"), _SIZE),
+    Mode('with learner="tree"', _is("learner", "tree"), {"max_literals": ()}),
+    Mode("without early stopping", _is("early_stopping", None), {"patience": ()}),
+    Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), {"validation_fraction": ()}),
+    Mode(
+        "where nothing is random",
+        _nothing_random,
+        {"n_bags": ()},
+        "set subsample or colsample below 1, or random_tests",
+    ),
+    Mode("with warm_start=True", _is("warm_start", True), {"n_bags": ()}),
+    Mode("where rounds see a sample of the rows or columns", _sampled, {"tol": (0.0,)}),
+    ON_PARTS,
+)

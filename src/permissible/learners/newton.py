@@ -1,0 +1,156 @@
+"""One damped Newton for smooth convex objectives: it stops by the gradient, has a limit of steps, and says how it ended.
+
+Levenberg's damping: the step solves (H + damping S) step = -gradient, where S makes every column of unit norm and unit
+curvature, so that no scaling of the columns matters. A step that lowers the objective is taken and the damping falls; another
+one is refused and the damping grows until the step is a short one downhill. The damping is a share of the gradient, so it
+vanishes at the minimum and the last steps are Newton's own. Where curvature vanishes and the gradient does not (a loss that is
+linear beyond a score), the damping alone decides the length of the step.
+
+A coordinate along which the objective falls for ever (no finite minimiser) is *held*: it stays where it is, the others go on,
+and the answer names it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from permissible.types import BoolArray, FloatArray
+
+FIRST_DAMPING = 1e-6
+LARGEST_DAMPING = 1e20
+ROUNDING = 1e-12
+"""A predicted decrease below this share of the objective is lost in rounding; the gradient is compared instead."""
+
+
+class Expansion(Protocol):
+    """An objective at a point."""
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        ...
+
+    @property
+    def gradient(self) -> FloatArray:
+        """Its derivatives."""
+        ...
+
+    @property
+    def residual(self) -> FloatArray:
+        """The size of each derivative on the scale of its column: 1 is as large as it can be at the start."""
+        ...
+
+    @property
+    def rounding(self) -> FloatArray:
+        """The part of `residual` that rounding alone can make."""
+        ...
+
+
+class Objective(Protocol):
+    """A smooth convex function of a vector, bounded from below."""
+
+    def at(self, point: FloatArray) -> Expansion:
+        """The objective at a point."""
+        ...
+
+    def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
+        """The damped Newton step over the free coordinates, 0 for the others."""
+        ...
+
+    def bent(self, at: Expansion, refused: Expansion) -> Expansion:
+        """The objective at the same point, with at least the curvature that was met on the way to a refused point."""
+        ...
+
+    def endless(self, at: Expansion, step: FloatArray) -> int | None:
+        """The coordinate that moves most along a step that leads to where no finite minimiser is; None elsewhere."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minimum:
+    """Where a minimisation ended.
+
+    Attributes
+    ----------
+    point : array
+    at : Expansion
+    converged : bool
+        Whether the gradient over the coordinates that are not held is within the tolerance.
+    residual : float
+        The largest scaled derivative over those.
+    held : tuple of int
+        Coordinates along which there is no finite minimiser, in the order in which they were held.
+    steps : int
+    """
+
+    point: FloatArray
+    at: Expansion
+    converged: bool
+    residual: float
+    held: tuple[int, ...]
+    steps: int
+
+
+def minimise(
+    objective: Objective, start: FloatArray, free: BoolArray, *, tolerance: float, accepted: float, max_steps: int,
+    enough: Callable[[Expansion, float], bool] = lambda at, residual: False,
+) -> Minimum:  # fmt: skip
+    """Minimise over the free coordinates.
+
+    Parameters
+    ----------
+    objective : Objective
+    start : array
+    free : array of bool
+        The other coordinates stay as they are.
+    tolerance : float
+        Go on until every scaled derivative is at most this.
+    accepted : float
+        Where rounding ends the descent earlier, a largest scaled derivative up to this still counts as converged.
+    max_steps : int
+        Steps tried, taken or not.
+    enough : callable, optional
+        From the objective at the point and the largest scaled derivative, whether to end the descent: nothing is left to gain.
+    """
+    point, free, held = start.copy(), free.copy(), list[int]()
+    at = objective.at(point)
+    share, growth, step_number = FIRST_DAMPING, 4.0, 0
+    while step_number < max_steps:
+        residual = _largest(at, free)
+        if residual <= tolerance or enough(at, residual):
+            break
+        step_number += 1
+        step = objective.direction(at, share * residual, free)
+        slope = -float(at.gradient @ step)
+        if slope > 0 and (endless := objective.endless(at, step)) is not None:
+            free[endless] = False
+            held.append(endless)
+            continue
+        trial = point + step
+        there = objective.at(trial) if slope > 0 else at
+        gain = at.value - there.value
+        if slope > 0 and slope <= ROUNDING * abs(at.value):
+            # By convexity the derivative along the step tells whether it went too far.
+            better = float(there.gradient @ step) <= 0.9 * slope and gain >= -ROUNDING * abs(at.value)
+        else:
+            better = slope > 0 and gain >= 1e-4 * slope
+        if better:
+            # A quadratic function gains half of the slope; much less means that the step was too long.
+            lost = slope <= ROUNDING * abs(at.value)
+            share = share * 4.0 if gain < 0.1 * slope and not lost else max(share / 10.0, 1e-30)
+            point, at, growth = trial, there, 4.0
+            continue
+        if slope > 0 and step_number > max_steps // 2:  # kinks: the curvature at the point alone leads nowhere
+            at = objective.bent(at, there)
+        share, growth = max(share * growth, FIRST_DAMPING), min(2.0 * growth, 64.0)
+        if share > LARGEST_DAMPING:
+            break
+    residual = _largest(at, free)
+    converged = residual <= accepted or enough(at, residual) or bool(np.all((at.residual <= at.rounding)[free]))
+    return Minimum(point, at, converged, residual, tuple(held), step_number)
+
+
+def _largest(at: Expansion, free: BoolArray) -> float:
+    return float(np.max(at.residual[free], initial=0.0))

@@ -1,0 +1,67 @@
+"""Monotone constraints on the probabilities of a tree whose leaves are smoothed.
+
+Growth accepts a test on a constrained column only where the shares of the classes are in order. Smoothing moves the share of
+a small leaf further than that of a large one, so it can reverse that order. Here it is restored. Each test on a constrained
+column gets a middle: every node on its lower side is kept at or below it, every node on its upper side at or above it.
+
+That suffices. Take two rows that differ in one constrained column only. The first test that separates them is a test on that
+column, so the row of the lower value reaches a leaf at or below its middle, and the other row a leaf at or above it.
+
+Two leaves in the wrong order both get their pooled share, as in isotonic regression; leaves in order keep their probabilities.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from permissible.bins.literal import Literal
+from permissible.types import FloatArray, IntArray
+
+
+class Tests(Protocol):
+    """The tests of a tree, parents before children."""
+
+    @property
+    def literals(self) -> tuple[Literal | None, ...]:
+        """The test of each node, holding for the rows that go left; None at a leaf."""
+        ...
+
+    @property
+    def left(self) -> IntArray:
+        """The child of each node where its test holds."""
+        ...
+
+    @property
+    def right(self) -> IntArray:
+        """The other child."""
+        ...
+
+
+def in_order(tree: Tests, weight: FloatArray, directions: Sequence[int]) -> FloatArray:
+    """The probability of the positive class at each node, moved as little as the middles of the tests above it ask for.
+
+    Parameters
+    ----------
+    tree : Tests
+    weight : array, shape (n_nodes, 2)
+        Smoothed weight of each class.
+    directions : sequence of {-1, 0, 1}
+        Of each column, the direction in which the probability may move with it.
+    """
+    share: FloatArray = weight[:, 1] / weight.sum(axis=1)
+    low, high = np.zeros(len(share)), np.ones(len(share))
+    for node, literal in enumerate(tree.literals):
+        share[node] = min(max(share[node], low[node]), high[node])
+        if literal is None:
+            continue
+        children = [int(tree.left[node]), int(tree.right[node])]
+        low[children], high[children] = low[node], high[node]
+        direction = directions[literal.column] if literal.test in ("<=", ">") else 0
+        if direction:
+            lower, upper = children if (direction > 0) == (literal.test == "<=") else children[::-1]
+            middle = 0.5 * (share[lower] + share[upper])
+            if share[lower] > share[upper]:
+                middle = weight[children, 1].sum() / weight[children].sum()
+            high[lower] = low[upper] = min(max(middle, low[node]), high[node])
+    return share
