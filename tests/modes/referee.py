@@ -188,8 +188,12 @@ def of_table():
 
 def of_mixed_psi():
     """psi(x) = e^-x + (1 - x)^2 / 4: strictly convex, and no phi behind it."""
+
+    def power(x):
+        return np.exp(-np.maximum(x, -700))
+
     return Referee(
-        lambda x: np.exp(-x) + (1 - x) ** 2 / 4, lambda x: np.exp(-x) + (1 - x) / 2, lambda x: np.exp(-x) + 0.5, inf, True
+        lambda x: power(x) + (1 - x) ** 2 / 4, lambda x: power(x) + (1 - x) / 2, lambda x: power(x) + 0.5, inf, True
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """MCBoostClassifier over the product of its modes: surrogates by hand, rounds that lower them, steps of exact length."""
 
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -105,11 +105,21 @@ def test_every_round_lowers_the_surrogate(cell):
     assert (falls >= -1e-9 * surrogates[0]).all(), f"round {int(np.argmin(falls)) + 1} raised it by {-falls.min():.3g}"
 
 
+@pytest.mark.parametrize("cell", MATRIX)
+def test_every_doubt_is_true(cell):
+    model, _, _, _, scores, surrogate = case(cell)
+    kinds = {doubt.kind for doubt in model.certificate_["doubts"]}
+    path = [surrogate(S) for S in scores]
+    if "coefficient explodes" in kinds:  # larger scores of the same direction are better still
+        assert surrogate(1.5 * scores[-1]) <= path[-1]
+    assert ("surrogate rises" in kinds) == (np.diff(path).max(initial=-1.0) > 1e-9 * path[0])
+
+
 @pytest.mark.parametrize("cell", [param for param in MATRIX if param.values[0][3] == "exact"])
 def test_the_last_step_of_a_round_has_the_length_that_scipy_finds(cell):
     model, _, _, _, scores, surrogate = case(cell)
     words = codewords(scores[0].shape[1])
-    for number, (before, after) in enumerate(zip(scores, scores[1:], strict=False)):
+    for number, (before, after) in enumerate(pairwise(scores)):
         step = after - before
         if (
             cell[2] == "coordinate"

@@ -144,6 +144,26 @@ def test_no_finite_minimiser_is_said_where_there_is_none_and_only_there(cell):
 
 
 @pytest.mark.parametrize("cell", MATRIX)
+def test_every_doubt_is_true_and_none_is_missing(cell):
+    fit = fit_of(Mode(*cell))
+    kinds = {doubt.kind: doubt for doubt in fit.certificate.doubts}
+    path = [fit.surrogate(np.full(len(fit.sign), fit.start)), *(fit.surrogate(scores) for scores in fit.staged)]
+    if "surrogate rises" in kinds:
+        assert np.diff(path).max() > 1e-10, kinds["surrogate rises"].words
+    share = fit.saturated()
+    if "probabilities saturate" in kinds:
+        assert kinds["probabilities saturate"].figure == pytest.approx(share, abs=0.02)
+    elif fit.mode.source == "memory" and not fit.mode.referee.ends:
+        assert share < 0.26, f"{share:.0%} of the rows have a probability of 0 or 1"
+    if fit.certificate.separable:
+        assert "coefficient explodes" in kinds
+    elif "coefficient explodes" in kinds and fit.mode.features == "rules":
+        certain = fit.unsure(np.abs(fit.model.coef_).max()) <= 2.0**-52
+        assert fit.separated.any() or certain, kinds["coefficient explodes"].words
+    assert ("stopped early" in kinds) == (fit.certificate.stopped in ("time", "interrupted"))
+
+
+@pytest.mark.parametrize("cell", MATRIX)
 def test_theorem_2_is_computed_from_its_ingredients(cell):
     mode = Mode(*cell)
     fit = fit_of(mode)

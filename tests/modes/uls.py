@@ -14,6 +14,7 @@ ROUNDS = {
     ("columns", "classic"): 300,
     ("rules", "corrective"): 8,
     ("columns", "corrective"): 8,
+    ("tree", "classic"): 9,
 }
 BLOCK = "block of 2"
 
@@ -112,6 +113,15 @@ class Fit:
 
     def weight(self, scores):
         return self.sample * self.mode.referee.weight(self.sign * scores)
+
+    def unsure(self, score):
+        """1 - p at a score: the probability of the other class."""
+        away, near = (np.maximum(self.mode.referee.weight(np.atleast_1d(x)), 0.0) for x in (score, -score))
+        return away / np.maximum(away + near, 1e-300)
+
+    def saturated(self):
+        """The share of the rows whose probability is 0 or 1 to the last digit."""
+        return float(np.mean(self.unsure(np.abs(self.scores)) <= 2.0**-53))
 
     @cached_property
     def path(self):
