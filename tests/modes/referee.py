@@ -73,14 +73,23 @@ def of_power(upsilon=0.25):
     u = upsilon
 
     def left(x):
-        """p <= 1/2 with u (pq)^(u-1) (1 - 2p) = |x|, by bisection on ln p."""
+        """p <= 1/2 with u (pq)^(u-1) (1 - 2p) = |x|: bisection on s = ln p, then three steps of Newton."""
         low, high = np.full(x.shape, -690.0), np.full(x.shape, np.log(0.5))
-        for _ in range(80):
+
+        def excess(s):
+            p = np.exp(s)
+            return u * (p * (1 - p)) ** (u - 1) * (1 - 2 * p) - np.abs(x)
+
+        for _ in range(34):
             middle = (low + high) / 2
-            p = np.exp(middle)
-            far = u * (p * (1 - p)) ** (u - 1) * (1 - 2 * p) > np.abs(x)
+            far = excess(middle) > 0
             low, high = np.where(far, middle, low), np.where(far, high, middle)
-        return np.exp((low + high) / 2)
+        s = (low + high) / 2
+        for _ in range(3):
+            p = np.exp(s)
+            slope = -u * p * (p * (1 - p)) ** (u - 2) * ((1 - u) + (4 * u - 2) * p * (1 - p))
+            s = np.clip(s - excess(s) / slope, low, high)
+        return np.exp(s)
 
     def weight(x):
         return np.where(x > 0, left(x), 1 - left(x))

@@ -43,8 +43,9 @@ class Mode:
     def estimator(self, **more):
         scheme = 2 if self.scheme == BLOCK else self.scheme
         options = {"learning_rate": 1.0} if scheme == "classic" else {}
+        rounds = ROUNDS.get((self.features, self.scheme), 60)
         return pm.ULSClassifier(
-            LOSSES[self.loss][0], n_rules=ROUNDS.get((self.features, self.scheme), 60), max_literals=2,
+            LOSSES[self.loss][0], n_rules=min(rounds, 15) if self.source == "parts" else rounds, max_literals=2,
             features=self.features, scheme=scheme, fit_intercept=self.intercept, l2=self.l2, early_stopping=False,
             **options, **more,
         )  # fmt: skip
@@ -101,7 +102,7 @@ class Fit:
             return 0.0
         constant = Objective(self.mode.referee, np.ones((len(self.sign), 1)), self.sign, self.sample, np.zeros(1))
         low, high = -1e9, 1e9
-        for _ in range(200):
+        for _ in range(90):
             middle = (low + high) / 2
             low, high = (middle, high) if constant.gradient(np.array([middle]))[0] < 0 else (low, middle)
         return (low + high) / 2
@@ -110,6 +111,11 @@ class Fit:
         """Mean F at scores."""
         value = self.mode.referee.value(self.sign * scores)
         return float(self.sample @ value) / self.sample.sum() / self.mode.referee.unit
+
+    @cached_property
+    def surrogates(self):
+        """Mean F before the first round and after each."""
+        return np.array([self.surrogate(scores) for scores in (np.full(len(self.sign), self.start), *self.staged)])
 
     def weight(self, scores):
         return self.sample * self.mode.referee.weight(self.sign * scores)
