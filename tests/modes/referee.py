@@ -38,9 +38,12 @@ class Referee:
 
 def of_logistic():
     return Referee(
-        lambda x: np.logaddexp(0, -x), lambda x: expit(-x), lambda x: expit(x) * expit(-x), 0.25,
+        lambda x: np.logaddexp(0, -x),
+        lambda x: expit(-x),
+        lambda x: expit(x) * expit(-x),
+        0.25,
         phi=lambda p: -p * np.log(p) - (1 - p) * np.log1p(-p),
-    )  # fmt: skip
+    )
 
 
 def of_mu(mu=1 / 3):
@@ -55,9 +58,12 @@ def of_mu(mu=1 / 3):
         return np.where(x > 0, s * s / (r + np.abs(x)), r - x) / 2
 
     return Referee(
-        value, weight, lambda x: s * s / 2 / np.hypot(s, x) ** 3, 1 / (2 * s),
+        value,
+        weight,
+        lambda x: s * s / 2 / np.hypot(s, x) ** 3,
+        1 / (2 * s),
         phi=lambda p: s * np.sqrt(p * (1 - p)),
-    )  # fmt: skip
+    )
 
 
 def of_squared():
@@ -65,8 +71,10 @@ def of_squared():
         lambda x: np.where(x < -1, -x, np.clip(1 - x, 0, 2) ** 2 / 4),
         lambda x: np.clip((1 - x) / 2, 0, 1),
         lambda x: np.where(np.abs(x) < 1, 0.5, 0.0),
-        0.5, True, lambda p: p * (1 - p),
-    )  # fmt: skip
+        0.5,
+        True,
+        lambda p: p * (1 - p),
+    )
 
 
 def of_power(upsilon=0.25):
@@ -203,7 +211,7 @@ def of_mixed_psi():
 
     return Referee(
         lambda x: power(x) + (1 - x) ** 2 / 4, lambda x: power(x) + (1 - x) / 2, lambda x: power(x) + 0.5, inf, True
-    )  # fmt: skip
+    )
 
 
 def by_search(loss):
@@ -229,9 +237,15 @@ def by_search(loss):
 
 
 FORMULAS = {
-    "logistic": of_logistic, "matsushita": lambda: of_mu(0.0), "mu": of_mu, "squared": of_squared, "power": of_power,
-    "logcosh": of_logcosh, "exponential": of_exponential, "least_squares": of_least_squares,
-}  # fmt: skip
+    "logistic": of_logistic,
+    "matsushita": lambda: of_mu(0.0),
+    "mu": of_mu,
+    "squared": of_squared,
+    "power": of_power,
+    "logcosh": of_logcosh,
+    "exponential": of_exponential,
+    "least_squares": of_least_squares,
+}
 PARAMETERS = {
     "mu": ({"mu": 1 / 3}, {"mu": 0.99}),
     "power": ({"upsilon": 0.1}, {"upsilon": 0.25}, {"upsilon": 0.75}),
@@ -249,8 +263,10 @@ def _registered():
 
 def _own():
     yield (
-        "own sine", losses.from_phi(lambda p: np.sin(np.pi * p), lambda p: np.pi * np.cos(np.pi * p), name="sine"), of_sine(),
-    )  # fmt: skip
+        "own sine",
+        losses.from_phi(lambda p: np.sin(np.pi * p), lambda p: np.pi * np.cos(np.pi * p), name="sine"),
+        of_sine(),
+    )
     yield "own table", losses.from_phi(table_phi, table_slope, name="table"), of_table()
     mixed = of_mixed_psi()
     yield "own psi", losses.from_psi(mixed.value, lambda x: -mixed.weight(x), mixed.curvature, name="mixed"), mixed
@@ -295,9 +311,11 @@ class Objective:
         size = np.abs(self.design[:, free]).max(axis=0)
         moved = self.sign[:, None] * self.design[:, free] / np.where(size > 0, size, 1.0)
         found = linprog(
-            np.r_[np.zeros(d), -np.ones(n)], A_ub=np.c_[-moved, np.eye(n)], b_ub=np.zeros(n),
+            np.r_[np.zeros(d), -np.ones(n)],
+            A_ub=np.c_[-moved, np.eye(n)],
+            b_ub=np.zeros(n),
             bounds=[(None, None)] * d + [(0, 1)] * n,
-        )  # fmt: skip
+        )
         return found.x[d:] > 0.5
 
     def of_rows(self, kept):
@@ -313,9 +331,13 @@ class Objective:
         for start in (np.zeros(len(unit)), *(np.asarray(start) * unit for start in starts)):
             with np.errstate(all="ignore"):
                 point = minimize(
-                    scaled.value, start, jac=scaled.gradient, hess=scaled.hessian, method="trust-exact",
+                    scaled.value,
+                    start,
+                    jac=scaled.gradient,
+                    hess=scaled.hessian,
+                    method="trust-exact",
                     options={"gtol": 1e-10, "maxiter": 300, "initial_trust_radius": 1.0, "max_trust_radius": 1e9},
-                ).x  # fmt: skip
+                ).x
                 last = minimize(scaled.value, point, jac=scaled.gradient, method="L-BFGS-B", options={"ftol": 1e-15}).x
             found += [scaled.value(point), scaled.value(last)]
         return min(value for value in found if np.isfinite(value))

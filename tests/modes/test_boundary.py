@@ -85,10 +85,18 @@ def quadratic_program(features, positive, share, loss, boundaries, intercept):
     settings.verbose = False
     settings.tol_gap_rel = settings.tol_feas = 1e-10
     settings.tol_gap_abs = 1e-12
-    return clarabel.DefaultSolver(
-        sparse.diags(np.r_[np.full(d, ALPHA), ridge, np.zeros(n)]).tocsc(), np.r_[np.zeros(d + 1), share],
-        sparse.vstack(blocks).tocsc(), np.concatenate(bounds), [clarabel.NonnegativeConeT(n * (len(pi) + 1))], settings,
-    ).solve().obj_val  # fmt: skip
+    return (
+        clarabel.DefaultSolver(
+            sparse.diags(np.r_[np.full(d, ALPHA), ridge, np.zeros(n)]).tocsc(),
+            np.r_[np.zeros(d + 1), share],
+            sparse.vstack(blocks).tocsc(),
+            np.concatenate(bounds),
+            [clarabel.NonnegativeConeT(n * (len(pi) + 1))],
+            settings,
+        )
+        .solve()
+        .obj_val
+    )
 
 
 def smooth_optimum(features, positive, share, loss, intercept):

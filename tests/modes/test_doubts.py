@@ -70,7 +70,9 @@ MUST = {
         "Newton steps that overshoot": overshooting,
     },
     "coefficient explodes": {
-        **{f"rules that separate, {label}": lambda label=label: (rules(label, l2=0.0), *SEPARABLE) for label in ENDLESS},
+        **{
+            f"rules that separate, {label}": lambda label=label: (rules(label, l2=0.0), *SEPARABLE) for label in ENDLESS
+        },
         "columns that separate": lambda: (columns(l2=0.0, scheme="corrective", n_rules=100), *SEPARABLE),
         "leaves that separate": lambda: (rules(l2=0.0, features="tree", learning_rate=1.0), *SEPARABLE),
         "rules that separate, in parts": lambda: (rules(l2=0.0), in_parts(*SEPARABLE, None)),
@@ -86,17 +88,24 @@ MUST = {
         "time of rules": lambda: (rules(n_rules=10**6, max_time=1e-3), *noisy(3000)),
         "time of columns": lambda: (columns(n_rules=10**6, l2=1e-3, max_time=1e-3, tol=0.0), *noisy(3000)),
         "time of leaves": lambda: (rules(features="tree", n_rules=10**6, max_time=1e-3), *noisy(3000)),
-        "steps of hinges": lambda: (pm.BoundaryClassifier(kernel="rbf", alpha=1e-5, max_iter=1, tol=1e-12), *noisy(400)),
-        "steps of the soft loss": lambda: (pm.BoundaryClassifier("soft", alpha=1e-6, max_iter=1, tol=1e-12), *noisy(400)),
+        "steps of hinges": lambda: (
+            pm.BoundaryClassifier(kernel="rbf", alpha=1e-5, max_iter=1, tol=1e-12),
+            *noisy(400),
+        ),
+        "steps of the soft loss": lambda: (
+            pm.BoundaryClassifier("soft", alpha=1e-6, max_iter=1, tol=1e-12),
+            *noisy(400),
+        ),
         "steps in parts": lambda: (
-            pm.BoundaryClassifier("soft", alpha=1e-6, max_iter=1, tol=1e-12), in_parts(*noisy(400), None, keep_values=True),
+            pm.BoundaryClassifier("soft", alpha=1e-6, max_iter=1, tol=1e-12),
+            in_parts(*noisy(400), None, keep_values=True),
         ),
     },
     "not converged": {
         "rules": lambda: (rules("power(0.1)", scheme="corrective"), *noisy(), cut_newton),
         "columns": lambda: (columns("power(0.1)", scheme="corrective"), *noisy(), cut_newton),
     },
-}  # fmt: skip
+}
 
 
 def _everywhere():
@@ -126,21 +135,33 @@ def _everywhere():
         yield f"flavour {flavour}", lambda flavour=flavour: (pm.ULSClassifier.plain(flavour, n_rules=5), *noisy())
     for learner in ("linear", "linear-full", "rule", "tree"):
         for loss in documented(pm.MCBoostClassifier, "loss"):
-            yield f"mcboost {learner} {loss}", lambda learner=learner, loss=loss: (
-                pm.MCBoostClassifier(loss, n_rounds=10, learner=learner, random_state=0), *three(),
-            )  # fmt: skip
+            yield (
+                f"mcboost {learner} {loss}",
+                lambda learner=learner, loss=loss: (
+                    pm.MCBoostClassifier(loss, n_rounds=10, learner=learner, random_state=0),
+                    *three(),
+                ),
+            )
     yield (
         "mcboost, samples of rows",
         lambda: (pm.MCBoostClassifier(n_rounds=10, learner="tree", subsample=0.5), *three()),
     )
     for boundaries in ((0.5,), (0.2, 0.8), "soft"):
         for kernel in (None, "rbf"):
-            yield f"boundary {boundaries} {kernel}", lambda boundaries=boundaries, kernel=kernel: (
-                pm.BoundaryClassifier(boundaries, kernel=kernel, alpha=1e-2), *noisy(),
-            )  # fmt: skip
-        yield f"boundary {boundaries} in parts", lambda boundaries=boundaries: (
-            pm.BoundaryClassifier(boundaries), in_parts(*noisy(), None, keep_values=True),
-        )  # fmt: skip
+            yield (
+                f"boundary {boundaries} {kernel}",
+                lambda boundaries=boundaries, kernel=kernel: (
+                    pm.BoundaryClassifier(boundaries, kernel=kernel, alpha=1e-2),
+                    *noisy(),
+                ),
+            )
+        yield (
+            f"boundary {boundaries} in parts",
+            lambda boundaries=boundaries: (
+                pm.BoundaryClassifier(boundaries),
+                in_parts(*noisy(), None, keep_values=True),
+            ),
+        )
 
 
 ORDINARY = dict(_everywhere())
@@ -148,13 +169,17 @@ MUST_NOT = {
     "surrogate rises": {
         "a fit that goes on": lambda: (rules(warm_start=True).fit(*noisy()).set_params(n_rules=30), *noisy()),
         "MCBoost that goes on": lambda: (
-            pm.MCBoostClassifier(n_rounds=3, warm_start=True).fit(*three()).set_params(n_rounds=6), *three(),
+            pm.MCBoostClassifier(n_rounds=3, warm_start=True).fit(*three()).set_params(n_rounds=6),
+            *three(),
         ),
     },
     "coefficient explodes": {
         **{f"rules that separate, {label}": lambda label=label: (rules(label, l2=0.0), *SEPARABLE) for label in ENDING},
         **{
-            f"columns that separate, {label}": lambda label=label: (columns(label, l2=0.0, scheme="corrective"), *SEPARABLE)
+            f"columns that separate, {label}": lambda label=label: (
+                columns(label, l2=0.0, scheme="corrective"),
+                *SEPARABLE,
+            )
             for label in ENDING
         },
         "columns in units of a million": lambda: (columns(n_rules=50), noisy()[0] * 1e6, noisy()[1]),
@@ -162,7 +187,11 @@ MUST_NOT = {
     },
     "probabilities saturate": {
         **{f"rules that separate, {label}": lambda label=label: (rules(label), *SEPARABLE) for label in LOSSES},
-        "an outlying value": lambda: (columns(l2=0.0), np.vstack([noisy()[0], [[1e4, 0, 0]]]), np.append(noisy()[1], 1)),
+        "an outlying value": lambda: (
+            columns(l2=0.0),
+            np.vstack([noisy()[0], [[1e4, 0, 0]]]),
+            np.append(noisy()[1], 1),
+        ),
     },
     "stopped early": {
         "a generous limit": lambda: (rules(max_time=600.0), *noisy()),
@@ -172,7 +201,7 @@ MUST_NOT = {
         "separated rules": lambda: (rules(l2=0.0, scheme="corrective"), *SEPARABLE),
         "separated columns": lambda: (columns(l2=0.0, scheme="corrective"), *SEPARABLE),
     },
-}  # fmt: skip
+}
 KINDS = get_args(honesty.Kind)
 
 
@@ -265,9 +294,12 @@ WARNINGS = {
     ),
     "DataConversionWarning": (
         {"a column of labels": lambda: rules().fit(noisy()[0], noisy()[1][:, None])},
-        {"a row of labels": lambda: rules().fit(*noisy()), "a series": lambda: rules().fit(noisy()[0], pd.Series(noisy()[1]))},
+        {
+            "a row of labels": lambda: rules().fit(*noisy()),
+            "a series": lambda: rules().fit(noisy()[0], pd.Series(noisy()[1])),
+        },
     ),
-}  # fmt: skip
+}
 
 
 def caught_by(run):

@@ -28,12 +28,17 @@ LEARNERS = [learner for learner in documented(pm.MCBoostClassifier, "learner") i
 CELLS = [
     cell
     for cell in product(
-        documented(pm.MCBoostClassifier, "loss"), LEARNERS, documented(pm.MCBoostClassifier, "descent"),
-        ("exact", "newton"), (2, 3, 4), (False, True), ("memory", "parts"),
+        documented(pm.MCBoostClassifier, "loss"),
+        LEARNERS,
+        documented(pm.MCBoostClassifier, "descent"),
+        ("exact", "newton"),
+        (2, 3, 4),
+        (False, True),
+        ("memory", "parts"),
     )
     if not (cell[1].startswith("linear") and cell[3] == "newton")  # affine terms always use the exact step
     and not (cell[1] == "linear-full" and cell[-1] == "parts")  # refused there
-]  # fmt: skip
+]
 MATRIX = list(matrix(CELLS, 2, many=2, thin=2))
 ROUNDS = 6
 
@@ -62,9 +67,18 @@ def case(cell):
     y[:size] = np.arange(size)
     costs = random.uniform(0.5, 4.0, (size, size)) * (1 - np.eye(size))
     model = pm.MCBoostClassifier(
-        loss, costs, ROUNDS, learner, descent, learning_rate=1.0, line_search=line_search, max_leaves=4, l2=0.5, tol=0.0,
+        loss,
+        costs,
+        ROUNDS,
+        learner,
+        descent,
+        learning_rate=1.0,
+        line_search=line_search,
+        max_leaves=4,
+        l2=0.5,
+        tol=0.0,
         calibration=None,
-    )  # fmt: skip
+    )
     given = X
     if source == "parts":
         given = {f"x{j}": column for j, column in enumerate(X.T)}

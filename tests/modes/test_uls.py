@@ -173,9 +173,13 @@ def test_theorem_2_is_computed_from_its_ingredients(cell):
     totals = np.array([np.abs(fit.weight(scores)).sum() for scores in before])
     columns = fit.design if mode.features == "columns" else np.ones((len(fit.sign), 1))
     wanted = {
-        "examples": fit.sample.sum(), "b": mode.referee.unit, "a_m": np.sqrt((fit.sample @ columns**2).max()),
-        "a_v": 1 / mode.referee.steepest, "a_Z": totals.min(), "a_gamma": fit.model.history_["edge"].mean(),
-    }  # fmt: skip
+        "examples": fit.sample.sum(),
+        "b": mode.referee.unit,
+        "a_m": np.sqrt((fit.sample @ columns**2).max()),
+        "a_v": 1 / mode.referee.steepest,
+        "a_Z": totals.min(),
+        "a_gamma": fit.model.history_["edge"].mean(),
+    }
     for name, value in wanted.items():
         assert fit.certificate.ingredients[name] == pytest.approx(value, rel=1e-4, abs=1e-12), name
     curved = wanted["a_v"] * wanted["a_Z"] ** 2 * wanted["a_gamma"] ** 2

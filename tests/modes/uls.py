@@ -45,10 +45,17 @@ class Mode:
         options = {"learning_rate": 1.0} if scheme == "classic" else {}
         rounds = ROUNDS.get((self.features, self.scheme), 60)
         return pm.ULSClassifier(
-            LOSSES[self.loss][0], n_rules=min(rounds, 15) if self.source == "parts" else rounds, max_literals=2,
-            features=self.features, scheme=scheme, fit_intercept=self.intercept, l2=self.l2, early_stopping=False,
-            **options, **more,
-        )  # fmt: skip
+            LOSSES[self.loss][0],
+            n_rules=min(rounds, 15) if self.source == "parts" else rounds,
+            max_literals=2,
+            features=self.features,
+            scheme=scheme,
+            fit_intercept=self.intercept,
+            l2=self.l2,
+            early_stopping=False,
+            **options,
+            **more,
+        )
 
 
 class Fit:
