@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -171,10 +172,23 @@ def covered(rule, X):
 
 
 def largest_edge(fit):
-    """The largest edge of a rule of one literal, over every threshold of every column."""
-    weight = fit.weight(fit.scores)
-    best = 0.0
-    for values in fit.X.T:
-        for threshold in np.unique(values)[:-1]:
-            best = max(best, abs(float(weight @ (fit.sign * np.where(values <= threshold, 1.0, -1.0)))))
-    return best / weight.sum()
+    """The largest edge of a rule of one literal, over every threshold of every column.
+
+    Where coefficients are refitted, what the penalty takes from a rule of the model is part of its edge.
+    """
+    weight, best, cost = fit.weight(fit.scores), 0.0, {}
+    if fit.mode.scheme != "classic":
+        for rule, coefficient in zip(fit.model.rules_, fit.model.coef_, strict=True):
+            if len(rule) == 1:
+                below = rule[0].test == "<="
+                place = rule[0].column, float(rule[0].threshold)
+                cost[place] = cost.get(place, 0.0) + 2 * fit.mode.l2 * (coefficient if below else -coefficient)
+    for column, values in enumerate(fit.X.T):
+        known = np.unique(values)
+        for low, high in pairwise(known):
+            edge = float(weight @ (fit.sign * np.where(values <= low, 1.0, -1.0)))
+            taken = sum(
+                paid for (place, threshold), paid in cost.items() if place == column and low <= threshold < high
+            )
+            best = max(best, abs(edge - taken))
+    return best / np.abs(weight).sum()
