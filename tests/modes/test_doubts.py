@@ -15,6 +15,7 @@ import pytest
 import permissible as pm
 from permissible.learners import honesty
 from tests.modes.cases import documented, in_parts, limit
+from tests.modes.problems import quasi_separable
 from tests.modes.referee import LOSSES
 
 SOURCE = Path(pm.__file__).parent
@@ -50,6 +51,12 @@ def columns(loss="logistic", **options):
     return rules(loss, features="columns", **options)
 
 
+def partly_separable():
+    """Where the first column is 1 every label is 1."""
+    X, y = quasi_separable(4)
+    return columns(l2=0.0, scheme="classic", learning_rate=1.0, n_rules=300), X, y
+
+
 def overshooting():
     """Newton steps of full length without a penalty, on rows that are nearly separated."""
     random = np.random.default_rng(7)
@@ -80,6 +87,7 @@ MUST = {
         "affine terms that separate": lambda: (pm.MCBoostClassifier("mc", n_rounds=500, tol=0.0), *SEPARABLE),
     },
     "probabilities saturate": {
+        "a column that separates some rows": partly_separable,
         "columns that separate": lambda: (columns(l2=0.0, scheme="corrective", n_rules=100), *SEPARABLE),
         "affine terms that separate": lambda: (pm.MCBoostClassifier(n_rounds=2000, tol=0.0), *SEPARABLE),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),

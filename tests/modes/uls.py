@@ -135,7 +135,8 @@ class Fit:
 
     def saturated(self):
         """The share of the rows whose probability is 0 or 1 to the last digit."""
-        return float(np.mean(self.unsure(np.abs(self.scores)) <= 2.0**-53))
+        last = 1e-9 if self.mode.referee.ends else 2.0**-53  # a score at the end of its range has no digits beyond
+        return float(np.mean(self.unsure(np.abs(self.scores)) <= last))
 
     @cached_property
     def path(self):
