@@ -72,7 +72,7 @@ def of_rules(
     exact : bool
         Whether every round had to lower the surrogate.
     score : callable or None
-        Gives the scores of the training rows; not asked where the sum of the rules' coefficients is too small to saturate.
+        Gives the scores of the training rows; asked only where the terms could saturate.
     """
     reach, ends = (
         certain_score(loss),
