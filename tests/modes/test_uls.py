@@ -94,11 +94,12 @@ def test_a_classic_step_is_exact_and_lowers_the_surrogate(cell):
 def _exact_along_columns(fit, steps):
     """After a step along a column its penalised gradient is 0; the column is the one whose coefficient moved."""
     before = np.vstack([np.zeros(len(fit.theta)), fit.path])
+    digits = 1e-4 if fit.separated.any() else 1e-6  # a step without a finite end stops where little pull is left
     for number in range(steps):
         moved = np.flatnonzero(before[number] != before[number + 1])
         assert len(moved) <= 1
         if len(moved):
-            assert fit.objective.relative_gradient(before[number + 1])[moved[0]] <= 1e-6, f"round {number + 1}"
+            assert fit.objective.relative_gradient(before[number + 1])[moved[0]] <= digits, f"round {number + 1}"
 
 
 def _exact_along_rules(fit, before, steps):
@@ -112,7 +113,7 @@ def _exact_along_rules(fit, before, steps):
         inside = fit.design[:, moved] > 0
         pull = fit.sign * fit.weight(before[number + 1])
         edges = [pull[inside].sum() - l2 * (constant + value), pull[~inside].sum() - l2 * (constant - value)]
-        left = abs(edges[0] - edges[1]) if abs(constant) <= 1e-9 * abs(value) else max(np.abs(edges))
+        left = abs(edges[0] - edges[1]) if abs(constant) <= 1e-9 * abs(value) + 1e-12 else max(np.abs(edges))
         assert left <= 1e-6 * total, f"round {number + 1}: edges {edges[0]:.2g} and {edges[1]:.2g}"
 
 
