@@ -15,11 +15,12 @@ import pytest
 
 class Counter:
     def pytest_collection_modifyitems(self, items):
-        counts = collections.Counter((item.path.stem, item.get_closest_marker("slow") is not None) for item in items)
+        named = [(f"{item.path.parent.name}/{item.path.stem}", item.get_closest_marker("slow") is not None) for item in items]
+        counts = collections.Counter(named)
         names = sorted({name for name, _ in counts})
         print("counts", json.dumps({name: [counts[name, False], counts[name, False] + counts[name, True]] for name in names}))
 
-sys.exit(pytest.main(["--collect-only", "-q", "-s", "-p", "no:xdist", "tests/faults"], plugins=[Counter()]))
+sys.exit(pytest.main(["--collect-only", "-q", "-s", "-p", "no:xdist", "tests/faults", "tests/modes"], plugins=[Counter()]))
 """
 
 
@@ -27,6 +28,6 @@ def test_the_page_gives_the_counts_of_the_suite():
     ran = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, check=True, cwd=ROOT)
     counts = json.loads(re.search(r"^counts (.*)$", ran.stdout, re.M).group(1))
     page = (ROOT / "docs" / "reliability.md").read_text()
-    rows = re.findall(r"^\|.*\| `tests/faults/(test_\w+)\.py`[^|]*\| ([\d,]+) \| ([\d,]+) \|$", page, re.M)
+    rows = re.findall(r"^\|.*\| `tests/((?:faults|modes)/test_\w+)\.py`[^|]*\| ([\d,]+) \| ([\d,]+) \|$", page, re.M)
     assert {name: [int(count.replace(",", "")) for count in both] for name, *both in rows} == counts
     assert set(counts) == set(PROMISES)

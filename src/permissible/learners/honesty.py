@@ -91,9 +91,11 @@ def of_rules(
     )  # there one rule may well decide for good
     largest = float(np.abs(effects).max(initial=0.0))
     share = 0.0
-    if score is not None and abs(intercept) + float(np.abs(effects).sum()) >= reach:
-        share = float(np.mean(np.abs(score()) >= reach))
     objective = trace.evidence.get("objective")
+    # Rules move no score by more than the sum of their coefficients; effects of columns are spreads, which bound no row.
+    farthest = abs(intercept) + float(np.abs(effects).sum()) if objective is None else np.inf
+    if score is not None and farthest >= reach:
+        share = float(np.mean(np.abs(score()) >= reach))
     values = np.array([step.surrogate for step in trace.rounds]) if objective is None else np.asarray(objective)
     same = np.array(
         [one.loss == other.loss for one, other in zip(trace.rounds, trace.rounds[1:], strict=False)], dtype=bool

@@ -1,8 +1,8 @@
 """Numbers in, numbers of the same shape out: the one place where scalars, lists and float32 become float64 arrays.
 
 Every public function of a loss goes through :func:`elementwise`, so the formulas below it only ever see a float64
-array. Large arrays are walked in blocks that stay in the processor's cache, which halves the time of a formula of
-several steps; the blocks do not change a bit of the result, since each number is computed alone.
+array of one dimension. Large arrays are walked in blocks that stay in the processor's cache, which halves the time of
+a formula of several steps; the blocks do not change a bit of the result, since each number is computed alone.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def elementwise(argument: str, check: Callable[[ArrayLike, str], FloatArray] = a
                 raise refusal_type(argument, "the only argument", (*given, *named))
             array = check(given[0] if given else named[argument], argument)
             if array.size <= BLOCK:
-                result = method(self, np.atleast_1d(array)).reshape(array.shape)
+                result = method(self, array.ravel()).reshape(array.shape)  # formulas see one dimension only
                 return result if array.ndim else cast(FloatArray, result.item())
             flat = array.ravel()
             result = np.empty_like(flat)
