@@ -41,15 +41,18 @@ class Mode:
 
 
 def uls(*given, l2=1.0, **more):
-    return lambda unit: ULS(
-        *given, **{"n_rules": 5, "max_literals": 2, "early_stopping": False, "l2": l2 * unit, **more}
-    )
+    literals = {} if more.get("features") == "columns" else {"max_literals": 2}
+    return lambda unit: ULS(*given, **{"n_rules": 5, **literals, "early_stopping": False, "l2": l2 * unit, **more})
 
 
 def mcb(*given, l2=1.0, least=1.0, **more):
-    return lambda unit: MCB(
-        *given, **{"n_rounds": 5, "l2": l2 * unit, "min_samples_leaf": least * unit, "max_leaves": 6, **more}
-    )
+    learner = more.get("learner", "linear")
+
+    def made(unit):
+        grown = {"l2": l2 * unit, "min_samples_leaf": least * unit} if learner in ("rule", "tree") else {}
+        return MCB(*given, **{"n_rounds": 5, **grown, **({"max_leaves": 6} if learner == "tree" else {}), **more})
+
+    return made
 
 
 def fixed(kind, **more):

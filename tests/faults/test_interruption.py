@@ -69,7 +69,7 @@ try:
 except KeyboardInterrupt:
     heard = time.process_time()
     print("stopped", sorted(vars(model)) == before, flush=True)
-    model.set_params(**{{name: value for name, value in dict(n_rules=2, max_leaves=3, pruning=None, alphas=[0.1], cv=2, tol=1e-3,
+    model.set_params(**{{name: value for name, value in dict(n_rules=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3,
         max_iter=100, n_rounds=2, alpha=0.1).items() if name in model.get_params()}})
     model.fit(X[:200], y[:200]).predict(X[:5])
     print("usable", flush=True)

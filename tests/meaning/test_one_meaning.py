@@ -21,19 +21,17 @@ from permissible.models.scorecard import KernelTerm, kernel_values
 from permissible.table.match import UnseenCategoryWarning
 from tests.meaning import targets
 from tests.meaning.models import awkward_rows, decisions_for, fitted, kinds
-from tests.models.test_postgres import WHERE, Server
+from tests.models.test_postgres import Server
 
 QUICK, EVERY = kinds(False), kinds(True)
 PLACES = ["python", "sqlite", "duckdb", "onnx", "page"]
 NEAR = 1e-9
 
-pytestmark = pytest.mark.filterwarnings("ignore::permissible.DoubtfulFitWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::permissible.DoubtfulFitWarning"), pytest.mark.needs("node")]
 
 
 @pytest.fixture(scope="module")
 def server():
-    if WHERE is None:
-        pytest.skip("no PostgreSQL server is installed (apt-get install postgresql)")
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
         started = Server(Path(folder))
         started.start()
@@ -180,16 +178,17 @@ def reloaded(estimator: Any) -> Any:
 
 @pytest.mark.parametrize("kind", QUICK, ids=lambda kind: kind.name)
 def test_every_place_says_what_the_model_says(kind):
-    places = [place for place in PLACES if place != "page" or targets.NODE]
-    everywhere(kind, 0, places, n_decisions=3)
+    everywhere(kind, 0, PLACES, n_decisions=3)
 
 
+@pytest.mark.needs("postgresql")
 def test_postgres_says_what_the_models_say(server):
     for seed, kind in enumerate(QUICK):
         everywhere(kind, seed, ["postgres"], server, n_decisions=8)
 
 
 @pytest.mark.slow
+@pytest.mark.needs("postgresql")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.name)
 def test_every_place_says_what_every_model_says(kind, seed, server):

@@ -57,6 +57,13 @@ def codewords(size):
     return np.sqrt(size / (size - 1)) * words
 
 
+def _own_options(learner, line_search):
+    """The options that the learner uses."""
+    if learner in ("linear", "linear-full"):
+        return {}
+    return {"line_search": line_search, "l2": 0.5} | ({"max_leaves": 4} if learner == "tree" else {})
+
+
 @cache
 def case(cell):
     """The model, its scores before and after each round, and its surrogate as a function of scores."""
@@ -73,11 +80,9 @@ def case(cell):
         learner,
         descent,
         learning_rate=1.0,
-        line_search=line_search,
-        max_leaves=4,
-        l2=0.5,
         tol=0.0,
         calibration=None,
+        **_own_options(learner, line_search),
     )
     given = X
     if source == "parts":

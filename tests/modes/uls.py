@@ -44,11 +44,11 @@ class Mode:
     def estimator(self, **more):
         scheme = 2 if self.scheme == BLOCK else self.scheme
         options = {"learning_rate": 1.0} if scheme == "classic" else {}
+        options |= {"max_literals": 2} if self.features == "rules" else {}
         rounds = ROUNDS.get((self.features, self.scheme), 60)
         return pm.ULSClassifier(
             LOSSES[self.loss][0],
             n_rules=min(rounds, 15) if self.source == "parts" else rounds,
-            max_literals=2,
             features=self.features,
             scheme=scheme,
             fit_intercept=self.intercept,
