@@ -140,7 +140,8 @@ def kinds(every: bool) -> list[Kind]:
     lines = losses.PiecewiseLinear([0.3, 0.7], base="matsushita")
 
     def rules(loss: Any, **more: Any) -> Callable[[], Any]:
-        return lambda: pm.ULSClassifier(loss, n_rules=9, max_literals=2, random_state=0, early_stopping=False, **more)
+        literals = {} if more.get("features") == "columns" else {"max_literals": 2}
+        return lambda: pm.ULSClassifier(loss, n_rules=9, random_state=0, early_stopping=False, **literals, **more)
 
     found = [Kind(f"rules, {loss}", rules(loss)) for loss in ("logistic", "auto", "squared", "mu", "power")]
     found += [Kind(f"rules, {loss}, three classes", rules(loss), 3) for loss in ("auto", "logcosh")]
@@ -164,11 +165,12 @@ def kinds(every: bool) -> list[Kind]:
     names = ("exponential", "least_squares", "matsushita", "logcosh", "power", "F*", "E1")
     found += [Kind(f"rules, {loss}", rules(loss)) for loss in names if loss != "power"]
     found += [Kind(f"rules, {loss}, four classes", rules(loss), 4) for loss in (*names, "squared", own, "mu")]
-    kernels = {"gamma": 0.001, "coef0": 1.0, "degree": 2}
+    sigmoid = {"gamma": 0.001, "coef0": 1.0}
+    kernels = {"poly": {**sigmoid, "degree": 2}, "sigmoid": sigmoid, "linear": {}}
     found += [
-        Kind(name, lambda name=name: pm.BoundaryClassifier((0.5,), kernel=name, **kernels), columns="numbers")
-        for name in ("poly", "sigmoid", "linear")
-    ]  # fmt: skip
+        Kind(name, lambda name=name, used=used: pm.BoundaryClassifier((0.5,), kernel=name, **used), columns="numbers")
+        for name, used in kernels.items()
+    ]
     found += [
         Kind("boosted choice", lambda: pm.MCBoostClassifier(learner="auto", n_rounds=5, random_state=0), 3),
         Kind("boosted full lines", lambda: pm.MCBoostClassifier(learner="linear-full", n_rounds=4), 3),
