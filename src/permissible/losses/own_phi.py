@@ -21,6 +21,7 @@ TAIL = 10.0 ** -np.arange(3.0, 9.0)
 NOISE = 1e-12
 FINE = (2.0**-14, 2.0**-18, 2.0**-22)
 """Distances at which a table's straight pieces show, though the table as a whole bends."""
+TABLE_REMEDY = "read a table by a cubic spline, or interpolate its derivative and pass that as phi_prime"
 
 
 def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str = "mine") -> PermissibleLoss:
@@ -88,8 +89,8 @@ def _check(phi: Formula) -> tuple[float, float]:
     second = np.diff(values, 2)
     if second.max() > -NOISE * size:
         place = int(second.argmax())
-        word = "strictly concave"
-        raise refusal("phi", word, Words(f"a second difference of {second[place]:+.3g} at p = {GRID[place + 1]:g}"))
+        came = Words(f"a second difference of {second[place]:+.3g} at p = {GRID[place + 1]:g}")
+        raise refusal("phi", "strictly concave", came, TABLE_REMEDY if abs(second[place]) <= NOISE * size else None)
     apart = np.abs(values - values[::-1])
     if apart.max() > 1e-9 * size:
         p = GRID[int(apart.argmax())]
@@ -120,8 +121,7 @@ def _refuse_straight(function: Formula, argument: str, order: int) -> None:
             p = middle[straight][0]
             word = "strictly concave" if order == 2 else "strictly decreasing"
             kind = "straight" if order == 2 else "constant"
-            remedy = "read a table by a cubic spline, or interpolate its derivative and pass that as phi_prime"
-            raise refusal(argument, word, Words(f"{kind} pieces, one of them around p = {p:.6g}"), remedy)
+            raise refusal(argument, word, Words(f"{kind} pieces, one of them around p = {p:.6g}"), TABLE_REMEDY)
 
 
 def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | None) -> tuple[Formula, bool]:
