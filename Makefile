@@ -13,7 +13,7 @@ PYTEST := PYTHONHASHSEED=0 $(PY) -m pytest
 # Every data set the tests may use lies in this folder; without it those tests are skipped.
 export PERMISSIBLE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-all test-browser test-lowest programs lint format bench bench-full bench-kernels docs reproduce reproduce-full dist sanitize fuzz clean help
+.PHONY: demo test test-all test-browser test-lowest programs lint format bench bench-full bench-kernels docs reproduce reproduce-full dist sanitize fuzz clean help FORCE
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,7 +32,12 @@ $(STAMP): $(BASE)
 	@$(call INSTALL,dev)
 	@touch $@
 
-$(CORE): $(BASE) CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+# An editable install knows its modules by a list: it is renewed when a file comes or goes.
+build/modules: FORCE
+	@mkdir -p build && find src -name '*.py' | sort > $@.new && { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+FORCE:
+
+$(CORE): $(BASE) build/modules CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 	@echo "Building the compiled core ..."
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
@@ -41,10 +46,10 @@ demo: $(CORE) ## fit a readable model on real data, print it beside AdaBoost and
 	@$(VENV)/bin/permissible demo
 
 test: $(STAMP) $(CORE) ## the test-suite (under ten minutes on two cores)
-	@$(PYTEST) -n 2 --dist loadfile -m "not slow" --doctest-modules src tests
+	@$(PYTEST) -n 2 --dist loadfile -m "not slow" --doctest-modules src papers tests
 
 test-all: sanitize fuzz test-lowest $(STAMP) $(CORE) ## all that is promised: sanitizers, fuzzing, lowest versions, then every test, the slow ones too
-	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src tests
+	@$(PYTEST) -n 2 --dist loadfile --doctest-modules src papers tests
 
 programs: ## install the programs that some tests drive where they are missing (Debian: chromium, postgresql, nodejs)
 	@bash tools/install-programs.sh
@@ -94,10 +99,10 @@ $(VENV)/.experiments: $(BASE)
 	@touch $@
 
 reproduce: $(VENV)/.experiments $(CORE) ## every paper's tables and figures, the quick version (under ten minutes)
-	@$(PY) -m permissible.experiments all --quick -o results/quick
+	@$(PY) -m papers all --quick -o results/quick
 
 reproduce-full: $(VENV)/.experiments $(CORE) ## the papers' own settings (hours); takes up where it was interrupted
-	@$(PY) -m permissible.experiments all -o results/full
+	@$(PY) -m papers all -o results/full
 
 $(VENV)-lowest/.core: pyproject.toml tools/requirements.py CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 	@test -x $(VENV)-lowest/bin/python || $(PYTHON) -m venv $(VENV)-lowest

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import permissible as pm
-from permissible.experiments.datasets import suite
-from permissible.experiments.scope import binary_task, constant, folds
+from papers.datasets import suite
+from papers.scope import binary_task, constant, folds
 
 FITS: dict[str, Callable[[], Any]] = {
     "compact": lambda: pm.ULSClassifier.compact(random_state=0),

@@ -50,7 +50,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # the tutorials load data sets of `papers`
 from cli_reference import write
 
 write(Path(__file__).parent / "generated" / "command-line.md")

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import permissible as pm
-from permissible.experiments.datasets import load
+from papers.datasets import load
 
 data = load("credit-a")
 X, y = data.frame(), np.isin(data.target, ["positive", "+"]).astype(int)

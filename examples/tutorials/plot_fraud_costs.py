@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import permissible as pm
-from permissible.experiments.datasets import load
+from papers.datasets import load
 
 data = load("credit-g")
 X, bad = data.frame(), (data.target == "2").astype(int)

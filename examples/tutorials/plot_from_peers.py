@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import permissible as pm
-from permissible.experiments.datasets import load
+from papers.datasets import load
 
 data = load("diabetes")
 X, y = data.matrix(), np.char.endswith(data.target.astype(str), "positive").astype(int)

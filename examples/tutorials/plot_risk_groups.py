@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import permissible as pm
-from permissible.experiments.datasets import load
+from papers.datasets import load
 
 data = load("heart-cleveland")
 X, ill = data.matrix(impute=True), (data.target != "0").astype(int)

@@ -178,7 +178,7 @@ LARGEST = 6000
 
 def agreement_on(name, folder):
     """Fit, save and load, SQL in both databases, Python and ONNX on one data set of the folder."""
-    from permissible.experiments import datasets
+    from papers import datasets
 
     data = datasets.load(name, network=False)
     rows = (

@@ -221,7 +221,7 @@ ESCAPES = ("../secret.csv", "{absolute}", "inner/../../secret.csv", "link.csv", 
 
 @pytest.mark.parametrize("file", ESCAPES)
 def test_an_index_of_data_sets_cannot_point_outside_of_its_folder(file, tmp_path):
-    from permissible.experiments.datasets import load
+    from papers.datasets import load
 
     (tmp_path / "secret.csv").write_text("a,y\n1,u\n2,v\n")
     folder = tmp_path / "data"
@@ -238,7 +238,7 @@ def test_an_index_of_data_sets_cannot_point_outside_of_its_folder(file, tmp_path
 
 
 def test_an_index_of_data_sets_without_a_column_is_refused(tmp_path):
-    from permissible.experiments.datasets import load
+    from papers.datasets import load
 
     (tmp_path / "index.csv").write_text("name,file\nmine,x.csv\n")
     with pytest.raises(ValueError, match=r"`data` must be a folder whose index\.csv gives format of every set"):
@@ -246,7 +246,7 @@ def test_an_index_of_data_sets_without_a_column_is_refused(tmp_path):
 
 
 def test_an_index_that_stays_inside_is_read(tmp_path):
-    from permissible.experiments.datasets import load
+    from papers.datasets import load
 
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "rows.csv").write_text("a,y\n1,u\n2,v\n")

@@ -79,7 +79,7 @@ def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: 
     from permissible.cli import show
     from permissible.cli.fit import aligned
     from permissible.cli.validation import cross_validate
-    from permissible.experiments.statistics import average_ranks, paired_t
+    from permissible.evaluation.paired import average_ranks, paired_t
 
     classes = np.unique(rows.y)
     figures: dict[str, list[Any]] = {}

@@ -1,5 +1,10 @@
-"""`permissible reproduce`: the papers' experiments, their published numbers beside ours."""
+"""`permissible reproduce`: the papers' experiments, their published numbers beside ours.
 
+The experiments are not part of the installed package: they lie in the folder `papers` of a checkout. The verb finds it in the
+current folder or beside the sources of an editable install.
+"""
+
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -23,14 +28,15 @@ def command(
 ) -> None:
     """Run the experiments of the papers again and write tables and figures beside the published ones.
 
-    A run that was interrupted is taken up where it stopped.
+    Needs a checkout of the source. A run that was interrupted is taken up where it stopped.
 
     Example: permissible reproduce trees --quick -o results/
     """
     from permissible.cli.errors import CommandError, UseError
 
+    sys.path.insert(0, str(_checkout()))
     try:
-        from permissible.experiments import PROTOCOLS, run
+        from papers import PROTOCOLS, run
     except ImportError as error:
         raise CommandError(f"the experiments need pip install 'permissible[experiments]' ({error}).") from None
     if what not in (*PROTOCOLS, "all"):
@@ -39,3 +45,14 @@ def command(
         raise UseError(f"--data must be a folder, got {data}.")
     for page in run(what, quick, data, output, jobs, seed, options.listed(only)):
         typer.echo(str(page))
+
+
+def _checkout() -> Path:
+    """The folder that holds `papers`: the current one, or the root of the sources."""
+    import permissible
+    from permissible.cli.errors import CommandError
+
+    for folder in (Path.cwd(), Path(permissible.__file__).parents[2]):
+        if (folder / "papers" / "reproduce.py").is_file() and (folder / "src" / "permissible").is_dir():
+            return folder
+    raise CommandError("the experiments need a checkout of the source: run this in its folder, where `papers` lies.")

@@ -1,0 +1,195 @@
+"""[N] Figure 3 and [I] Figure 2: eleven algorithms on 52 domains, stratified 10-fold, (l, r) = (2, 10) and (3, 100).
+
+Five permissible functions, the five adaptive flavours of section 5 of the formulas, and AdaBoost, which is ULS with the
+exponential loss on the same rules ([N] after Lemma 2). The papers do not give mu and upsilon: mu = 1/3 is their Figure 1's.
+F* needs no fit of its own: on each fold it is that of the five fixed functions which has the least training error.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from papers import statistics
+from papers.datasets import suite
+from papers.pages import Chapter, Drawing, Prose, Table, claims
+from papers.pages.figures import ranked_bars
+from papers.protocols import comparison
+from papers.protocols.public import loss, public
+from papers.scope import Scope, binary_task, constant, folds
+from papers.store import Payload, Unit, unit
+from permissible.evaluation import paired
+from permissible.types import AnyArray
+
+MU, UPSILON = 1 / 3, 1 / 4
+FIXED = ("mu", "M", "Q", "B", "upsilon")
+FITTED = (*FIXED, "F1", "F2", "E1", "E2", "AdaBoost")
+METHODS = (*FIXED, "F1", "F2", "E1", "E2", "F*", "AdaBoost")
+
+
+def loss_of(method: str) -> Any:
+    """Give the loss of a method: an object for a permissible function, the flavour's own name, or the exponential."""
+    makers: dict[str, Callable[[], Any]] = {
+        "mu": lambda: loss("mu", mu=MU),
+        "M": lambda: loss("matsushita"),
+        "Q": lambda: loss("logistic"),
+        "B": lambda: loss("squared"),
+        "upsilon": lambda: loss("power", upsilon=UPSILON),
+        "AdaBoost": lambda: loss("exponential"),
+    }
+    return makers[method]() if method in makers else method
+
+
+def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
+    """List the units: data sets, settings, methods, folds."""
+    found = scope.find(suite("uls"))
+    if scope.quick:
+        found = found.at_most(rows=800, count=12)
+    settings = ((2, 10),) if scope.quick else ((2, 10), (3, 100))
+    count = 3 if scope.quick else 10
+    units = [
+        unit("uls", name, method, fold, _settings(literals, rules, count, scope.seed, source))
+        for name, source in found.sources.items()
+        for literals, rules in settings
+        for fold in range(count)
+        for method in FITTED
+    ]
+    return units, found.missing
+
+
+def _settings(literals: int, rules: int, count: int, seed: int, source: str) -> dict[str, Any]:
+    return {
+        "literals": literals,
+        "rules": rules,
+        "folds": count,
+        "seed": seed,
+        "source": source,
+        "mu": MU,
+        "upsilon": UPSILON,
+    }
+
+
+def work(one: Unit) -> Payload:
+    """Fit one method on one training part, and count its errors on both parts."""
+    options = one.options
+    task = binary_task(one.dataset)
+    train, test = folds(one.dataset, options["folds"], options["seed"])[one.fold]
+    target = task.target[train]
+    if constant(target):
+        return {"rows": len(test), "error": float(np.mean(task.target[test] != target[0])), "train_error": 0.0}
+    model = public("ULSClassifier").plain(
+        loss_of(one.method), n_rules=options["rules"], max_literals=options["literals"]
+    )
+    model.fit(task.rows(train), target)
+    return {
+        "rows": len(test),
+        "error": float(np.mean(model.predict(task.rows(test)) != task.target[test])),
+        "train_error": float(np.mean(model.predict(task.rows(train)) != target)),
+    }
+
+
+def with_star(results: Mapping[Unit, Payload]) -> dict[Unit, Payload]:
+    """Add F*: on each fold the fixed function of least training error, the first of the bag among equals."""
+    whole = dict(results)
+    for one in [one for one in results if one.method == FIXED[0]]:
+        bag = [results[replace(one, method=method)] for method in FIXED]
+        whole[replace(one, method="F*")] = min(bag, key=lambda payload: payload["train_error"])
+    return whole
+
+
+def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
+    """Make the tables and the figure for each (l, r), and set the papers' conclusions beside them."""
+    results = with_star(results)
+    datasets = comparison.datasets_of(results)
+    settings = list(dict.fromkeys((one.options["literals"], one.options["rules"]) for one in results))
+    blocks: list[Prose | Table | Drawing] = [
+        Prose(
+            f"{len(datasets)} domains, the first label in sorted order against the rest, stratified "
+            f"{next(iter(results)).options['folds']}-fold. AdaBoost is ULS with the exponential loss on the same rules. "
+            f"The papers do not print mu and upsilon for these figures: here mu = {MU:.3g} (their Figure 1), "
+            f"upsilon = {UPSILON}. "
+            "The bars of their figures are images; the text printed with them is quoted below."
+        ),
+        *comparison.left_out(missing),
+    ]
+    for literals, rules in settings:
+        own = {k: v for k, v in results.items() if (k.options["literals"], k.options["rules"]) == (literals, rules)}
+        here = comparison.datasets_of(own)
+        if len(here) < len(datasets):
+            blocks.append(
+                Prose(f"A run that was ended early: l = {literals}, r = {rules} on {len(here)} of the domains.")
+            )
+        table = comparison.error_table(own, here, METHODS)
+        training = comparison.error_table(own, here, METHODS, "train_error")
+        blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", here, table, training)
+    blocks.append(comparison.sources(results))
+    headline = [f"summary-l{literals}-r{rules}" for literals, rules in settings]
+    shown = {"folds": next(iter(results)).options["folds"], "seed": scope.seed, "(l, r)": " ".join(map(str, settings))}
+    return Chapter(
+        "uls", "Eleven algorithms on the domains ([N] Figure 3, [I] Figure 2)", ("N", "I"), blocks, shown, headline
+    )
+
+
+def _setting(
+    name: str, label: str, datasets: list[str], table: AnyArray, training: AnyArray
+) -> list[Prose | Table | Drawing]:
+    means, ranks, wins = table.mean(axis=0), paired.average_ranks(table), statistics.beaten(table)
+    figure = ranked_bars(label, METHODS, means, ranks, wins)
+    said = f"Mean error, average rank, number beaten by a paired t-test at .1; {label}"
+    return [
+        Drawing(f"figure-{name}", f"Mean error, average rank (red) and number beaten, {label}", figure),
+        comparison.summary(f"summary-{name}", said, METHODS, table),
+        _claims(f"claims-{name}", means, training.mean(axis=0), table),
+        comparison.friedman_sentence(METHODS, table),
+        comparison.wilcoxon_table(f"wilcoxon-{name}", METHODS, table),
+        comparison.per_dataset(
+            f"errors-{name}", f"Error of every algorithm on every domain, {label}", datasets, METHODS, table
+        ),
+    ]
+
+
+def _claims(name: str, means: AnyArray, training: AnyArray, table: AnyArray) -> Table:
+    of = dict(zip(METHODS, means, strict=True))
+    column = {method: place for place, method in enumerate(METHODS)}
+    star = paired.paired_t(table[:, column["F*"]], table[:, column["M"]])
+    better = [method for method in METHODS if method != "F*" and of[method] < of["F*"]]
+    m_q = paired.paired_t(table[:, column["M"]], table[:, column["Q"]])
+    adaptive = min(of[method] for method in ("F1", "F2", "E1", "E2"))
+    fixed = min(of[method] for method in ("M", "Q"))
+    gap = float(np.max(np.abs(table[:, column["mu"]] - table[:, column["M"]])))
+    return claims(
+        name,
+        [
+            (
+                "F* is superior to all other approaches",
+                f"F* {of['F*']:.4f}; smaller mean: {', '.join(better) or 'none'}; F* against M: P = {star.p_value:.2g}",
+                not better,
+                "F* picks by training error, which rewards fit as much as truth" if better else "",
+            ),
+            (
+                "choosing phi at each round (E, F) does not improve",
+                f"best of E1, E2, F1, F2 {adaptive:.4f}, best of M, Q {fixed:.4f}",
+                bool(adaptive >= fixed - 0.001),
+                "",
+            ),
+            (
+                "Matsushita is a serious alternative to logistic",
+                f"M {of['M']:.4f}, Q {of['Q']:.4f}, paired t-test P = {m_q.p_value:.2g}",
+                bool(of["M"] <= of["Q"] + 0.005),
+                "",
+            ),
+            (
+                "stronger concavity (M, then Q, then B) tends to improve, at least for small r",
+                f"M {of['M']:.4f}, Q {of['Q']:.4f}, B {of['B']:.4f}",
+                bool(of["M"] <= of["Q"] <= of["B"]),
+                "the bound of the rate orders them the other way round (erratum E4)",
+            ),
+            (
+                "phi_mu is listed as a function of its own",
+                f"largest difference between mu and M on a domain: {gap:.2g}",
+                None if gap == 0.0 else False,
+                "phi_mu is phi_M with the score rescaled, so that both give the same classifier (erratum E5)",
+            ),
+        ],
+    )

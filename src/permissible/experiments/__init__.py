@@ -1,5 +1,0 @@
-"""Data sets, protocols and statistics: the five papers' tables and figures, made again by one command."""
-
-from permissible.experiments.reproduce import PROTOCOLS, run
-
-__all__ = ["PROTOCOLS", "run"]

@@ -1,6 +1,0 @@
-"""Results to files: a chapter is plain data; tables become CSV and Markdown, figures SVG and PNG, papers one page each."""
-
-from permissible.experiments.pages.chapter import Chapter, Drawing, Prose, Table, claims
-from permissible.experiments.pages.write import write
-
-__all__ = ["Chapter", "Drawing", "Prose", "Table", "claims", "write"]

@@ -1,0 +1,25 @@
+"""The store: what was done is found again, whatever the order of the settings; what was not, is not."""
+
+from papers.store import Store, unit
+
+
+def test_results_are_found_by_another_process_of_the_same_settings(tmp_path):
+    one = unit("p", "d", "m", 0, {"seed": 0, "rules": 10})
+    with Store(tmp_path / "r.sqlite") as store:
+        store.put(one, {"error": 1 / 3}, 0.1)
+    with Store(tmp_path / "r.sqlite") as store:
+        assert store.get([unit("p", "d", "m", 0, {"rules": 10, "seed": 0})])[one] == {"error": 1 / 3}
+
+
+def test_another_setting_finds_nothing(tmp_path):
+    with Store(tmp_path / "r.sqlite") as store:
+        store.put(unit("p", "d", "m", 0, {"seed": 0}), {"error": 0.5}, 0.1)
+        assert store.get([unit("p", "d", "m", 0, {"seed": 1}), unit("p", "d", "m", 1, {"seed": 0})]) == {}
+
+
+def test_seconds_are_summed_by_protocol(tmp_path):
+    with Store(tmp_path / "r.sqlite") as store:
+        for fold in range(3):
+            store.put(unit("p", "d", "m", fold, {}), {}, 0.5)
+        store.put(unit("q", "d", "m", 0, {}), {}, 9.0)
+        assert store.seconds("p") == 1.5
