@@ -1,7 +1,6 @@
 """Counts the cases of the suites of promises, and prints them when the run ends: docs/reliability.md keeps these figures."""
 
 from collections import Counter
-from pathlib import Path
 
 PROMISES = {
     "faults/test_bad_input": "malformed input is refused in one sentence",
@@ -18,8 +17,12 @@ PROMISES = {
     "modes/test_udt": "trees are greedy and pruned as brute force does it, in every mode",
     "modes/test_mcboost": "multiclass rounds lower the surrogate by exact steps, in every mode",
     "modes/test_doubts": "each kind of doubt and warning is raised where it is due, and only there",
+    "estimators/test_parameters": "no parameter is without effect, in any mode",
+    "estimators/test_invariances": "models do not depend on orders, names, units, copies and types",
+    "estimators/test_invariances_large": "the same on more tables",
+    "meaning/test_one_meaning": "every place where a model runs says the same",
 }
-"""What is promised, by folder and file of the tests."""
+"""What is promised, by the file of its tests."""
 
 
 def summary(terminalreporter):
@@ -27,8 +30,7 @@ def summary(terminalreporter):
     counts: Counter[tuple[str, str]] = Counter()
     for outcome in ("passed", "failed", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
-            path = Path(report.nodeid.split("::")[0])
-            name = f"{path.parent.name}/{path.stem}"
+            name = report.nodeid.split("::")[0].removeprefix("tests/").removesuffix(".py")
             if name in PROMISES and (outcome == "skipped" or report.when == "call"):
                 counts[name, outcome] += 1
     if not counts:
