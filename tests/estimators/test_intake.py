@@ -141,15 +141,6 @@ def test_names_follow_scikit_learns_rule():
     assert not hasattr(model.fit(X.to_numpy(), [0, 1]), "feature_names_in_")
 
 
-def test_data_that_comes_with_its_bins_takes_the_place_of_x_and_y():
-    class Dataset:
-        def training_rows(self):
-            return train()
-
-    rows = intake.training_rows(NearestMean(), Dataset(), None)
-    assert rows.classes.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(
     "model",
     [
