@@ -20,10 +20,6 @@ from permissible.estimators.mcboost import MCBoostClassifier
 from permissible.types import AnyArray, FloatArray
 
 ALGORITHMS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt")
-SETS = (
-    "breast-tissue", "ecoli", "image-segmentation", "libras", "vertebral-3c", "vehicle", "shuttle", "pendigits",
-    "satimage", "optdigits",
-)  # fmt: skip
 PREDEFINED = ("image-segmentation", "shuttle", "pendigits", "optdigits", "satimage")
 TRAINING_ROWS = {"breast-tissue": 81, "ecoli": 258, "libras": 292, "vertebral-3c": 239, "vehicle": 692}
 """Table 1 of [B], for the sets without a predefined split."""

@@ -73,7 +73,6 @@ def train(X=((1.0,), (2.0,)), y=(0, 1), **more):
         ({"X": [1.0, 2.0]}, "Reshape your data"),
         ({"X": [[1j], [2.0]]}, "Complex data not supported"),
         ({"X": np.array([["2020-01-01"], ["2020-01-02"]], dtype="M8[D]")}, "days since a date"),
-        ({"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 2], "binary": True}, "Only binary classification is supported"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(arguments, sentence):

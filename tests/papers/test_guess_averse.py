@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from papers.guess_averse import ALGORITHMS, SETS, published_means, risks, trial
+from papers.datasets import suite
+from papers.guess_averse import ALGORITHMS, published_means, risks, trial
 from papers.protocols import matrices
 from papers.protocols.matrices import MEAN_COST, ORDERED, ROUNDING, over_all
 from papers.store import unit
@@ -24,7 +25,7 @@ def means_and_distances(name, n_trials):
 
 def test_published_means_cover_every_set_and_algorithm():
     known = published_means()
-    assert set(known) == {(name, algorithm) for name in SETS for algorithm in ALGORITHMS}
+    assert set(known) == {(name, algorithm) for name in suite("guess-averse") for algorithm in ALGORITHMS}
 
 
 @pytest.mark.data
