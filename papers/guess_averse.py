@@ -7,7 +7,7 @@ not known, so means agree within their standard errors, not digit by digit.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,9 @@ from papers import published
 from papers.scope import loaded
 from permissible.decisions import CostMatrix
 from permissible.estimators.mcboost import MCBoostClassifier
-from permissible.evaluation import paired
 from permissible.types import AnyArray, FloatArray
 
 ALGORITHMS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt")
-SETS = (
-    "breast-tissue", "ecoli", "image-segmentation", "libras", "vertebral-3c", "vehicle", "shuttle", "pendigits",
-    "satimage", "optdigits",
-)  # fmt: skip
 PREDEFINED = ("image-segmentation", "shuttle", "pendigits", "optdigits", "satimage")
 TRAINING_ROWS = {"breast-tissue": 81, "ecoli": 258, "libras": 292, "vertebral-3c": 239, "vehicle": 692}
 """Table 1 of [B], for the sets without a predefined split."""
@@ -103,76 +98,9 @@ def _blind(one: Trial, auto: bool, n_rounds: int) -> FloatArray:
 _POSTERIORS: dict[tuple[Any, ...], FloatArray] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Summary:
-    """Means and standard errors over the trials, one row a data set and one column an algorithm, and average ranks."""
-
-    datasets: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    means: FloatArray
-    errors: FloatArray
-    ranks: FloatArray
-
-    def text(self) -> str:
-        """The table in words, the published mean in brackets where there is one."""
-        known = published_means()
-        lines = [f"{'':20s}" + "".join(f"{name:>16s}" for name in self.algorithms)]
-        for i, name in enumerate(self.datasets):
-            cells = []
-            for j, algorithm in enumerate(self.algorithms):
-                printed = known.get((name, algorithm))
-                beside = f" ({printed[0]:.2f})" if printed else ""
-                cells.append(f"{self.means[i, j]:.2f}±{self.errors[i, j]:.2f}{beside}".rjust(16))
-            lines.append(f"{name:20s}" + "".join(cells))
-        lines.append(f"{'mean':20s}" + "".join(f"{value:16.3f}" for value in self.means.mean(axis=0)))
-        lines.append(f"{'average rank':20s}" + "".join(f"{value:16.2f}" for value in self.ranks))
-        return "\n".join(lines)
-
-
-def summarise(results: Mapping[str, Sequence[Mapping[str, float]]]) -> Summary:
-    """Sum up the risks of trials, by data set."""
-    datasets = tuple(results)
-    algorithms = tuple(results[datasets[0]][0])
-    table = [np.array([[one[name] for name in algorithms] for one in results[data]]) for data in datasets]
-    means = np.stack([values.mean(axis=0) for values in table])
-    errors = np.stack(
-        [values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0 * values[0] for values in table]
-    )
-    return Summary(datasets, algorithms, means, errors, np.asarray(paired.average_ranks(means)))
-
-
-def table_2(
-    datasets: Sequence[str] = SETS,
-    algorithms: Sequence[str] = ALGORITHMS,
-    n_trials: int = 50,
-    n_rounds: int = 100,
-    seed: int = 0,
-) -> Summary:
-    """Run the protocol: every set, every trial, every algorithm."""
-    return summarise(
-        {
-            name: [risks(trial(name, number, seed), algorithms, n_rounds) for number in range(n_trials)]
-            for name in datasets
-        }
-    )
-
-
 def published_means() -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard error printed in Table 2, by data set and algorithm."""
     return {
         (row["dataset"], row["algorithm"]): (float(row["mean"]), float(row["standard_error"]))
         for row in published.read("beijbom-table-2")
     }
-
-
-def agreement(summary: Summary) -> dict[tuple[str, str], float]:
-    """How many combined standard errors each mean lies from the published one."""
-    known = published_means()
-    found = {}
-    for i, name in enumerate(summary.datasets):
-        for j, algorithm in enumerate(summary.algorithms):
-            if (name, algorithm) in known:
-                mean, error = known[name, algorithm]
-                combined = float(np.hypot(error, summary.errors[i, j]))
-                found[name, algorithm] = (float(summary.means[i, j]) - mean) / max(combined, 0.005)
-    return found

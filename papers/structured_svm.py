@@ -25,7 +25,6 @@ class StructuredSVM:
     classes: AnyArray
     objective: float
     gap: float
-    sweeps: int
 
     def scores(self, X: FloatArray) -> FloatArray:
         """S = W x, (n, M)."""
@@ -62,7 +61,7 @@ def fit_csmc(
     square = np.einsum("ij,ij->i", rows, rows) / alpha
     generator = np.random.default_rng(seed)
     primal, gap = np.inf, np.inf
-    for sweep in range(1, max_sweeps + 1):
+    for _ in range(max_sweeps):
         for i in generator.permutation(n):
             if square[i] <= 0:
                 continue
@@ -74,8 +73,8 @@ def fit_csmc(
             dual[i] = new
         primal, gap = _gap(rows, target, costs, alpha, weights, dual)
         if gap <= tol * max(abs(primal), 1e-12):
-            return StructuredSVM(weights, classes, primal, gap, sweep)
-    return StructuredSVM(weights, classes, primal, gap, max_sweeps)
+            break
+    return StructuredSVM(weights, classes, primal, gap)
 
 
 def _gap(

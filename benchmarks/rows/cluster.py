@@ -29,14 +29,14 @@ def _prepare(n_rows: int) -> dict[str, Any]:
     spread = da.from_array(X, chunks=(chunk, COLUMNS)).persist(), da.from_array(y, chunks=chunk).persist()
     settings = {"n_rules": ROUNDS, "max_literals": 2, "early_stopping": False, "random_state": 0}
 
-    def on(transport: str) -> float:
-        model = ULSClassifier(client=client, transport=transport, **settings).fit(*spread)
+    def on_workers() -> float:
+        model = ULSClassifier(client=client, **settings).fit(*spread)
         return float(model.history_["surrogate"][-1])
 
     def local() -> float:
         return float(pm.ULSClassifier(**settings).fit(X, y).history_["surrogate"][-1])
 
-    return {"permissible": lambda: on("rpc"), "one process": local, "actors": lambda: on("actor")}
+    return {"permissible": on_workers, "one process": local}
 
 
 def traffic_of(n_rows: int = 100_000) -> dict[str, float]:

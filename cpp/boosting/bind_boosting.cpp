@@ -54,15 +54,6 @@ class BoundRows {
 
     Rows& rows() { return rows_; }
 
-    nb::tuple restart(std::optional<In1<double>> score, double constant, Grids grids) {
-        if (score && score->shape(0) != rows_.n_rows()) throw std::invalid_argument("`score` has the wrong length");
-        Applied sums;
-        {
-            nb::gil_scoped_release free;
-            sums = rows_.restart(score ? score->data() : nullptr, constant, grids);
-        }
-        return applied(sums);
-    }
     nb::tuple reset(const std::vector<std::pair<Columns, Members>>& rules, const In1<double>& coefficients,
                     double constant, Grids grids) {
         if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
@@ -126,18 +117,6 @@ class BoundRows {
         rows_.mask_of(rule);
         return rows_.covered();
     }
-    nb::ndarray<nb::numpy, uint8_t> mask(const Columns& columns, const Members& members) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
-        auto out = std::make_unique<uint8_t[]>(rows_.n_rows());
-        const uint8_t* bytes = rows_.mask_of(rule);
-        std::copy(bytes, bytes + rows_.n_rows(), out.get());
-        return to_numpy(std::move(out), {rows_.n_rows()});
-    }
-    nb::ndarray<nb::numpy, double> scores() const {
-        auto out = std::make_unique<double[]>(rows_.n_rows());
-        rows_.scores(out.get());
-        return to_numpy(std::move(out), {rows_.n_rows()});
-    }
 
   private:
     std::vector<RuleMask> rules_of(const std::vector<std::pair<Columns, Members>>& rules) const {
@@ -195,7 +174,7 @@ nb::dict result_dict(const LoopResult& result) {
 
 nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layout, int n_rounds, int max_literals,
                int beam, bool fit_constant, double l2, double learning_rate, double share, double tolerance,
-               uint64_t seed, int first_round, double start_score, bool start_constant, double max_seconds,
+               uint64_t seed, int first_round, bool start_constant, double max_seconds,
                std::optional<In1<double>> start_scores, nb::object callback) {
     LoopOptions options;
     options.grow = {max_literals, beam, fit_constant, l2, share};
@@ -205,7 +184,6 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     options.tolerance = tolerance;
     options.seed = seed;
     options.first_round = first_round;
-    options.start_score = start_score;
     options.start_constant = start_constant;
     options.max_seconds = max_seconds;
     const auto layouts = layouts_of(layout);
@@ -252,7 +230,6 @@ void bind_boosting(nb::module_& area) {
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
              "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none(),
              "table"_a = nb::none())
-        .def("restart", &BoundRows::restart, "score"_a.noconvert().none(), "constant"_a, "grids"_a)
         .def("reset", &BoundRows::reset, "rules"_a, "coefficients"_a.noconvert(), "constant"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)
         .def("histogram", &BoundRows::histogram, "columns"_a.noconvert(), "members"_a.noconvert(), "weight_grid"_a,
@@ -261,12 +238,10 @@ void bind_boosting(nb::module_& area) {
              "value_out"_a, "grids"_a)
         .def("apply", &BoundRows::apply, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a, "value_out"_a,
              "grids"_a)
-        .def("count", &BoundRows::count, "columns"_a.noconvert(), "members"_a.noconvert())
-        .def("mask", &BoundRows::mask, "columns"_a.noconvert(), "members"_a.noconvert())
-        .def("scores", &BoundRows::scores);
+        .def("count", &BoundRows::count, "columns"_a.noconvert(), "members"_a.noconvert());
     area.def("boost", &boost, "rows"_a, "validation"_a.none(), "layout"_a.noconvert(), nb::kw_only(), "n_rounds"_a,
              "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a, "share"_a, "tolerance"_a,
-             "seed"_a, "first_round"_a = 0, "start_score"_a = 0.0, "start_constant"_a = true, "max_seconds"_a = 0.0,
+             "seed"_a, "first_round"_a = 0, "start_constant"_a = true, "max_seconds"_a = 0.0,
              "start_scores"_a.noconvert() = nb::none(), "callback"_a = nb::none());
     bind_kernels(area);
 }

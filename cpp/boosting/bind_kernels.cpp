@@ -219,7 +219,6 @@ void bind_kernels(nb::module_& area) {
         .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
         .def("at", &LossFunction::at, "margin"_a.noconvert())
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
-        .def("margin_of", [](const LossFunction& self, double state) { return self.passes().margin_of(state); })
         .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
         .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })
         .def_prop_ro("attained", [](const LossFunction& self) { return self.passes().attained(); });
@@ -244,7 +243,6 @@ void bind_kernels(nb::module_& area) {
              "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a, "used"_a,
              "share"_a = 1.0);
     area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
-    area.attr("CHUNK_UNITS") = kChunkUnits;
 }
 
 }  // namespace permissible::boosting

@@ -55,18 +55,17 @@ Standing refined(Rows& rows, Standing now, const Grids& grids) {
 
 }  // namespace
 
-Standing restart(Rows& rows, const double* score, double constant) {
-    double low = -std::fabs(constant), high = std::fabs(constant);
+Standing restart(Rows& rows, const double* score) {
+    double high = 0.0;
     if (score != nullptr) {
         for (std::size_t i = 0; i < rows.n_rows(); ++i) high = std::max(high, std::fabs(score[i]));
-        low = -high;
     }
-    const double a = rows.passes().state_of(low), b = rows.passes().state_of(high);
+    const double a = rows.passes().state_of(-high), b = rows.passes().state_of(high);
     Standing start;
     start.low_state = std::min(a, b);
     start.high_state = std::max(a, b);
     const Grids grids = grids_for(rows, start, 0.0);
-    return refined(rows, standing(rows.restart(score, constant, grids), grids), grids);
+    return refined(rows, standing(rows.restart(score, 0.0, grids), grids), grids);
 }
 
 Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now) {
@@ -142,9 +141,9 @@ class Loop {
 
   private:
     void begin(const double* start_scores) {
-        now_ = restart(rows_, start_scores, options_.start_score);
+        now_ = restart(rows_, start_scores);
         loss_at_zero_ = rows_.passes().value_of(0.0) * rows_.total_weight();
-        if (validation_ != nullptr) held_ = restart(*validation_, nullptr, options_.start_score);
+        if (validation_ != nullptr) held_ = restart(*validation_, nullptr);
         if (options_.fit_constant && options_.start_constant) {
             const Leverage step = leverage(rows_, {}, true, 0.0, 0.0, 0.0, now_);
             result_.constant = step.value_in;

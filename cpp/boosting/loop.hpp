@@ -19,7 +19,6 @@ struct LoopOptions {
     double tolerance = 1e-10;
     uint64_t seed = 0;
     int first_round = 0;         // rounds already taken, when a fit goes on
-    double start_score = 0.0;    // constant score to start from
     bool start_constant = true;  // fit the constant before the first round
     double max_seconds = 0.0;    // 0: no limit
 };
@@ -64,7 +63,8 @@ struct Leverage {
     int passes = 0;
 };
 
-Standing restart(Rows& rows, const double* score, double constant);
+/// From a score per row; null: from 0.
+Standing restart(Rows& rows, const double* score);
 Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now);
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
                   const Standing& now);

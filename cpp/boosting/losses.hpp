@@ -31,7 +31,6 @@ struct Logistic {
     static constexpr bool attained = false;
     static constexpr double cap = 40.0;  // beyond this step a weight is below 1e-17: the column is one-signed
     static double state_of(double margin) { return std::exp(std::clamp(margin, -640.0, 640.0)); }
-    static double margin_of(double state) { return std::log(state); }
     double factor(double step) const { return std::exp(step); }
     template <class V>
     PERMISSIBLE_INLINE V moved(V state, V factor) const {  // ends of the range, where w is 0 or 1 anyway
@@ -62,7 +61,6 @@ struct Logistic {
 struct MarginState {
     static constexpr bool rising = true;
     static double state_of(double margin) { return margin; }
-    static double margin_of(double state) { return state; }
     double factor(double step) const { return step; }
     template <class V>
     PERMISSIBLE_INLINE V moved(V state, V factor) const {
@@ -142,7 +140,6 @@ struct Exponential {
     static constexpr bool attained = false;
     static constexpr double cap = 40.0;
     static double state_of(double margin) { return std::exp(std::clamp(-margin, -640.0, 640.0)); }
-    static double margin_of(double state) { return -std::log(state); }
     double factor(double step) const { return std::exp(-step); }
     template <class V>
     PERMISSIBLE_INLINE V moved(V state, V factor) const {

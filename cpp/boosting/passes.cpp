@@ -91,7 +91,6 @@ class Passes final : public LossPasses {
     }
 
     double state_of(double margin) const override { return Loss::state_of(margin); }
-    double margin_of(double state) const override { return Loss::margin_of(state); }
     double value_of(double margin) const override { return loss_.value(Loss::state_of(margin)); }
     void derivatives_of(double margin, double* three) const override {
         const Derivatives<double> d = loss_.at(Loss::state_of(margin));

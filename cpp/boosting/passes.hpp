@@ -71,7 +71,6 @@ class LossPasses {
                       double curvature_grid, bool pair, int64_t* out) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;
     virtual double state_of(double margin) const = 0;
-    virtual double margin_of(double state) const = 0;
     virtual double value_of(double margin) const = 0;
     virtual void derivatives_of(double margin, double* three) const = 0;
     virtual bool smooth() const = 0;

@@ -231,11 +231,4 @@ int64_t Rows::quantised_sample(std::size_t row, double grid) const {
     return static_cast<int64_t>(std::nearbyint(examples_.real_weight[row] * grid));
 }
 
-void Rows::scores(double* out) const {
-    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
-        const double margin = passes_->margin_of(state_[i]);
-        out[i] = examples_.positive[i] ? margin : -margin;
-    }
-}
-
 }  // namespace permissible::boosting

@@ -37,7 +37,6 @@ class Rows {
     Sample sample(double share, uint64_t seed) const;
     std::size_t rows_in(const Sample& sample) const;
     std::size_t covered() const { return covered_; }
-    void scores(double* out) const;
     bool positive(std::size_t row) const { return examples_.positive[row] != 0; }
     /// The sample weight of a row as an integer: copies, or a real weight on a grid.
     int64_t quantised_sample(std::size_t row, double grid) const;

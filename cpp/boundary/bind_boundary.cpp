@@ -226,22 +226,6 @@ nb::dict solve_gram(In2<double> gram, In1<int8_t> positive, In1<double> weight, 
     return solve_rows<double>(rows, gram.shape(0), problem, positive, weight, dual, tol, max_updates);
 }
 
-/// One row of the kernel matrix as the search sees it.
-template <typename T>
-nb::object row_of(const KernelSpec& spec, const In2<double>& x, std::size_t i) {
-    const KernelRows<T> rows(spec, x.data(), x.shape(0), x.shape(1));
-    auto out = std::make_unique<T[]>(x.shape(0));
-    rows.row(i, out.get());
-    return nb::cast(to_numpy<T>(std::move(out), {x.shape(0)}));
-}
-
-nb::object kernel_row(In2<double> x, int kind, double gamma, double coef0, int degree, bool single_precision,
-                      std::size_t i) {
-    if (i >= x.shape(0)) throw std::invalid_argument("no such row");
-    const KernelSpec spec = spec_of(kind, gamma, coef0, degree, false);
-    return single_precision ? row_of<float>(spec, x, i) : row_of<double>(spec, x, i);
-}
-
 /// sum_j coef_j k(x_j, point) for every point.
 nb::object score_kernel(In2<double> support, int kind, double gamma, double coef0, int degree, In1<double> coef,
                         In2<double> points) {
@@ -285,8 +269,6 @@ void bind_kernel(nb::module_& area) {
     area.def("solve_gram", &solve_gram, "gram"_a.noconvert(), "positive"_a.noconvert(), "weight"_a.noconvert(),
              "hinge"_a.noconvert(), "width"_a.noconvert(), "strength"_a, "fit_intercept"_a, "penalize_intercept"_a,
              "dual"_a.noconvert(), "tol"_a, "max_updates"_a);
-    area.def("kernel_row", &kernel_row, "x"_a.noconvert(), "kind"_a, "gamma"_a, "coef0"_a, "degree"_a,
-             "single_precision"_a, "i"_a);
     area.def("score_kernel", &score_kernel, "support"_a.noconvert(), "kind"_a, "gamma"_a, "coef0"_a, "degree"_a,
              "coef"_a.noconvert(), "points"_a.noconvert());
 }

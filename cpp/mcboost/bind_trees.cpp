@@ -181,8 +181,7 @@ void bind_trees(nb::module_& area, nb::class_<State>& state) {
                 require_within_bins(codes);
                 new (self) Bundles(codes);
             },
-            nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(), nb::arg("bins").noconvert())
-        .def_prop_ro("help", &Bundles::help);
+            nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(), nb::arg("bins").noconvert());
     area.def("score_trees", &score_trees, nb::arg("blocks").noconvert(), nb::arg("columns"),
              nb::arg("column").noconvert(), nb::arg("left").noconvert(), nb::arg("right").noconvert(),
              nb::arg("mask").noconvert(), nb::arg("first_node").noconvert(), nb::arg("first_value").noconvert(),

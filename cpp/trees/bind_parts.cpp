@@ -117,7 +117,7 @@ nb::object bind_choose(In1<std::int64_t> histogram, In1<std::int64_t> totals, in
     auto left = std::make_unique<std::int64_t[]>(sums.size());
     std::copy(choice.left_totals.begin(), choice.left_totals.end(), left.get());
     return nb::make_tuple(choice.cut.gain, coarse(choice.cut.gain), choice.cut.column, static_cast<int>(choice.test),
-                          choice.test == Test::numeric ? choice.cut.code : -1, choice.default_left,
+                          choice.test == Test::numeric ? choice.cut.code : -1,
                           to_numpy<std::uint8_t>(std::move(set), {32}),
                           to_numpy<std::int64_t>(std::move(left), {sums.size()}));
 }

@@ -65,7 +65,6 @@ nb::dict as_dict(const Tree& tree, int classes) {
     out["column"] = array_of(tree.column, {nodes});
     out["code"] = array_of(tree.code, {nodes});
     out["test"] = array_of(tree.test, {nodes});
-    out["default_left"] = array_of(tree.default_left, {nodes});
     out["left_set"] = array_of(sets, {nodes, 32});
     out["weight"] = array_of(tree.sums, {nodes, static_cast<std::size_t>(classes)});
     out["impurity"] = array_of(tree.value, {nodes});

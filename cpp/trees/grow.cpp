@@ -80,7 +80,6 @@ class Grower {
         tree_.column.push_back(-1);
         tree_.code.push_back(-1);
         tree_.test.push_back(static_cast<std::int8_t>(Test::leaf));
-        tree_.default_left.push_back(0);
         tree_.left_set.push_back({});
         open_.push_back(std::move(open));
         return node;
@@ -163,7 +162,6 @@ class Grower {
         tree_.column[node] = choice.cut.column;
         tree_.code[node] = choice.test == Test::numeric ? choice.cut.code : -1;
         tree_.test[node] = static_cast<std::int8_t>(choice.test);
-        tree_.default_left[node] = choice.default_left;
         for (int k = 0; k < 256; ++k) tree_.left_set[node][k / 8] |= choice.goes_left[k] << (k % 8);
         tree_.split_order.push_back(node);
         tree_.gain.push_back(choice.cut.gain);

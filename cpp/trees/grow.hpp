@@ -15,7 +15,6 @@ namespace permissible::trees {
 struct Tree {
     std::vector<std::int32_t> left, right, column, code;
     std::vector<std::int8_t> test;
-    std::vector<std::uint8_t> default_left;              // where codes go that the node never saw
     std::vector<std::array<std::uint8_t, 32>> left_set;  // bit k: rows of code k go left
     std::vector<double> sums;                            // class weights, node-major
     std::vector<double> value;                           // impurity of each node

@@ -120,8 +120,7 @@ void Weigher<Sum>::spell_out(Choice& choice, const Run<Sum>& run, const std::vec
         left += choice.left_totals[c];
         all += totals[c];
     }
-    choice.default_left = left > all - left;
-    choice.goes_left.fill(choice.default_left);
+    choice.goes_left.fill(left > all - left);  // the heavier side takes what the node never saw
     for (int k = 0; k < run.codes; ++k)
         if (seen[k] || !run.categorical) choice.goes_left[k] = goes[k];
     if (!run.categorical) std::fill(choice.goes_left.begin() + run.codes, choice.goes_left.begin() + 255, 0);

@@ -31,11 +31,10 @@ inline double coarse(double gain) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
 }
 
-/// A cut spelled out: which codes go left, where unseen ones go, and what the left side weighs.
+/// A cut spelled out: which codes go left (unseen ones too), and what the left side weighs.
 struct Choice {
     BestCut cut = {};  // column -1: there is none
     Test test = Test::leaf;
-    bool default_left = false;
     std::array<std::uint8_t, 256> goes_left{};
     std::vector<std::int64_t> left_totals = {};
 };

@@ -133,10 +133,6 @@ def _curves(tables: Mapping[int, AnyArray]) -> dict[str, tuple[AnyArray, AnyArra
     }
 
 
-def _means(column: int, test: AnyArray, training: AnyArray) -> tuple[float, float]:
-    return float(test[:, column].mean()), float(training[:, column].mean())
-
-
 def _claims(test: Mapping[int, AnyArray], training: Mapping[int, AnyArray]) -> Table:
     gap = max(float(np.max(np.abs(table[:, 0] - table[:, 3]))) for table in test.values())
     small = training[8].mean(axis=0)

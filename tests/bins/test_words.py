@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from permissible.bins import Literal, describe, describe_rule, encode, find_bins, literals_of
+from permissible.bins import Literal, category_literal, describe, describe_rule, encode, find_bins, threshold_literal
 from permissible.table import Column, Schema, read
 
 SCHEMA = Schema(
@@ -47,6 +47,17 @@ def test_rules_are_joined_by_and():
 def test_categories_that_share_a_bin_are_not_named():
     codes = np.array([1, 254, 0, 254, 254], dtype=np.uint8)
     assert describe(Literal(1, "in", codes=(0,)), SCHEMA, codes) == "colour = red"
+
+
+def literals_of(binning, column):
+    bins = binning.columns[column]
+    if binning.schema.columns[column].kind == "categorical":
+        found = [category_literal(column, code) for code in range(bins.n_bins)]
+    else:
+        fates = (False, True) if bins.has_missing else (False,)
+        codes = range(len(bins.thresholds))
+        found = [threshold_literal(binning, column, code, missing=fate) for code in codes for fate in fates]
+    return [*found, Literal(column, "missing", missing=True)] if bins.has_missing else found
 
 
 def test_the_literals_of_a_column_cover_what_their_words_say():

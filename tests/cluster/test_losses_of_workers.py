@@ -11,7 +11,6 @@ from distributed import Nanny
 import permissible as pm
 import permissible.dask
 from permissible.dask import ULSClassifier
-from permissible.dask.actor import ActorTransport
 from permissible.dask.placement import WorkersLostError
 from permissible.dask.rpc import RPCTransport
 from tests.cluster.machines import workers
@@ -45,14 +44,11 @@ def kill_at(monkeypatch, transport, message, victims):
     return sent
 
 
-@pytest.mark.parametrize(
-    ("name", "transport"), [("rpc", RPCTransport), pytest.param("actor", ActorTransport, marks=pytest.mark.slow)]
-)
-def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_path, monkeypatch, name, transport):
+def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_path, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
     victim = sorted(client.run(os.getpid).values())[0]
-    sent = kill_at(monkeypatch, transport, 30, [victim])
-    model = ULSClassifier(client=client, transport=name, **SETTINGS).fit(frame, y)
+    sent = kill_at(monkeypatch, RPCTransport, 30, [victim])
+    model = ULSClassifier(client=client, **SETTINGS).fit(frame, y)
     assert sent[0] > 40
     assert document(model, tmp_path) == local
 
@@ -72,15 +68,14 @@ async def stays_away(self):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "transport"), [("rpc", RPCTransport), ("actor", ActorTransport)])
-def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypatch, name, transport):
+def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=4, sort=False) for given in data)
     with workers(2) as client:
         monkeypatch.setattr(Nanny, "instantiate", stays_away)  # else the nannies, which live here, start new ones
-        kill_at(monkeypatch, transport, 30, client.run(os.getpid).values())
+        kill_at(monkeypatch, RPCTransport, 30, client.run(os.getpid).values())
         start = time.monotonic()
         with pytest.raises(WorkersLostError, match=r"4 of 4 partitions .* 6 seconds .*0 workers are connected"):
-            ULSClassifier(client=client, transport=name, timeout=6.0, **SETTINGS).fit(frame, y)
+            ULSClassifier(client=client, timeout=6.0, **SETTINGS).fit(frame, y)
         assert time.monotonic() - start < 60  # loading included
 
 

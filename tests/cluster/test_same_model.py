@@ -34,7 +34,7 @@ def local(data, tmp_path_factory):
     return document(pm.ULSClassifier(**SETTINGS).fit(*data), tmp_path_factory.mktemp("local"))
 
 
-@pytest.mark.parametrize("transport", ["rpc", "actor", "serial"])
+@pytest.mark.parametrize("transport", ["rpc", "serial"])
 def test_every_transport_gives_the_model_of_one_machine(client, data, local, tmp_path, transport):
     frame, y = (dd.from_pandas(given, npartitions=5, sort=False) for given in data)
     model = ULSClassifier(client=client, transport=transport, **SETTINGS).fit(frame, y)
@@ -106,7 +106,7 @@ def test_a_tree_is_the_tree_of_one_machine(client, data, tmp_path):
     assert found == wanted
 
 
-@pytest.mark.parametrize("transport", ["rpc", "serial", pytest.param("actor", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("transport", ["rpc", "serial"])
 def test_trees_of_mcboost_are_those_of_one_machine(client, tmp_path, transport):
     frame, y = make(1500, classes=3)
     settings = {"learner": "tree", "n_rounds": 3, "max_leaves": 6, "early_stopping": "surrogate", "random_state": 0}

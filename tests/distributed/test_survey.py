@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from permissible.bins import find_bins
 from permissible.bins import sampling as bins_sampling
 from permissible.distributed import survey as survey_module
-from permissible.distributed.survey import Survey, survey_of
+from permissible.distributed.survey import Survey
 from permissible.table import read
 
 
@@ -30,6 +30,13 @@ def make(n_rows: int, seed: int = 0) -> dict[str, np.ndarray]:
 def parts_of(columns, cuts):
     edges = [0, *sorted(cuts), len(columns["real"])]
     return [{k: v[a:b] for k, v in columns.items()} for a, b in pairwise(edges)]
+
+
+def survey_of(parts, max_bins=255, seed=0):
+    survey = Survey(max_bins, seed)
+    for table, weight in parts:
+        survey.add(table, weight)
+    return survey
 
 
 def same(one, other):

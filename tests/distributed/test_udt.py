@@ -9,6 +9,8 @@ from permissible.dask import UDTClassifier
 from permissible.distributed import store as store_module
 from permissible.distributed.transport import SerialTransport
 from permissible.estimators.files import text_of as document
+from permissible.learners import udt_parts
+from permissible.learners.udt_parts import Weighed
 from tests.distributed.rows_in_parts import InParts, make
 
 
@@ -72,6 +74,18 @@ def test_parts_give_the_file_of_memory_its_certificate_included(monkeypatch, wei
     assert wanted.certificate_.lower_bound > 0
     for source in (stored, InParts(stored, [1, 500, 0, 399])):
         assert document(pm.UDTClassifier(**settings).fit(source)) == document(wanted)
+
+
+def test_checkpoints_of_earlier_versions_are_read(monkeypatch):
+    # They hold one more value of a cut: where codes go that the node never saw, which its set of codes says as well.
+    def older(nodes):
+        given = [(*node[:2], None if node[2] is None else (*node[2][:5], False, *node[2][5:])) for node in nodes]
+        return Weighed(tuple(given))
+
+    stored = pm.BinnedDataset.from_batches([frame(500)], target="y")
+    wanted = document(pm.UDTClassifier(random_state=0).fit(stored))
+    monkeypatch.setattr(udt_parts, "Weighed", older)
+    assert document(pm.UDTClassifier(random_state=0).fit(stored)) == wanted
 
 
 def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(tmp_path, monkeypatch):

@@ -73,7 +73,6 @@ def train(X=((1.0,), (2.0,)), y=(0, 1), **more):
         ({"X": [1.0, 2.0]}, "Reshape your data"),
         ({"X": [[1j], [2.0]]}, "Complex data not supported"),
         ({"X": np.array([["2020-01-01"], ["2020-01-02"]], dtype="M8[D]")}, "days since a date"),
-        ({"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 2], "binary": True}, "Only binary classification is supported"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(arguments, sentence):
@@ -139,15 +138,6 @@ def test_names_follow_scikit_learns_rule():
     with pytest.warns(UserWarning, match="valid feature names"):
         model.predict(X.to_numpy())
     assert not hasattr(model.fit(X.to_numpy(), [0, 1]), "feature_names_in_")
-
-
-def test_data_that_comes_with_its_bins_takes_the_place_of_x_and_y():
-    class Dataset:
-        def training_rows(self):
-            return train()
-
-    rows = intake.training_rows(NearestMean(), Dataset(), None)
-    assert rows.classes.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

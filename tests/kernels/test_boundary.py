@@ -110,17 +110,39 @@ def test_sizes_that_do_not_fit_are_refused():
         )
 
 
-@pytest.mark.parametrize("single", [True, False])
+# Kernel rows may use fused arithmetic (ADR 2) only while neither the place of a row in its block nor the number of rows shows
+# in a single bit: the same rows at other offsets, and in tables of other lengths, have the same values.
 @pytest.mark.parametrize("kind", range(4))
-def test_a_kernel_value_depends_on_its_two_points_alone(kind, single):
-    # Kernel rows may use fused arithmetic (ADR 2) only while neither the place of a row in its block nor the number of
-    # rows shows in a single bit: the same rows at other offsets, and in tables of other lengths, have the same values.
+def test_a_kernel_value_depends_on_its_two_points_alone(kind):
     X = np.random.default_rng(kind).normal(size=(150, 7))
-    full = np.array([core.kernel_row(X, kind, 0.7, 0.4, 3, single, i) for i in range(150)])
-    assert full.dtype == (np.float32 if single else np.float64)
+
+    def matrix(rows):  # a coefficient of 1 for one row and 0 for the others leaves the kernel value itself
+        units = np.eye(len(rows))
+        return np.array([core.score_kernel(rows, kind, 0.7, 0.4, 3, unit, rows) for unit in units])
+
+    full = matrix(X)
     np.testing.assert_array_equal(full, full.T)
     for begin, end in [(0, 1), (1, 2), (0, 31), (5, 37), (17, 49), (31, 96), (3, 147), (64, 150), (149, 150)]:
         part = np.ascontiguousarray(X[begin:end])
-        for i in {begin, (begin + end) // 2, end - 1}:
-            found = core.kernel_row(part, kind, 0.7, 0.4, 3, single, i - begin)
-            np.testing.assert_array_equal(found, full[i, begin:end])
+        np.testing.assert_array_equal(matrix(part), full[begin:end, begin:end])
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("kind", range(4))
+def test_rows_without_weight_before_and_after_change_no_bit_of_a_kernel_solution(kind, single):
+    X, positive, weight, hinge, width = problem(kind, 150, 7, (0.5,))
+
+    def solved(before, after):
+        more = np.random.default_rng(before).normal(size=(before + after, 7))
+        rows = np.vstack([more[:before], X, more[before:]])
+        side, mass = (np.pad(given, (before, after)) for given in (positive, weight))
+        found = core.solve_kernel(
+            rows, kind, 0.7, 0.4, 3, 1 << 20, single, side, mass, hinge, width, 0.1, False, False, np.zeros(len(rows)),
+            1e-12, 400,
+        )  # fmt: skip
+        return [found[name][before : before + 150] for name in ("dual", "score")]
+
+    alone = solved(0, 0)
+    assert np.count_nonzero(alone[0]) > 50
+    for before, after in [(1, 0), (5, 3), (17, 40), (31, 1), (64, 64)]:
+        np.testing.assert_array_equal(solved(before, after), alone)

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, brentq
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels.reference import mcboost as reference
-from permissible.models.simplex import codewords, functions_of, scores_of
+from permissible.models.simplex import codewords, scores_of
 
 LOSSES = ["gll", "gel", "ls", "lt", "mc"]
 
@@ -165,11 +165,6 @@ def test_extreme_scores_stay_finite():
         assert np.all(np.isfinite(state.scores()))
 
 
-def test_functions_and_scores_are_inverse():
-    functions = np.random.default_rng(0).normal(size=(7, 4))
-    np.testing.assert_allclose(functions_of(scores_of(functions)), functions, atol=1e-12)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_curvature_of_a_newton_tree_is_the_mean_second_derivative(loss):
     """A vector tree of one leaf takes -sum w / sum h: h must be the trace of the Hessian over M-1."""
@@ -245,7 +240,6 @@ def test_columns_that_share_a_lane_change_nothing(few, threads):
     )
     named = np.zeros(d, dtype=np.uint8)
     bundles = kernel.Bundles(blocks, named, bins)
-    assert bundles.help
     found = []
     for given_bundles in (None, bundles):
         state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)

@@ -40,10 +40,3 @@ def test_unseen_category_counts_as_other():
     values = np.array([0, -2], dtype=np.int32)
     assert passes(Literal(1, "in", codes=(254,)), values).tolist() == [False, True]
     assert passes(Literal(1, "not in", codes=(0,)), values).tolist() == [False, True]
-
-
-def test_first_keeps_the_first_rules():
-    table = small_table()
-    rule = (Literal(0, "<=", 4.0, (0,)),)
-    model = RuleModel(table.schema, None, 0.0, (rule, rule), np.array([1.0, 2.0]))
-    assert model.first(1).score(table).tolist() == [1.0, -1.0, -1.0, -1.0]

@@ -203,10 +203,6 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(X, words):
     assert words in str(caught.value)
 
 
-def test_infinite_values_may_be_let_through():
-    assert np.isinf(read(np.array([[np.inf]]), finite=False).columns[0][0])
-
-
 def test_rows_can_be_taken_and_categories_without_rows_go():
     table = read({"c": ["a", "b", None, "c"], "n": [1, 2, 3, 4]}).take(np.array([True, False, True, True]))
     assert table.n_rows == 3

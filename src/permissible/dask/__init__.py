@@ -1,6 +1,6 @@
 """The estimators over dask collections: the same parameters, data on the workers of a cluster, an ordinary local model back.
 
-Dask owns loading, placement and membership. The rounds of a fit talk to the workers directly (transports in `rpc` and `actor`),
+Dask owns loading, placement and membership. The rounds of a fit talk to the workers directly (the transport in `rpc`),
 every choice is the coordinator's, and sums over rows are integers: the model is that of one machine to the last bit.
 """
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from distributed import Client, default_client
 
-from permissible.dask.actor import ActorTransport
 from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
@@ -24,7 +23,7 @@ from permissible.estimators.parted import PartedSource
 from permissible.validation import one_of, refusal
 from permissible.validation.numbers import real_number, whole_number
 
-TRANSPORTS = ("rpc", "actor", "serial")
+TRANSPORTS = ("rpc", "serial")
 
 
 class Loaded:
@@ -122,7 +121,7 @@ class OnCluster:
     def _transport(self, client: Any, futures: Any, timeout: float) -> Transport:
         if self.transport == "serial":
             return SerialTransport(client.gather(futures), KINDS)
-        return (RPCTransport if self.transport == "rpc" else ActorTransport)(client, futures, timeout)
+        return RPCTransport(client, futures, timeout)
 
     def _with_journal(self, data: Parted, every: int) -> Parted:
         settings = sorted((name, value) for name, value in self.estimator.get_params().items() if name != "verbose")
@@ -145,15 +144,15 @@ class ULSClassifier(OnCluster):
     checkpoint_every : int
     timeout : float
         Seconds within which every partition must have answered a question, lost ones included; then the fit is given up.
-    transport : {"rpc", "actor", "serial"}
-        Direct messages through a worker plugin; dask actors; or everything brought to this process.
+    transport : {"rpc", "serial"}
+        Direct messages through a worker plugin, or everything brought to this process.
     **settings
         The parameters of the local estimator.
 
     Examples
     --------
     >>> from permissible.dask import ULSClassifier
-    >>> ULSClassifier(n_rules=20, transport="actor").get_params()["n_rules"]
+    >>> ULSClassifier(n_rules=20, transport="serial").get_params()["n_rules"]
     20
     """
 

@@ -19,10 +19,9 @@ from permissible.distributed.session import Batch, Request
 
 @dataclass(slots=True)
 class Traffic:
-    """What has been sent: for benchmarks and the curious."""
+    """Messages sent and bytes received: for benchmarks and the curious."""
 
     messages: int = 0
-    sent: int = 0
     received: int = 0
 
 
@@ -79,7 +78,6 @@ class RPCTransport:
         """The reply of one worker; `Absent` when it cannot be reached, or is too slow."""
         left = max(deadline - asyncio.get_running_loop().time(), 0.1)
         self.traffic.messages += 1
-        self.traffic.sent += len(payload)
         try:
             call = getattr(self.client.rpc(address), HANDLER)
             reply = await within(left, call(request=payload, names=names))

@@ -33,7 +33,7 @@ class Failed:
     error: BaseException
 
 
-def answered(holder: Holder, request: Request | Batch, names: Sequence[str] | None = None) -> bytes:
+def answered(holder: Holder, request: Request | Batch, names: Sequence[str]) -> bytes:
     """The answer of a holder, or what went wrong, ready to travel."""
     try:
         answer = holder.answer(request, names)

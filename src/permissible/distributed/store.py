@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
+from permissible.bins.binning import BLOCK_COLUMNS, Binning
 from permissible.distributed import store_checks as check
 from permissible.models.document import category_document, read_category, read_schema, schema_document
 from permissible.models.node import Node
@@ -82,11 +82,6 @@ class Store:
         shape = (self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
         codes = np.memmap(self.files / "codes.u1", np.uint8, "r", first * self.row_bytes, shape)
         return self._checked_codes(codes, block)
-
-    def binned(self, block: int) -> BinnedTable:
-        """One block as a binned table."""
-        codes = self.codes(block)
-        return BinnedTable(self.binning, codes, codes.shape[1])
 
     def target(self, block: int | None = None) -> npt.NDArray[np.uint16]:
         """Classes of the rows of one block, or of all."""

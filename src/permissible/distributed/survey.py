@@ -232,11 +232,3 @@ class Survey:
 def _as_floats(values: AnyArray) -> FloatArray:
     """Categorical columns take no part in the edges: their sample is a placeholder of equal length."""
     return np.zeros(len(values)) if values.dtype == np.int32 else values.astype(np.float64)
-
-
-def survey_of(parts: Iterable[tuple[Table, FloatArray | None]], max_bins: int = 255, seed: int = 0) -> Survey:
-    """Survey a table that comes in parts."""
-    survey = Survey(max_bins, seed)
-    for table, weight in parts:
-        survey.add(table, weight)
-    return survey

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from permissible.learners.boundary.target import boundaries_of
-from permissible.learners.uls_flavours import BAGS
+from permissible.losses import BAGS
 from permissible.validation import Words, refusal
 
 MIXED = tuple(name for name in BAGS if name != "F*")

@@ -7,7 +7,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -27,7 +27,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """What a learner is fitted on. Rows of weight 0 are gone; `binned` is there when the bins came with the data.
+    """What a learner is fitted on. Rows of weight 0 are gone.
 
     `target` holds codes into `classes`; `weight` is 1 throughout when `weighted` is False.
     """
@@ -37,7 +37,6 @@ class TrainingRows:
     classes: AnyArray
     weight: FloatArray
     weighted: bool = False
-    binned: BinnedTable | None = None
 
     @property
     def schema(self) -> Schema:
@@ -45,20 +44,9 @@ class TrainingRows:
         return self.table.schema
 
     def bins(self, max_bins: int = 255, seed: int = 0, n_threads: int = 1) -> BinnedTable:
-        """The rows as codes: those that came with the data, or found now."""
-        if self.binned is not None:
-            return self.binned
+        """The rows as codes of bins that are found now."""
         weight = self.weight if self.weighted else None
         return encode(find_bins(self.table, max_bins, seed, weight, n_threads), self.table, n_threads)
-
-
-@runtime_checkable
-class Prepared(Protocol):
-    """Data that already knows its bins, target and weights (a `BinnedDataset`): fit(X) takes it in place of X, y and weights."""
-
-    def training_rows(self) -> TrainingRows:
-        """The rows to fit on."""
-        ...
 
 
 def training_rows(
@@ -68,7 +56,6 @@ def training_rows(
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
     *,
-    binary: bool = False,
     categorical: Categorical = None,
     n_threads: int = 1,
 ) -> TrainingRows:
@@ -81,14 +68,10 @@ def training_rows(
     X, y, sample_weight
         As given to `fit`.
     class_weight : mapping from label to weight, "balanced" or None
-    binary : bool
-        Refuse more than two classes.
     categorical : names, positions or mask, optional
         Columns of numbers to be taken as categories.
     """
     name = type(estimator).__name__
-    if isinstance(X, Prepared):
-        return _of_one_kind(X.training_rows(), binary)
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     table = read(X, categorical=categorical, n_threads=n_threads)
@@ -100,7 +83,7 @@ def training_rows(
         weight = np.ones(table.n_rows)
     elif not weight.all():
         table, classes, codes, weight = _without_zero_weights(table, classes, codes, weight)
-    return _of_one_kind(TrainingRows(table, codes, classes, weight, weighted), binary)
+    return _of_two_classes(TrainingRows(table, codes, classes, weight, weighted))
 
 
 def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
@@ -127,16 +110,12 @@ def _without_zero_weights(
     return table.take(counts), classes[kept], code_of[codes[counts]], weight[counts]
 
 
-def _of_one_kind(rows: TrainingRows, binary: bool) -> TrainingRows:
+def _of_two_classes(rows: TrainingRows) -> TrainingRows:
     if len(rows.classes) < 2:
         of = " of positive weight" if rows.weighted else ""
         samples = "1 sample" if rows.table.n_rows == 1 else f"{rows.table.n_rows} samples"
         came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({samples}{of})")
         raise refusal("y", "labels of at least two classes", came)
-    if binary and len(rows.classes) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass: {len(rows.classes)} classes."
-        )
     return rows
 
 
@@ -161,7 +140,7 @@ def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) ->
         del estimator.feature_names_in_
 
 
-def rows(estimator: Any, X: Any, *, finite: bool = True, n_threads: int = 1) -> Table:
+def rows(estimator: Any, X: Any, *, n_threads: int = 1) -> Table:
     """Check and read what `predict` was given, in the terms of the columns of fit."""
     schema: Schema | None = getattr(estimator, "schema_", None)
     if schema is None:
@@ -173,7 +152,7 @@ def rows(estimator: Any, X: Any, *, finite: bool = True, n_threads: int = 1) -> 
     count = column_count(X)
     if count is not None:
         check_count(estimator, count)
-    table = read(X, schema, finite=finite, n_threads=n_threads)
+    table = read(X, schema, n_threads=n_threads)
     if table.n_rows == 0:
         refuse_empty(type(estimator).__name__, 0, len(table.columns))
     return table

@@ -172,7 +172,7 @@ class _Node:
     low: float = 0.0
     high: float = 1.0
     histogram: IntArray | None = None
-    choice: tuple[float, float, int, int, int, bool, Codes, IntArray] | None = None
+    choice: tuple[float, float, int, int, int, Codes, IntArray] | None = None
     children: "tuple[_Node, _Node] | None" = None
 
 
@@ -252,13 +252,13 @@ class Coordinator:
         cuts, smaller = [], []
         for node in batch:
             assert node.choice is not None
-            left_totals = node.choice[7]
+            left_totals = node.choice[6]
             left = _Node(self.known, left_totals, 0, node.depth + 1, node.low, node.high)
             right = _Node(self.known + 1, node.totals - left_totals, 0, node.depth + 1, node.low, node.high)
             self.known += 2
             self._bound(node, left, right)
             node.children = left, right
-            column, left_set = node.choice[2], node.choice[6]
+            column, left_set = node.choice[2], node.choice[5]
             cuts.append(Cut(node.number, column, left_set.tobytes(), left.number, right.number))
             smaller.append(left if left.totals.sum() <= right.totals.sum() else right)
         self.untold += cuts
@@ -276,8 +276,8 @@ class Coordinator:
         for node, (totals, rows, choice) in zip(nodes, self.recall(found).nodes, strict=True):
             node.totals, node.rows = np.asarray(totals, dtype=np.int64), int(rows)
             if choice is not None:
-                left_set, left = np.asarray(choice[6], dtype=np.uint8), np.asarray(choice[7], dtype=np.int64)
-                node.choice = (*choice[:6], left_set, left)
+                left_set, left = np.asarray(choice[-2], dtype=np.uint8), np.asarray(choice[-1], dtype=np.int64)
+                node.choice = (*choice[:5], left_set, left)  # journals of earlier versions hold one more value
 
     def _ask_root(self, root: _Node) -> None:
         histogram, rows = self.ask((), (0,))
@@ -347,7 +347,7 @@ class Coordinator:
         for made, place in enumerate(parents):
             choice = final[place].choice
             assert choice is not None
-            _, _, grown["column"][place], grown["test"][place], grown["code"][place], _, grown["left_set"][place], _ = (
+            _, _, grown["column"][place], grown["test"][place], grown["code"][place], grown["left_set"][place], _ = (
                 choice
             )
             grown["left"][place], grown["right"][place] = 2 * made + 1, 2 * made + 2

@@ -22,16 +22,9 @@ from permissible.learners.uls_memory import kernel_rule, natural_value
 from permissible.learners.uls_options import Stop, ULSOptions
 from permissible.learners.uls_start import Start
 from permissible.learners.uls_trace import Round, Trace, literal_of, stop_of
-from permissible.losses import Loss
+from permissible.losses import BAGS, Loss
 from permissible.types import AnyArray, BoolArray, FloatArray
 
-BAGS = {
-    "F1": ("mu", "matsushita", "logistic", "squared"),
-    "E1": ("mu", "matsushita", "logistic", "squared"),
-    "F2": ("mu", "matsushita", "logistic", "power"),
-    "E2": ("mu", "matsushita", "logistic", "power"),
-    "F*": ("mu", "matsushita", "logistic", "squared", "power"),
-}
 FLAVOURS = tuple(BAGS)
 
 

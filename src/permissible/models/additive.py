@@ -7,7 +7,7 @@ largest score (1), or the least expected cost under the posterior softmax(expone
 2 for MC, and for GEL with symmetric costs; 1 for GLL without costs; otherwise a temperature found on held-out rows.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,10 +84,6 @@ class AdditiveModel:
     def probability(self, table: Table, n_rounds: int | None = None) -> FloatArray:
         """The posterior (n, M), softmax(exponent * S)."""
         return posterior(self.scores(table, n_rounds), self.exponent)
-
-    def with_exponent(self, exponent: float, calibrated: bool) -> "AdditiveModel":
-        """The same scores with another posterior."""
-        return replace(self, exponent=exponent, calibrated=calibrated)
 
 
 def posterior(scores: FloatArray, exponent: float) -> FloatArray:

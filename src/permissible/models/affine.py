@@ -47,14 +47,6 @@ class AffineTerms:
         coefficients, intercepts = self.coefficients(n_rounds)
         return np.asarray(attribute_matrix(self.attributes, table) @ coefficients.T + intercepts)
 
-    def first(self, n_rounds: int) -> "AffineTerms":
-        """The terms of the first rounds."""
-        kept = self.round_ < n_rounds
-        return AffineTerms(
-            self.attributes, self.n_classes, self.round_[kept], self.coordinate[kept], self.attribute[kept],
-            self.slope[kept], self.level[kept],
-        )  # fmt: skip
-
     def scaled(self, factor: float) -> "AffineTerms":
         """Every term times a factor: its share in a blend."""
         return AffineTerms(

@@ -172,9 +172,9 @@ def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
     )
 
 
-def grouped(terms: Sequence[Term], size: int = GROUP) -> tuple[tuple[Term, ...], ...]:
+def grouped(terms: Sequence[Term]) -> tuple[tuple[Term, ...], ...]:
     """Terms in the groups of eight in which rule models add them up."""
-    return tuple(tuple(terms[start : start + size]) for start in range(0, len(terms), size))
+    return tuple(tuple(terms[start : start + GROUP]) for start in range(0, len(terms), GROUP))
 
 
 def one_versus_rest(models: Sequence[RuleModel | LinearModel], schema: Schema) -> Scorecard:

@@ -87,13 +87,6 @@ class RuleModel:
             covered &= passes(literal, table.columns[literal.column], self.code_of_category.get(literal.column))
         return covered
 
-    def first(self, n_rules: int) -> "RuleModel":
-        """The model of the first rules only, with the same intercept."""
-        return RuleModel(
-            self.schema, self.loss, self.intercept, self.rules[:n_rules], self.coefficients[:n_rules],
-            self.code_of_category,
-        )  # fmt: skip
-
 
 def _plain(values: AnyArray) -> AnyArray:
     """A column in one of the types that the kernel takes."""

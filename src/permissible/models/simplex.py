@@ -32,9 +32,3 @@ def codewords(n_classes: int) -> FloatArray:
 def scores_of(functions: FloatArray) -> FloatArray:
     """S = Y f / 2 (23) for an (n, M-1) array of function values."""
     return np.asarray(functions @ codewords(functions.shape[1] + 1).T / 2)
-
-
-def functions_of(scores: FloatArray) -> FloatArray:
-    """The f with S = Y f / 2, for an (n, M) array of scores that sum to zero in each row."""
-    n_classes = scores.shape[1]
-    return np.asarray(scores @ codewords(n_classes) * (2 * (n_classes - 1) / n_classes))

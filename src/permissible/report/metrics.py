@@ -7,7 +7,6 @@ weights, and the intervals use the effective number of rows, (sum w)^2 / sum w^2
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -111,8 +110,8 @@ def around(values: FloatArray, weight: FloatArray, mean: float, size: float) -> 
     return max(0.0, mean - half), mean + half
 
 
-def confusion(codes: IntArray, actions: IntArray, n_actions: int, n_classes: int, weight: Any = None) -> FloatArray:
+def confusion(codes: IntArray, actions: IntArray, n_actions: int, n_classes: int) -> FloatArray:
     """Rows by true class, columns by action; a rejection (-1) counts in the last column."""
     table = np.zeros((n_classes, n_actions))
-    np.add.at(table, (codes, np.where(actions < 0, n_actions - 1, actions)), 1.0 if weight is None else weight)
+    np.add.at(table, (codes, np.where(actions < 0, n_actions - 1, actions)), 1.0)
     return table

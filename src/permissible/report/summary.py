@@ -27,7 +27,6 @@ class RuleRow:
 
     words: str
     adds: tuple[float, ...]
-    otherwise: tuple[float, ...]
     weight: float
     support: float | None
     shares: tuple[float, ...] | None
@@ -51,7 +50,6 @@ class Summary:
     folds: tuple[Any, ...]
     reliability: tuple[ReliabilityBin, ...]
     margins: tuple[list[float], list[float]]
-    margin_values: list[float]
     coverage: tuple[list[float], list[float]]
     columns: tuple[Importance, ...]
     terms: tuple[Importance, ...]
@@ -92,7 +90,6 @@ def summarise(
     chosen = decision_asked(estimator, decision)
     classes = tuple(str(label) for label in np.asarray(estimator.classes_).tolist())
     contributions = [adds(term, card, table) for term in card.terms]
-    margins = probability_margins(codes, proba)
     only = card.terms[0] if len(card.terms) == 1 else None
     return Summary(
         title=title or f"Telling {told_apart(classes)}",
@@ -108,8 +105,7 @@ def summarise(
         metrics=tuple(metrics(codes, proba, chosen, weight)),
         folds=tuple(folds),
         reliability=tuple(_reliability(codes, proba)),
-        margins=cumulative(margins),
-        margin_values=margins.tolist() if len(margins) <= MAX_ROWS else margins[_sample(len(margins))].tolist(),
+        margins=cumulative(probability_margins(codes, proba)),
         coverage=risk_coverage(codes, proba),
         columns=column_importance(card, table, codes),
         terms=term_importance([words(term, card) for term in card.terms], contributions),
@@ -144,13 +140,13 @@ def _rule_rows(
                 counts = np.bincount(codes[covered], minlength=n_classes)
                 shares = tuple((counts / max(counts.sum(), 1)).tolist()) if covered.any() else None
                 size = max(abs(a - b) for a, b in zip(piece.holds, piece.fails, strict=True)) / 2
-                found.append(RuleRow(words(piece, card), piece.holds, piece.fails, size, float(covered.mean()), shares))
+                found.append(RuleRow(words(piece, card), piece.holds, size, float(covered.mean()), shares))
             elif isinstance(piece, SlopeTerm):
                 spread = float(np.nanmax(np.nanstd(added, axis=0)))
-                found.append(RuleRow(f"each unit of {words(piece, card)}", piece.slope, (), spread, None, None))
+                found.append(RuleRow(f"each unit of {words(piece, card)}", piece.slope, spread, None, None))
             else:
                 spread = float(np.nanmax(np.nanstd(added, axis=0)))
-                found.append(RuleRow(words(piece, card), (), (), spread, None, None))
+                found.append(RuleRow(words(piece, card), (), spread, None, None))
     return tuple(sorted(found, key=lambda row: -row.weight))
 
 

@@ -24,7 +24,6 @@ def read(
     schema: Schema | None = None,
     categorical: Categorical = None,
     *,
-    finite: bool = True,
     n_threads: int = 1,
 ) -> Table:
     """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
@@ -38,8 +37,6 @@ def read(
         value; one never seen gets code -2 and one `UnseenCategoryWarning` tells of it.
     categorical : sequence of names or positions, or a Boolean mask, optional
         Columns of numbers to be taken as categories. Text and category columns are taken so without being listed.
-    finite : bool
-        Whether to refuse infinite values.
     n_threads : int
         Threads of the search for infinite values.
 
@@ -56,7 +53,7 @@ def read(
         table = _from_matrix(native_floats(X), schema)
     else:
         table = _from_columns(*_columns_of(X), schema, categorical)
-    return checked(table, finite, n_threads)
+    return checked(table, n_threads)
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
@@ -75,12 +72,10 @@ def unnamed(n_columns: int) -> Schema:
     return Schema(tuple(Column(f"x{j}") for j in range(n_columns)), named=False)
 
 
-def checked(table: Table, finite: bool = True, n_threads: int = 1) -> Table:
-    """The table with `has_missing` filled in; infinite values are refused when `finite`."""
+def checked(table: Table, n_threads: int = 1) -> Table:
+    """The table with `has_missing` filled in; infinite values are refused."""
     if table.n_rows == 0 or not table.columns:
         return Table(table.schema, table.columns, table.n_rows, table.matrix, np.zeros(len(table.columns), dtype=bool))
-    if not finite:
-        return table
     missing, infinite = survey(table, n_threads)
     if infinite.any():
         j = int(np.argmax(infinite))

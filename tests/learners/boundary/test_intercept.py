@@ -9,7 +9,7 @@ from permissible.learners.boundary.intercept import best_intercepts, settled_int
 from permissible.learners.boundary.problem import Problem
 from permissible.learners.boundary.segments import Segments
 
-HINGE = Segments.from_lines(np.array([1.0]), np.array([-1.0]), np.array([-1.0]))
+HINGE = Segments(hinge=np.ones((2, 1)), width=np.ones((2, 1)))
 
 
 def interval_of(problem, score):

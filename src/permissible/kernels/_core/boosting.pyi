@@ -10,7 +10,6 @@ Columns = npt.NDArray[np.int32]
 FoundLiteral = tuple[int, int, int, bool, bytes | None]
 
 MULTIPLICITY_LIMIT: int
-CHUNK_UNITS: int
 
 class Grids:
     weight: float
@@ -38,7 +37,6 @@ class LossFunction:
     def bounds(self, low_state: float, high_state: float, reach: float) -> tuple[float, float, float]: ...
     def at(self, margin: FloatArray) -> FloatArray: ...
     def state_of(self, margin: float) -> float: ...
-    def margin_of(self, state: float) -> float: ...
     @property
     def smooth(self) -> bool: ...
     @property
@@ -62,7 +60,6 @@ class Rows:
         state: FloatArray | None = None,
         table: LossTable | None = None,
     ) -> None: ...
-    def restart(self, score: FloatArray | None, constant: float, grids: Grids) -> tuple[IntArray, float, float]: ...
     def reset(
         self, rules: Sequence[tuple[Columns, Codes]], coefficients: FloatArray, constant: float, grids: Grids
     ) -> tuple[IntArray, float, float]: ...
@@ -83,8 +80,6 @@ class Rows:
         self, columns: Columns, members: Codes, value_in: float, value_out: float, grids: Grids
     ) -> tuple[IntArray, float, float]: ...
     def count(self, columns: Columns, members: Codes) -> int: ...
-    def mask(self, columns: Columns, members: Codes) -> Codes: ...
-    def scores(self) -> FloatArray: ...
 
 def histogram(
     blocks: Codes,
@@ -144,7 +139,6 @@ def boost(
     tolerance: float,
     seed: int,
     first_round: int = 0,
-    start_score: float = 0.0,
     start_constant: bool = True,
     max_seconds: float = 0.0,
     start_scores: FloatArray | None = None,

@@ -112,9 +112,6 @@ def solve_gram(
     tol: float,
     max_updates: int,
 ) -> KernelSolution: ...
-def kernel_row(
-    x: Floats, kind: int, gamma: float, coef0: float, degree: int, single_precision: bool, i: int
-) -> Floats: ...
 def score_kernel(
     support: Floats, kind: int, gamma: float, coef0: float, degree: int, coef: Floats, points: Floats
 ) -> Floats: ...

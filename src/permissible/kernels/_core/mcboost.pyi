@@ -13,8 +13,6 @@ _Int32 = npt.NDArray[np.int32]
 
 class Bundles:
     def __init__(self, blocks: _Byte, categorical: _Byte, bins: npt.NDArray[np.int32]) -> None: ...
-    @property
-    def help(self) -> bool: ...
 
 class State:
     @property

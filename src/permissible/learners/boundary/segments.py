@@ -19,28 +19,13 @@ class Segments:
     Examples
     --------
     >>> import numpy as np
-    >>> Segments.from_lines(np.array([np.log(2)]), np.array([-0.5]), np.array([-0.5])).hinge
-    array([[1.38629436],
-           [1.38629436]])
+    >>> hinge_loss = Segments(hinge=np.ones((2, 1)), width=np.ones((2, 1)))
+    >>> hinge_loss.loss(np.array([True, False]), np.array([0.25, 2.0]))
+    array([0.75, 0.  ])
     """
 
     hinge: FloatArray
     width: FloatArray
-
-    @classmethod
-    def from_lines(
-        cls,
-        intercepts: FloatArray,
-        slopes_pos: FloatArray,
-        slopes_neg: FloatArray,
-        intercepts_neg: FloatArray | None = None,
-    ) -> "Segments":
-        """Build from the lines A_k + B_k z of the two classes (`intercepts_neg`: where A- differs from A+)."""
-        negative = _hinges(intercepts if intercepts_neg is None else intercepts_neg, slopes_neg)
-        positive = _hinges(intercepts, slopes_pos)
-        return cls(
-            np.ascontiguousarray([negative[0], positive[0]]), np.ascontiguousarray([negative[1], positive[1]])
-        )  # fmt: skip
 
     @property
     def count(self) -> int:
@@ -73,9 +58,3 @@ class Segments:
     def _per_row(self, positive: BoolArray) -> list[tuple[FloatArray, FloatArray]]:
         side = np.asarray(positive, dtype=np.intp)
         return [(self.hinge[side, k], self.width[side, k]) for k in range(self.count)]
-
-
-def _hinges(intercepts: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    order = np.argsort(-slopes, kind="stable")
-    width = np.diff(-slopes[order], prepend=0.0)
-    return np.diff(intercepts[order], prepend=0.0) / width, width

@@ -3,6 +3,5 @@
 from permissible.table.files.errors import FileError
 from permissible.table.files.opening import open_table
 from permissible.table.files.source import Chunk, Source, whole
-from permissible.table.files.tables import infer_schema, iterate_file, read_file
 
-__all__ = ["Chunk", "FileError", "Source", "infer_schema", "iterate_file", "open_table", "read_file", "whole"]
+__all__ = ["Chunk", "FileError", "Source", "open_table", "whole"]
