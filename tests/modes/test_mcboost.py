@@ -147,7 +147,13 @@ def test_the_last_step_of_a_round_has_the_length_that_scipy_finds(cell):
         if np.abs(step).max() < 1e-9:
             continue
         base = after - step
-        found = minimize_scalar(lambda t, base=base, step=step: surrogate(base + t * step), (0.9, 1.1), tol=1e-12)
+        # Within twice the step: far ahead, where a bracket would be looked for, exponentials are infinite.
+        found = minimize_scalar(
+            lambda t, base=base, step=step: surrogate(base + t * step),
+            bounds=(0.0, 2.0),
+            method="bounded",
+            options={"xatol": 1e-12},
+        )
         if model.certificate_["capped_steps"] and found.x > 1:
             continue  # no finite step, or an outlying row that may not move further
         least = min(found.fun, surrogate(after))
