@@ -8,7 +8,7 @@ Piecewise-linear losses are rounded at their kinks over a width that shrinks; th
 point of the true one, whose gap is certified.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -239,7 +239,7 @@ class PartedProblem:
                     break
                 point, steps = moved, steps + 1
         assert best is not None
-        return best
+        return best if best.converged else replace(best, n_iter=steps)
 
     def _step(
         self, point: FloatArray, surface: Surface, found: Sums, least: float, closer: bool
