@@ -100,7 +100,8 @@ def case(cell):
 def test_history_gives_the_surrogate_the_cost_and_the_error_of_the_scores(cell):
     model, y, costs, share, scores, surrogate = case(cell)
     history = model.history_
-    np.testing.assert_allclose(history["surrogate"], [surrogate(S) for S in scores[1:]], rtol=1e-6)
+    # The logarithm of a sum near 1 (GLL of separated rows) is right to the last digit of 1, not to its own.
+    np.testing.assert_allclose(history["surrogate"], [surrogate(S) for S in scores[1:]], rtol=1e-6, atol=1e-15)
     clear = [np.diff(np.partition(S, -2, axis=1)[:, -2:], axis=1).min() > 1e-9 for S in scores[1:]]
     chosen = [S.argmax(axis=1) for S in scores[1:]]
     wanted = np.array([[share @ costs[y, labels], share @ (labels != y)] for labels in chosen]).reshape(-1, 2)
