@@ -22,13 +22,20 @@ void State::derive_all_block(Block rows, bool newton, double* sizes) {
 template <Loss L>
 void State::derive_all_row(std::size_t i, bool newton) {
     const double m = classes_, apart = m / (2.0 * (m - 1.0) * (m - 1.0));  // |y_j - y_k|^2 / 4 over M-1
-    const double sum = tails_[i] + terms_[i], inverse_sum = L == Loss::lt ? inverse_tails_[i] + inverse_terms_[i] : 0.0;
+    const double sum = tails_[i] + terms_[i];
     const int z = target[i];
-    double norm = 0, prefix = 0;
+    double norm = 0, prefix = 0, before = 0, inverse_before = 0, apart_products = 0;
     for (int j = 0; j < classes_; ++j) {  // dL/dS_j, then its product with the codewords, by prefix sums
         double slope = terms_[j * rows_ + i];
         if constexpr (L == Loss::gel || L == Loss::mc) slope = scale_[i] * (slope - (j == z ? sum : 0.0));
-        if constexpr (L == Loss::lt) slope = slope * inverse_sum - sum * inverse_terms_[j * rows_ + i];
+        if constexpr (L == Loss::lt) {  // sums over the other classes: the products of a class with itself cancel
+            const std::size_t at = j * rows_ + i;
+            const double product = terms_[at] * (inverse_before + inverse_tails_[at]);
+            slope = product - (before + tails_[at]) * inverse_terms_[at];
+            before += terms_[at];
+            inverse_before += inverse_terms_[at];
+            apart_products += product;
+        }
         if (j > 0) {
             const double w = weight[i] * coordinate_scale(j - 1) * (prefix - j * slope);
             gradient[(j - 1) * rows_ + i] = w;
@@ -41,9 +48,7 @@ void State::derive_all_row(std::size_t i, bool newton) {
     } else if constexpr (L == Loss::ls) {
         curvature[i] = weight[i] * sum / (4.0 * (m - 1.0));
     } else if constexpr (L == Loss::lt) {
-        double same = 0;
-        for (int j = 0; j < classes_; ++j) same += terms_[j * rows_ + i] * inverse_terms_[j * rows_ + i];
-        curvature[i] = weight[i] * apart * std::max(0.0, sum * inverse_sum - same);
+        curvature[i] = weight[i] * apart * apart_products;
     } else {
         curvature[i] = weight[i] * apart * scale_[i] * sum;
     }

@@ -11,6 +11,8 @@ namespace permissible::mcboost {
 namespace {
 
 constexpr double kLargestMove = 100.0;
+constexpr int kEvaluations = 100;
+constexpr int kNewton = 40;  // from here on a bracket is halved: down a steep exponential Newton moves by a unit a step
 constexpr double kLeastMove = 1e-16;  // less than half of the last bit of a score of size one
 
 }  // namespace
@@ -28,7 +30,7 @@ LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double large
     double u = at.second > 0 ? std::min(std::abs(at.first) / at.second, limit) : 1.0;
     if (u <= still) return {0.0, false, evaluations};
     if (!(u > 0)) u = limit;
-    for (; evaluations < 100; ++evaluations) {
+    for (; evaluations < kEvaluations; ++evaluations) {
         at = slopes_at(sign * u);
         const double slope = sign * at.first;
         alpha = u;
@@ -42,7 +44,7 @@ LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double large
         if (!bracketed) {
             next = std::min(std::max(next, 2.0 * u), limit);
             if (at.second > 0 && u - slope / at.second < 2.0 * u) next = u - slope / at.second;
-        } else if (!(next > inner && next < outer)) {
+        } else if (evaluations >= kNewton || !(next > inner && next < outer)) {
             next = 0.5 * (inner + outer);
         }
         if (std::abs(next - u) <= std::max(1e-12 * std::max(u, 1e-3), still)) {
@@ -51,6 +53,9 @@ LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double large
         }
         u = next;
     }
+    // Without an end the last point may lie beyond the minimum, where nothing is known of the value: `inner` is
+    // downhill.
+    if (evaluations == kEvaluations) alpha = inner;
     return {sign * alpha, false, evaluations};
 }
 

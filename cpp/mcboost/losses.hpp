@@ -44,12 +44,14 @@ inline Slopes slopes(const Parts& row, const Move& move) {
     } else if constexpr (L == Loss::ls) {
         return {move.c * a - move.kc * b, move.c * move.c * a + move.kc * move.kc * b};
     } else {
-        const double n0 = a + b + row.high, n1 = move.c * a - move.kc * b;
-        const double n2 = move.c * move.c * a + move.kc * move.kc * b;
-        const double ia = row.low_inverse / move.up, ib = row.pivot_inverse / move.down;
-        const double d0 = ia + ib + row.high_inverse, d1 = -move.c * ia + move.kc * ib;
-        const double d2 = move.c * move.c * ia + move.kc * move.kc * ib;
-        return {n1 * d0 + n0 * d1, n2 * d0 + 2.0 * n1 * d1 + n0 * d2};
+        // Pairs of parts that move apart: terms of the same part cancel, and rounding would leave more of them than the
+        // loss of a row that is right by far.
+        const double ia = row.low_inverse / move.up, ib = row.pivot_inverse / move.down, ih = row.high_inverse;
+        const double both = move.c + move.kc, h = row.high;
+        const double first = both * (a * ib - b * ia) + move.c * (a * ih - h * ia) + move.kc * (h * ib - b * ih);
+        const double second = both * both * (a * ib + b * ia) + move.c * move.c * (a * ih + h * ia) +
+                              move.kc * move.kc * (h * ib + b * ih);
+        return {first, second};
     }
 }
 

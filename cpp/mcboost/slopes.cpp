@@ -1,6 +1,7 @@
 // Slopes of the surrogate along a step, one coordinate or all of them, and the leverage of the step.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "common/exponential.hpp"
 #include "common/parallel.hpp"
@@ -30,23 +31,41 @@ void State::slopes_block(Block rows, int coordinate, double alpha, SlopeSums& su
     }
 }
 
+// L_t of one row: pairs of different classes, since the products of a class with itself do not move.
+Slopes State::pair_slopes(std::size_t i, double alpha, std::vector<double>& factors) const {
+    Slopes found{0, 0};
+    for (int j = 0; j < classes_; ++j) factors[j] = vexp(alpha * directions[j * rows_ + i]);
+    for (int j = 0; j < classes_; ++j) {
+        const double term = terms_[j * rows_ + i] * factors[j];
+        if (term == 0) continue;
+        for (int k = 0; k < classes_; ++k) {
+            const double move = directions[j * rows_ + i] - directions[k * rows_ + i];
+            const double product = k == j ? 0.0 : term * (inverse_terms_[k * rows_ + i] / factors[k]) * move;
+            found.first += product;
+            found.second += product * move;
+        }
+    }
+    return found;
+}
+
 template <Loss L>
 void State::slopes_all_block(Block rows, double alpha, SlopeSums& sums) const {
+    std::vector<double> factors(classes_);
     for (std::size_t i = rows.begin; i < rows.end; ++i) {
+        if constexpr (L == Loss::lt) {
+            const Slopes found = pair_slopes(i, alpha, factors);
+            sums.first.add(weight[i] * found.first);
+            sums.second.add(weight[i] * found.second);
+            continue;
+        }
         const double true_move = directions[target[i] * rows_ + i];
-        double n0 = 0, n1 = 0, n2 = 0, d0 = 0, d1 = 0, d2 = 0;
+        double n0 = 0, n1 = 0, n2 = 0;
         for (int j = 0; j < classes_; ++j) {
             const double score_move = directions[j * rows_ + i], e = vexp(alpha * score_move);
             const double move = L == Loss::gll ? score_move - true_move : score_move, term = terms_[j * rows_ + i] * e;
             n0 += term;
             n1 += term * move;
             n2 += term * move * move;
-            if constexpr (L == Loss::lt) {
-                const double inverse = inverse_terms_[j * rows_ + i] / e;
-                d0 += inverse;
-                d1 -= inverse * move;
-                d2 += inverse * move * move;
-            }
         }
         double first = n1, second = n2;
         if constexpr (L == Loss::gll) {
@@ -56,9 +75,6 @@ void State::slopes_all_block(Block rows, double alpha, SlopeSums& sums) const {
             const double s = scale_[i] * vexp(-alpha * true_move);
             first = s * (n1 - true_move * n0);
             second = s * (n2 - 2.0 * true_move * n1 + true_move * true_move * n0);
-        } else if constexpr (L == Loss::lt) {
-            first = n1 * d0 + n0 * d1;
-            second = n2 * d0 + 2.0 * n1 * d1 + n0 * d2;
         }
         sums.first.add(weight[i] * first);
         sums.second.add(weight[i] * second);

@@ -142,6 +142,7 @@ class State {
     void derive_all_row(std::size_t row, bool newton);
     template <Loss L>
     void slopes_all_block(Block rows, double alpha, SlopeSums& sums) const;
+    Slopes pair_slopes(std::size_t i, double alpha, std::vector<double>& factors) const;
 
     RoundSums started_;
     bool begun_ = false;  // whether `started_` and all that begin_round prepares belong to the scores as they are

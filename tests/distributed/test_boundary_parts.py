@@ -56,6 +56,7 @@ def test_the_soft_logistic_fit_is_logistic_regression(data):
     np.testing.assert_allclose(found.coef_, wanted.coef_, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::permissible.DoubtfulFitWarning")  # 30 sub-gradient steps end far from the optimum
 @pytest.mark.parametrize("settings", [*SETTINGS, {"solver": "psgd", "max_iter": 30, "tol": 10.0}])
 def test_neither_blocks_nor_chunks_show(monkeypatch, data, settings):
     frame, y, weight = data
@@ -106,3 +107,23 @@ def test_data_that_do_not_fit_are_refused(data):
         pm.BoundaryClassifier().fit(dataset(frame.assign(b=np.nan), y))
     with pytest.raises(ValueError, match="labels of two classes"):
         pm.BoundaryClassifier().fit(dataset(frame, np.arange(700) % 3))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "matsushita"])
+def test_a_free_intercept_without_rows_near_a_kink_is_found(loss):
+    random = np.random.default_rng(88)
+    frame = pd.DataFrame(random.standard_normal((150, 3)).round(1), columns=list("abc"))
+    y = np.isin(np.arange(150), random.choice(150, 3, replace=False)).astype(int)
+    found = pm.BoundaryClassifier(loss=loss, alpha=1e-2).fit(dataset(frame, y, sizes=(50, 100)))
+    wanted = pm.BoundaryClassifier(loss=loss, alpha=1e-2).fit(frame, y)
+    assert found.certificate_.relative_gap <= 1e-6
+    assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"), [({"max_iter": 2}, "raise max_iter or tol"), ({}, "raise tol, or alpha")]
+)
+def test_a_gap_above_the_tolerance_names_a_remedy_that_helps(data, options, remedy):
+    frame, y, _ = data
+    with pytest.warns(pm.DoubtfulFitWarning, match=remedy):
+        pm.BoundaryClassifier(alpha=1e-2, tol=1e-15, **options).fit(dataset(frame, y))

@@ -1,5 +1,6 @@
 """BoundaryClassifier keeps scikit-learn's promises and its own."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -208,3 +209,29 @@ def test_float32_rows_stay_as_they_are(data):
     narrow = BoundaryClassifier().fit(X.astype(np.float32), y)
     wide = BoundaryClassifier().fit(X.astype(np.float32).astype(np.float64), y)
     assert narrow.objective_ == pytest.approx(wide.objective_, rel=1e-10)
+
+
+@pytest.mark.parametrize("boundaries", ["soft", (0.3, 0.7)])
+def test_warm_start_goes_on_from_the_coefficients_when_rows_join(data, boundaries):
+    X, y = data
+    alone = BoundaryClassifier(boundaries, alpha=1e-2, max_iter=1, tol=1e-9)
+    first = BoundaryClassifier(boundaries, alpha=1e-2, warm_start=True, tol=1e-9).fit(X[:-5], y[:-5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.DoubtfulFitWarning)
+        assert first.set_params(max_iter=1).fit(X, y).objective_ < alone.fit(X, y).objective_
+
+
+@pytest.mark.parametrize("options", [{"solver": "dcd", "tol": 1e-3}, {"kernel": "rbf"}])
+def test_warm_start_without_a_start_says_so(data, options):
+    X, y = data
+    model = BoundaryClassifier(alpha=1e-2, warm_start=True, **options).fit(X[:-5], y[:-5])
+    with pytest.warns(UserWarning, match="warm_start: .*began anew"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("given", [{"solver": "newton"}, {"tol": 0.1}, {"max_iter": 3}])
+def test_partial_fit_refuses_what_it_does_not_use(data, given):
+    X, y = data
+    with pytest.raises(ValueError, match=f"`{next(iter(given))}` must be left at its default .* in partial_fit"):
+        BoundaryClassifier(**given).partial_fit(X, y, classes=[0, 1])
+    BoundaryClassifier(solver="psgd", warm_start=True).partial_fit(X, y, classes=[0, 1])

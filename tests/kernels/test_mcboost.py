@@ -368,3 +368,14 @@ def test_a_search_along_rounding_errors_takes_no_step_and_ends_at_once():
     assert asked == [0.0]
     leverage, capped = kernel.line_search(lambda alpha: (3.0 * (alpha - 0.25), 3.0), 1.0)
     assert (leverage, capped) == (pytest.approx(0.25, rel=1e-12), False)
+
+
+def test_a_line_search_down_a_steep_exponential_ends_at_its_minimum():
+    """Newton moves by a third a step there; the minimum of -1e-29 a + 1e-40 e^(3a) / 3 is at ln(1e11) / 3."""
+
+    def slopes(alpha):
+        return -1e-29 + 1e-40 * np.exp(3 * alpha), 3e-40 * np.exp(3 * alpha)
+
+    leverage, capped = kernel.line_search(slopes, 1.0)
+    assert leverage == pytest.approx(np.log(1e11) / 3, rel=1e-9)
+    assert not capped

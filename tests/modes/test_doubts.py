@@ -85,6 +85,10 @@ MUST = {
         "leaves that separate": lambda: (rules(l2=0.0, features="tree", learning_rate=1.0), *SEPARABLE),
         "rules that separate, in parts": lambda: (rules(l2=0.0), in_parts(*SEPARABLE, None)),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),
+        "soft, without a penalty, in parts": lambda: (
+            pm.BoundaryClassifier("soft", alpha=1e-17),
+            in_parts(*SEPARABLE, None, keep_values=True),
+        ),
         "affine terms that separate": lambda: (pm.MCBoostClassifier("mc", n_rounds=500, tol=0.0), *SEPARABLE),
     },
     "probabilities saturate": {
@@ -92,6 +96,10 @@ MUST = {
         "columns that separate": lambda: (columns(l2=0.0, scheme="corrective", n_rules=100), *SEPARABLE),
         "affine terms that separate": lambda: (pm.MCBoostClassifier(n_rounds=2000, tol=0.0), *SEPARABLE),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),
+        "soft, without a penalty, in parts": lambda: (
+            pm.BoundaryClassifier("soft", alpha=1e-17),
+            in_parts(*SEPARABLE, None, keep_values=True),
+        ),
     },
     "stopped early": {
         "time of rules": lambda: (rules(n_rules=10**6, max_time=1e-3), *noisy(3000)),

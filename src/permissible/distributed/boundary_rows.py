@@ -131,6 +131,16 @@ class LinearRows:
         masses = [rows.mass(surface.slope(rows.positive, rows.margins(point))) for point in points]
         return kernel.exact_limbs(np.ascontiguousarray(masses))
 
+    def certain(self, point: FloatArray, reach: float) -> IntArray:
+        """How many scores are at least this far from zero, and how many there are."""
+        margin = self._rows().margins(point)
+        return np.array([np.count_nonzero(np.abs(margin) >= reach), len(margin)], dtype=np.int64)
+
+    def moments(self, scales: FloatArray) -> IntArray:
+        """Of each scaled column the sum, then of each the sum of squares."""
+        scaled = self._rows().X.T / scales[:, None]
+        return kernel.exact_limbs(np.ascontiguousarray(np.vstack([scaled, scaled**2])))
+
 
 class LinearKind:
     """Builds and merges the rows of linear boundary classifiers."""
@@ -213,6 +223,20 @@ class AskedLinear:
     def tilts(self, coef: FloatArray, intercepts: FloatArray, surface: Surface) -> FloatArray:
         """The pull on the intercept at several of them."""
         return _values(self.remote.ask("tilts", coef, intercepts, surface))
+
+    def certain(self, point: FloatArray, reach: float) -> float:
+        """The share of rows whose score is at least this far from zero."""
+        count, n_rows = self.remote.ask("certain", point, reach)
+        return float(count / max(n_rows, 1))
+
+    def spread(self, largest: FloatArray) -> FloatArray:
+        """The standard deviation of each column."""
+        scales, n_rows = (
+            np.where(largest > 0, largest, 1.0),
+            self.remote.ask("certain", np.zeros(len(largest) + 1), 0.0)[1],
+        )
+        mean, square = _values(self.remote.ask("moments", scales)).reshape(2, -1) / max(n_rows, 1)
+        return np.asarray(scales * np.sqrt(np.maximum(square - mean**2, 0.0)))
 
     def close(self) -> None:
         """Let the holders forget these rows."""

@@ -1,5 +1,6 @@
 """BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
 from permissible.estimators.honesty import warn_of
-from permissible.estimators.idle import BOUNDARY, refuse_idle
+from permissible.estimators.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.intake import remember_schema, seed, threads
 from permissible.estimators.matrix import matrix, remember_kinds
 from permissible.estimators.parted import PartedSource, parted_data
@@ -33,7 +34,7 @@ from permissible.learners.boundary import (
 from permissible.learners.boundary.kernel_soft import solve_kernel_soft
 from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
-from permissible.learners.honesty import LOOK, Doubts, looked_at, of_boundary, spread
+from permissible.learners.honesty import LOOK, Doubts, looked_at, of_boundary, saturated, shortfall, spread
 from permissible.models.kernel import Kernel, KernelModel
 from permissible.models.linear import LinearModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
@@ -84,7 +85,8 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState or None
         Order of coordinate descent; None is 0.
     warm_start : bool, default=False
-        Start from the last solution.
+        Start from the last solution: its coefficients, for ``"dcd"`` and kernels its dual point, which belongs to as many rows.
+        A fit that cannot start from it begins anew, with a warning.
     verbose : int, default=0
         Say the objective and the gap after the fit.
 
@@ -182,9 +184,13 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         classes, codes = encoded(self, y, features.shape[0])
         weight = row_weights(codes, classes, sample_weight, self.class_weight)
         problem = self._problem(target, codes == 1, weight, float(self.alpha))
+        del codes  # a vector of all rows that the solvers need not wait for
         kernel = kernel_of(self, features, weight)
         self.classes_ = classes
-        fit = self._solve(features, target, problem, kernel, getattr(self, "fit_", None) if self.warm_start else None)
+        last = getattr(self, "fit_", None) if self.warm_start else None
+        fit = self._solve(features, target, problem, kernel, last)
+        if last is not None:
+            self._warn_of_a_new_start(last, fit)
         self._store(fit, features, target, problem, kernel)
         self._report(fit)
         return self
@@ -192,7 +198,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     def _fit_parted(self, data: Parted, target: Target) -> "BoundaryClassifier":
         """The linear fit on data in parts (blocks on disk, workers of a cluster)."""
         refuse_on_parts(self, data)
-        fit = fit_parts(self, data, target)
+        fit, effects, share = fit_parts(self, data, target)
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
         remember_kinds(self, data.binning.schema)
@@ -204,8 +210,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.model_: LinearModel | KernelModel = LinearModel(
             fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
         )
-        short = None if fit.converged else f"{fit.n_iter} iterations"
-        doubts = of_boundary(target.loss, np.zeros(0), np.zeros(1), fit.certificate.relative_gap, self.tol, short)
+        doubts = self._found_doubts(fit, target, effects, share)
         self.certificate_, self.n_iter_ = replace(fit.certificate, doubts=doubts), fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self._report(fit)
@@ -219,6 +224,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         """Take one projected sub-gradient step on a batch (linear, no certificate); `classes` on the first call."""
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
+        refuse_idle(self, BOUNDARY_STREAM)
         first = not hasattr(self, "stream_")
         features = matrix(self, X, reset=first)
         self.classes_, codes = encoded(self, y, features.shape[0], classes if first else self.classes_)
@@ -245,14 +251,12 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         kernel: Kernel | None,
         last: LinearFit | KernelFit | None,
     ) -> LinearFit | KernelFit:
-        """Call the solver; `last` is a fit to start from, where it belongs to as many rows."""
-        if last is not None and last.dual.shape != (X.shape[0],):
-            last = None
+        """Call the solver; `last` is a fit to start from: coefficients of as many columns, or duals of as many rows."""
         common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if kernel is not None:
             if target.segments is None:
                 return solve_kernel_soft(X, problem, target.loss, kernel, **common)
-            start = last if isinstance(last, KernelFit) else None
+            start = last if isinstance(last, KernelFit) and last.dual.shape == (X.shape[0],) else None
             return solve_kernel(X, problem, kernel, start=start, cache_size=self.cache_size, **common)
         start_linear = last if isinstance(last, LinearFit) and last.coef.shape == (X.shape[1],) else None
         if target.segments is None:
@@ -263,6 +267,19 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             X, problem, solver=self.solver, start=start_linear, n_threads=threads(self.n_jobs),
             seed=seed(self.random_state), **common,
         )  # fmt: skip
+
+    def _warn_of_a_new_start(self, last: LinearFit | KernelFit, fit: LinearFit | KernelFit) -> None:
+        """Say that `warm_start` found nothing to go on from."""
+        by_rows = isinstance(fit, KernelFit) or fit.solver == "dcd"
+        place = "rows" if by_rows else "columns"
+        before, now = (one.dual if by_rows else one.coef for one in (last, fit))
+        if type(last) is not type(fit) or before.shape != now.shape:
+            warnings.warn(
+                f"warm_start: the last fit has no start for other {place} or another kind of model, so this fit began anew; "
+                "set warm_start=False to begin anew on purpose.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _store(
         self, fit: LinearFit | KernelFit, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None
@@ -305,8 +322,13 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     def _doubts(self, fit: LinearFit | KernelFit, X: Matrix, target: Target, kernel: Kernel | None) -> Doubts:
         effects = fit.coef * spread(X) if kernel is None else np.zeros(0)  # those of a kernel are bounded by alpha
         score = self.model_.score(looked_at(X, LOOK if kernel is None else LOOK // 25))
-        short = None if fit.converged else f"{fit.n_iter} iterations"
-        return of_boundary(target.loss, effects, score, fit.certificate.relative_gap, self.tol, short)
+        return self._found_doubts(fit, target, effects, saturated(target.loss, score))
+
+    def _found_doubts(
+        self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float
+    ) -> Doubts:  # fmt: skip
+        short = shortfall(fit.converged, fit.n_iter, self.max_iter)
+        return of_boundary(target.loss, effects, share, fit.certificate.relative_gap, self.tol, short)
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)

@@ -1,6 +1,6 @@
 """BoundaryClassifier on data in parts: what it takes there, and the fit by sums over the parts."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from permissible.distributed.parted import Parted
 from permissible.learners.boundary import LinearFit, Target
 from permissible.learners.boundary.parted import PartedProblem, SoftSurface, rounded_surfaces
 from permissible.learners.boundary.parted_subgradient import solve_parted_subgradient
+from permissible.learners.honesty import certain_score
+from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
 
@@ -27,7 +29,15 @@ def refuse_on_parts(estimator: Any, data: Parted) -> None:
     refuse_categories(data.binning)
 
 
-def fit_parts(estimator: Any, data: Parted, target: Target) -> LinearFit:
+class PartedFit(NamedTuple):
+    """A fit with what doubts are about: what each column moves the score by, and the share of rows that saturate."""
+
+    fit: LinearFit
+    effects: FloatArray
+    saturated: float
+
+
+def fit_parts(estimator: Any, data: Parted, target: Target) -> PartedFit:
     """Solve (18) on the rows of all parts."""
     rows = AskedLinear(data.transport)
     try:
@@ -40,10 +50,21 @@ def fit_parts(estimator: Any, data: Parted, target: Target) -> LinearFit:
             rows, total, largest, float(estimator.alpha), bool(estimator.fit_intercept),
             bool(estimator.penalize_intercept),
         )  # fmt: skip
-        if target.segments is None:
-            return problem.solve([SoftSurface(target.loss)], estimator.tol, estimator.max_iter)
-        if estimator.solver == "psgd":
-            return solve_parted_subgradient(problem, target.segments, estimator.tol, estimator.max_iter)
-        return problem.solve(rounded_surfaces(target.segments), estimator.tol, estimator.max_iter)
+        fit = _solved(estimator, problem, target)
+        reach, farthest = certain_score(target.loss), np.abs(fit.coef) * largest
+        # The largest values bound both, so that an ordinary fit asks nothing more.
+        effects = fit.coef * rows.spread(largest) if farthest.max(initial=0.0) >= reach else np.zeros(0)
+        certain = abs(fit.intercept) + float(farthest.sum()) >= reach
+        return PartedFit(
+            fit, effects, rows.certain(np.append(fit.coef, fit.intercept), reach) if certain else 0.0
+        )  # fmt: skip
     finally:
         rows.close()
+
+
+def _solved(estimator: Any, problem: PartedProblem, target: Target) -> LinearFit:
+    if target.segments is None:
+        return problem.solve([SoftSurface(target.loss)], estimator.tol, estimator.max_iter)
+    if estimator.solver == "psgd":
+        return solve_parted_subgradient(problem, target.segments, estimator.tol, estimator.max_iter)
+    return problem.solve(rounded_surfaces(target.segments), estimator.tol, estimator.max_iter)

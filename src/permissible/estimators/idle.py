@@ -146,6 +146,15 @@ BOUNDARY = (
     Mode('with solver="psgd"', _is("solver", "psgd"), {"warm_start": ()}),
 )
 
+BOUNDARY_STREAM = (
+    Mode(
+        "in partial_fit, one step of the sub-gradient method",
+        lambda _, __: True,
+        {"solver": ("psgd",), "tol": (), "max_iter": (), "warm_start": (True,)},
+        "call fit to set it",
+    ),
+)
+
 _SIZE = {"max_leaves": (), "max_depth": ()}
 _AFFINE = {
     **_SIZE,

@@ -143,23 +143,34 @@ def of_tree(surrogate: FloatArray) -> Doubts:
     return _found(rising(float(surrogate[0]), surrogate[1:], True))
 
 
-def of_boundary(
-    loss: Loss, effects: FloatArray, score: FloatArray, gap: float, tol: float, short: str | None
-) -> Doubts:
-    """Doubts about a boundary classifier; `short` says what it used up before it reached the tolerance."""
+def of_boundary(loss: Loss, effects: FloatArray, share: float, gap: float, tol: float, short: str | None) -> Doubts:
+    """Doubts about a boundary classifier; `share` of the rows saturate, `short` says why it ended above the tolerance."""
     reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
     stopped = None
     if short is not None:
         stopped = Doubt(
             "stopped early", gap,
-            f"BoundaryClassifier stopped after {short} at a relative gap of {gap:.1e}, above tol={tol:g}; "
-            "raise max_iter or tol.",
+            f"BoundaryClassifier stopped at a relative gap of {gap:.1e}, above tol={tol:g}: {short}.",
         )  # fmt: skip
     return _found(
         _separated(False, float(np.abs(effects).max(initial=0.0)), np.inf if ends else reach, "raise alpha"),
-        saturating(float(np.mean(np.abs(score) >= reach)), ends, "raise alpha"),
+        saturating(share, ends, "raise alpha"),
         stopped,
     )
+
+
+def shortfall(converged: bool, n_iter: int, max_iter: int) -> str | None:
+    """Why a fit ended above its tolerance, with the remedy; None where it did not."""
+    if converged:
+        return None
+    if n_iter >= max_iter:
+        return f"it used up its {n_iter} iterations; raise max_iter or tol"
+    return f"after {n_iter} iterations rounding hides any further decrease, so more of them would not help; raise tol, or alpha"
+
+
+def saturated(loss: Loss, score: FloatArray) -> float:
+    """The share of scores at which the probability is 0 or 1 to the last digit."""
+    return float(np.mean(np.abs(score) >= certain_score(loss)))
 
 
 def rising(start: float, values: FloatArray, exact: bool, comparable: AnyArray | None = None) -> Doubt | None:
@@ -209,8 +220,9 @@ def spread(X: Matrix) -> FloatArray:
     """The standard deviation of each column, over at most `LOOK` rows (sparse) or `GLANCE` (dense: there every cell counts)."""
     if hasattr(X, "multiply"):
         rows: Any = looked_at(X, LOOK)
-        mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
-        square = np.asarray(rows.multiply(rows).mean(axis=0), dtype=np.float64).ravel()
+        share = np.full(rows.shape[0], 1.0 / max(rows.shape[0], 1))
+        mean = np.asarray(rows.T @ share, dtype=np.float64)
+        square = np.asarray(rows.power(2).T @ share, dtype=np.float64)
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
     count = max(20, min(GLANCE, GLANCED // max(X.shape[1], 1)))
     values = np.asarray(looked_at(X, count), dtype=np.float64)

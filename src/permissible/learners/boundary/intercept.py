@@ -15,30 +15,56 @@ FLAT = 1e-12
 SHORT = 1e-6
 """An interval shorter than this, relative to 1 + |b|, is the solver's own rounding, and its intercept is kept."""
 
+FIRST_REACH = 1e-3
+"""Half of the first window in which kinks are looked at, relative to 1 + |b|."""
+
 
 def settled_intercept(problem: Problem, score: FloatArray, intercept: float) -> float:
     """The given intercept, or the middle of the interval of best ones where there is one; `score` is without it."""
     if not problem.fit_intercept or problem.penalize_intercept:
         return intercept
-    low, high = best_intercepts(problem, score)
+    low, high = best_intercepts(problem, score, near=intercept)
     inside = low - SHORT * (1 + abs(low)) <= intercept <= high + SHORT * (1 + abs(high))
     if not inside or high - low <= SHORT * (1 + abs(intercept)):
         return intercept
     return 0.5 * (low + high)
 
 
-def best_intercepts(problem: Problem, score: FloatArray) -> tuple[float, float]:
-    """The ends of the interval of b that minimises sum c phi(y (f + b)); equal where one b is best."""
-    counted = problem.weight > 0
-    side = problem.positive[counted].astype(np.intp)
-    sign = np.where(side == 1, 1.0, -1.0)[:, None]
-    kinks = (sign * problem.segments.hinge[side] - score[counted][:, None]).ravel()
-    rises = problem.weight[counted][:, None] * problem.segments.width[side]
-    start = -float(rises[side == 1].sum())
-    order = np.argsort(kinks, kind="stable")
-    slopes = start + np.cumsum(rises.ravel()[order])  # to the right of each kink
-    level = FLAT * float(rises.sum())
+def best_intercepts(problem: Problem, score: FloatArray, near: float = 0.0) -> tuple[float, float]:
+    """The ends of the interval of b that minimises sum c phi(y (f + b)); equal where one b is best.
+
+    Only the kinks in a window around `near` are sorted, which grows until the slope changes its sign within: a vector or two
+    of memory, where all kinks would be many.
+    """
+    sums = problem.weight @ problem.positive, problem.weight @ ~problem.positive
+    widths = problem.segments.width.sum(axis=1)
+    start, total = -float(sums[0] * widths[1]), float(sums[0] * widths[1] + sums[1] * widths[0])
+    level, reach = FLAT * total, FIRST_REACH * (1 + abs(near))
+    while True:
+        below, kinks, rises = _window(problem, score, near - reach, near + reach)
+        order = np.argsort(kinks, kind="stable")
+        slopes = start + below + np.cumsum(rises[order])  # to the right of each kink
+        inside = len(order) > 0 and start + below < -level and slopes[-1] > level
+        if inside or not np.isfinite(reach):
+            break
+        reach = reach * 16 if reach < 1e12 * (1 + abs(near)) else np.inf
     first = int(np.searchsorted(slopes, -level))
     beyond = int(np.searchsorted(slopes, level, side="right"))
     last = len(order) - 1
     return float(kinks[order[min(first, last)]]), float(kinks[order[min(beyond, last)]])
+
+
+def _window(problem: Problem, score: FloatArray, low: float, high: float) -> tuple[float, FloatArray, FloatArray]:
+    """The rises of all kinks below the window together, and the kinks within it with the rise of each."""
+    below, kinks, rises = 0.0, list[FloatArray](), list[FloatArray]()
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        rows = problem.positive if side else ~problem.positive
+        rows = rows & (problem.weight > 0)
+        own, weight = score[rows], problem.weight[rows]
+        for hinge, width in zip(problem.segments.hinge[side], problem.segments.width[side], strict=True):
+            kink = sign * hinge - own
+            within = (kink >= low) & (kink <= high)
+            below += width * float(weight[kink < low].sum())
+            kinks.append(kink[within])
+            rises.append(width * weight[within])
+    return below, np.concatenate(kinks), np.concatenate(rises)

@@ -161,11 +161,14 @@ def _rescue(X: Matrix, problem: Problem, tol: float, max_iter: int, fit: LinearF
     rows = np.ascontiguousarray(X.toarray()) if sparse.issparse(X) else X
     solve = _newton_rotated if rows.shape[1] > rows.shape[0] else _newton
     better = solve(rows, problem, tol, max_iter, fit, n_threads)
-    return better if better.certificate.gap <= fit.certificate.gap else fit
+    return (
+        better if better.certificate.gap <= fit.certificate.gap else replace(fit, n_iter=max(fit.n_iter, better.n_iter))
+    )
 
 
 def _descend(X: Matrix, problem: Problem, tol: float, max_iter: int, start: LinearFit | None, seed: int) -> LinearFit:
-    dual = np.ascontiguousarray(start.dual) if start is not None else np.zeros(X.shape[0])
+    n_rows = X.shape[0]
+    dual = np.ascontiguousarray(start.dual) if start is not None and len(start.dual) == n_rows else np.zeros(n_rows)
     intercept = float(start.intercept) if start is not None else 0.0
     common = (
         problem.sides, problem.weight, problem.segments.hinge, problem.segments.width, problem.strength,

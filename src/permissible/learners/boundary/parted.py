@@ -8,7 +8,7 @@ Piecewise-linear losses are rounded at their kinks over a width that shrinks; th
 point of the true one, whose gap is certified.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,10 +21,12 @@ from permissible.types import BoolArray, FloatArray, IntArray
 
 COLUMN_BITS, BEND_BITS = 15, 10
 TRIALS = 8
-"""Lengths of a line search that one question asks about."""
+"""Steps that one question asks about."""
+QUESTIONS = 6
+"""About steps from one point before the search is given up."""
 EXTRA_STEPS = 2
 LEAST_WIDTH = 1e-8
-"""Over which a kink is rounded in the end."""
+"""Over which a kink is rounded in the end, as a share of the farthest kink: a narrower one would be lost in rounding."""
 ENOUGH = 1e-4
 """A Newton step that promises less than this share of the objective, times the width, is not worth its questions."""
 MOST_STEPS = 40
@@ -130,8 +132,9 @@ class RoundedSurface:
 
 def rounded_surfaces(segments: Segments) -> list[Surface]:
     """Hinges rounded so widely that the point zero lies on the bends, then ever less; each fit starts from the one before."""
-    width, surfaces = 4.0 * float(np.abs(segments.hinge).max()) + 1.0, list[Surface]()
-    while width > LEAST_WIDTH:
+    farthest = float(np.abs(segments.hinge).max()) or 1.0
+    width, surfaces = 4.0 * farthest, list[Surface]()
+    while width > LEAST_WIDTH * farthest:
         surfaces.append(RoundedSurface(segments, width))
         width /= np.sqrt(10.0)
     return surfaces
@@ -206,10 +209,13 @@ class PartedProblem:
         """Newton's method on one surface after the other, until the certified gap is at most `tol` of the objective."""
         point, best, steps, extra = np.zeros(len(self.scales) + 1), None, 0, 0
         for surface in surfaces:
+            if steps == max_iter and best is not None:
+                break
             last = surface is surfaces[-1]
             least = 0.0 if last else ENOUGH * surface.width
             until = max_iter if last else min(max_iter, steps + MOST_STEPS)
-            while steps <= until:
+            smallest, fruitless = np.inf, 0
+            while True:
                 found = self.rows.evaluate(point, surface)
                 certificate = self.certificate(
                     point, self.rows.certify(point, surface, self.balance(found.masses))
@@ -223,48 +229,69 @@ class PartedProblem:
                     extra += 1
                     if extra > EXTRA_STEPS or not last:
                         return best
-                steps += 1
-                moved = self._step(point, surface, found, least * certificate.objective)
+                if steps == until:
+                    break
+                fruitless = 0 if certificate.gap < 0.5 * smallest else fruitless + 1
+                smallest = min(certificate.gap, smallest)
+                enough = least * certificate.objective if fruitless else 0.0
+                moved = self._step(point, surface, found, enough, fruitless < 2)
                 if moved is None:
                     break
-                point = moved
+                point, steps = moved, steps + 1
         assert best is not None
-        return best
+        return best if best.converged else replace(best, n_iter=steps)
 
-    def _step(self, point: FloatArray, surface: Surface, found: Sums, least: float) -> FloatArray | None:
-        """One Newton step; None where it promises less than `least`, or leads nowhere."""
+    def _step(
+        self, point: FloatArray, surface: Surface, found: Sums, least: float, closer: bool
+    ) -> FloatArray | None:  # fmt: skip
+        """One Newton step; None where it promises less than `least`, or leads nowhere.
+
+        A decrease that is lost in rounding may still bring the dual point closer: as long as the last step did, go on.
+        Where halving the step does not help, some coordinate has hardly any curvature (a free intercept with no row near a
+        kink). Then damping bounds how far the step moves a margin: by a few widths at first, by ever less in the end.
+        """
         gradient = self.ridge * point - found.pull / self.total
         if not self.fit_intercept:
             gradient[-1] = 0.0
-        direction = self._direction(point, surface, found.largest_bend, gradient)
+        scales = np.append(np.where(self.scales > 0, self.scales, 1.0), 1.0)
+        matrix = self._matrix(point, surface, found.largest_bend, scales)
+        direction = _solved(matrix, gradient)
         slope = float(gradient @ direction)
         here = found.value / self.total + 0.5 * float(self.ridge @ (point * point))
-        loose = float(gradient[:-1] @ gradient[:-1]) / (2 * self.alpha)  # what the gradient costs the certificate
-        if -slope <= 1e-15 * abs(here) or (-slope <= least and loose <= least / ENOUGH):
+        if (-slope <= 1e-15 * abs(here) and not closer) or slope >= 0 or -slope <= least:
             return None
-        for first in range(0, 6 * TRIALS, TRIALS):
-            lengths = 0.5 ** np.arange(first, first + TRIALS)
-            points = point + lengths[:, None] * direction
+        size, farthest = float(np.linalg.norm(gradient / scales)), 4.0 * (surface.width or 1.0)
+        for question in range(QUESTIONS):
+            if question == 0:
+                moves = 0.5 ** np.arange(TRIALS)[:, None] * direction
+            else:
+                reaches = farthest * 0.25 ** np.arange((question - 1) * TRIALS, question * TRIALS)
+                moves = np.array([_solved(matrix + np.diag(size / reach * scales**2), gradient) for reach in reaches])
+            points = point + moves
             sums = self.rows.values(points, surface) / self.total
             values = sums + 0.5 * np.array([float(self.ridge @ (p * p)) for p in points])
-            good = np.flatnonzero(values <= here + 1e-4 * lengths * slope + 1e-15 * abs(here))
+            good = np.flatnonzero(values <= here + 1e-4 * (moves @ gradient) + 1e-15 * abs(here))
             if len(good):
                 return np.asarray(points[good[0]])
         return None
 
-    def _direction(self, point: FloatArray, surface: Surface, bend: float, gradient: FloatArray) -> FloatArray:
-        scales = np.where(self.scales > 0, self.scales, 1.0)
-        units = np.append(scales, 1.0) / 2.0**COLUMN_BITS
+    def _matrix(self, point: FloatArray, surface: Surface, bend: float, scales: FloatArray) -> FloatArray:
+        units = scales / 2.0**COLUMN_BITS
         matrix = np.diag(self.ridge).copy()
         if bend > 0:
-            sums = self.rows.matrix(point, surface, scales, bend).astype(np.float64)
+            sums = self.rows.matrix(point, surface, scales[:-1], bend).astype(np.float64)
             matrix += sums * (bend / 2.0**BEND_BITS / self.total) * units[:, None] * units[None, :]
         if not self.fit_intercept:
             matrix[-1, :] = matrix[:, -1] = 0.0
             matrix[-1, -1] = 1.0
         # Rounding may leave a column without weight: what is added keeps its step finite, and vanishes beside real curvature.
-        matrix[np.diag_indices_from(matrix)] += 1e-10 * np.trace(matrix) / len(matrix) + 1e-300
-        try:
-            return np.asarray(linalg.cho_solve(linalg.cho_factor(matrix), -gradient))
-        except linalg.LinAlgError:
-            return np.asarray(np.linalg.lstsq(matrix, -gradient, rcond=None)[0])
+        matrix[np.diag_indices_from(matrix)] += 1e-14 * np.trace(matrix) / len(matrix) + 1e-300
+        return matrix
+
+
+def _solved(matrix: FloatArray, gradient: FloatArray) -> FloatArray:
+    """The step that `matrix` and a gradient give."""
+    try:
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(matrix), -gradient))
+    except linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, -gradient, rcond=None)[0])

@@ -63,7 +63,7 @@ def solve_soft(
             break
         point = moved
     assert best is not None
-    return best
+    return best if best.converged else replace(best, n_iter=step)
 
 
 class _Smooth:
