@@ -17,6 +17,7 @@ import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_columns_start import begin, rounds_at_hand
+from permissible.learners.uls_leverage import FADED
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import PythonSurrogate
 from permissible.learners.uls_options import Stop, ULSOptions
@@ -89,7 +90,7 @@ class ColumnFit:
     path: list[FloatArray] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     endless: list[int] = field(default_factory=list)
-    unconverged: float = 0.0
+    short: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def derivatives(self, score: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Sum of b F, and per row y w and the curvature, times the sample weight."""
@@ -127,7 +128,7 @@ def boost_columns(
     scale = 1.0 if kernel is None else kernel.scale
     fit = ColumnFit(
         columns, np.where(positive, 1.0, -1.0), sample, surrogate, scale, options, np.zeros(columns.n_rows),
-        np.zeros(columns.n_features),
+        np.zeros(columns.n_features), short=np.zeros(columns.n_features),
     )  # fmt: skip
     unit = float(surrogate.at(np.zeros(1))[0, 0]) * float(sample.sum())
     start_error = float(sample @ (~positive)) / float(sample.sum())
@@ -137,7 +138,7 @@ def boost_columns(
         fit.rounds, fit.objective = rounds_at_hand(fit, start, unit)
     stop, edge, norm = _rounds(fit, unit, loss.name, watch)
     evidence = {
-        "objective": fit.objective, "features": "columns", "unconverged": fit.unconverged,
+        "objective": fit.objective, "features": "columns", "unconverged": tuple(fit.short.tolist()),
         "endless": tuple(position - columns.constant for position in fit.endless),
         "earlier": 0 if start is None else len(start.path),
     }  # fmt: skip
@@ -190,6 +191,8 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         if fit.endless and not wrong.any():
             stop = "separable"
             break
+    if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * total:  # every weight has vanished
+        return stop, 0.0, 0.0
     return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
 
 
@@ -256,4 +259,4 @@ def _refit(fit: ColumnFit, active: IntArray) -> None:
     fit.theta[active] = found.theta / reach
     fit.score = objective.rest + design @ found.theta
     fit.endless.extend(int(active[place]) for place in found.endless if int(active[place]) not in fit.endless)
-    fit.unconverged = 0.0 if found.converged else found.residual
+    fit.short[active] = 0.0 if found.converged else found.residual
