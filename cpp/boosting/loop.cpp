@@ -101,9 +101,12 @@ Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, 
             out.done = in.done;
         }
     }
+    if (two_values && !rows.passes().attained()) {
+        in.retreat();
+        out.retreat();
+    }
     step.value_in = in.value;
     step.value_out = two_values ? out.value : -in.value;
-    step.endless = in.capped || out.capped;
     step.capped = in.capped && (out.capped || !two_values);
     return step;
 }
@@ -190,22 +193,22 @@ class Loop {
         round.error = now_.error;
         round.covered = now_.covered;
         round.covered_positive = now_.covered_positive;
-        round.endless = step.endless || has_pure_side();
+        const bool unbounded = options_.fit_constant && !(l2 > 0.0) && !rows_.passes().attained();
+        round.endless = unbounded && pure_sides() > 0;
         if (validation_ != nullptr) {
             held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
             round.validation = held_.surrogate;
             round.validation_error = held_.error;
         }
         result_.rounds.push_back(std::move(round));
-        return !step.capped;
+        return !(step.capped && (!options_.fit_constant || pure_sides() == 2));
     }
 
-    /// Whether all rows on one side of the last rule are of one class, and nothing bounds the value there: no l2, and a
-    /// loss that falls for ever.
-    bool has_pure_side() const {
-        if (!options_.fit_constant || options_.grow.l2 > 0.0 || rows_.passes().attained()) return false;
+    /// On how many sides of the last rule all rows are of one class; without l2 a loss that falls for ever has no
+    /// finite value there.
+    int pure_sides() const {
         const auto pure = [](double all, double positive) { return all > 0.0 && (positive <= 0.0 || positive >= all); };
-        return pure(now_.covered, now_.covered_positive) ||
+        return pure(now_.covered, now_.covered_positive) +
                pure(everything_ - now_.covered, positives_ - now_.covered_positive);
     }
 

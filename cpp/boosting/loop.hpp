@@ -61,11 +61,10 @@ struct Standing {
     double low_state = 0.0, high_state = 0.0;
 };
 
-/// Values of a step, (in, out), with exact leverage. A side without a finite value gets the cap (`endless`); `capped`
-/// when no side has one, so that the rule separates the classes.
+/// Values of a step, (in, out), with exact leverage; `capped` when no side has a finite one within the cap.
 struct Leverage {
     double value_in = 0.0, value_out = 0.0;
-    bool capped = false, endless = false;
+    bool capped = false;
     int passes = 0;
 };
 

@@ -237,10 +237,10 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     fit.theta[0] += 0.5 * (value_in + value_out)
     now, options = fit.rows.now, fit.options
     unbounded = options.fit_intercept and not options.l2 > 0 and not fit.rows.surrogate.attained
-    endless = step.endless or (unbounded and fit.rows.has_pure_side)
+    endless = unbounded and fit.rows.pure_sides > 0
     covered = now.covered, now.covered_positive
     _record(fit, grown, before, covered, value_in, value_out, step.passes, endless=endless)
-    return step.capped
+    return step.capped and (not options.fit_intercept or fit.rows.pure_sides == 2)
 
 
 def _refit_step(fit: Fit, grown: GrownRule) -> bool:

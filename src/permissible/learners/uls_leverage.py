@@ -21,7 +21,7 @@ COARSE = 256.0
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Real values of a standing: sum of the sizes of weights, of curvatures, of b F, misclassified and covered weight; extreme states."""
+    """Real values of a standing: sums of |weight|, curvature and b F, misclassified and covered weight; extreme states."""
 
     weight: float
     curvature: float
@@ -40,15 +40,11 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """Values of a step inside and outside; passes over the rows.
-
-    A side without a finite value gets the cap (`endless`); `capped` when no side has one, so that the rule separates the classes.
-    """
+    """Values of a step inside and outside; `capped` when no side has a finite one within the cap; passes over the rows."""
 
     value_in: float
     value_out: float
     capped: bool
-    endless: bool
     passes: int
 
 
@@ -70,12 +66,12 @@ class Field:
         return not self.now.weight > FADED * at_zero * self.facts.total_weight
 
     @property
-    def has_pure_side(self) -> bool:
-        """Whether all rows on one side of the last rule are of one class."""
+    def pure_sides(self) -> int:
+        """On how many sides of the last rule all rows are of one class."""
         total, positives = self.everything
         inside = self.now.covered, self.now.covered_positive
         sides = inside, (total - inside[0], positives - inside[1])
-        return any(all_of > 0 and not 0 < positive < all_of for all_of, positive in sides)
+        return sum(of > 0 and not 0 < positive < of for of, positive in sides)
 
     @staticmethod
     def start(rows: Rows, surrogate: Surrogate, terms: Terms = Terms()) -> "Field":  # noqa: B008 (a tuple of constants)
@@ -150,6 +146,8 @@ class Field:
             else:
                 inner.advance(f_in - f_out - 2.0 * l2 * v, -k_in - k_out - 2.0 * l2, t_out - t_in, smooth, cap)
                 outer.done = inner.done
+        if two_values and not self.surrogate.attained:
+            inner.retreat()
+            outer.retreat()
         value_out = outer.value if two_values else -inner.value
-        capped = inner.capped and (outer.capped or not two_values)
-        return Leverage(inner.value, value_out, capped, inner.capped or outer.capped, passes)
+        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes)
