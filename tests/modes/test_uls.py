@@ -162,7 +162,8 @@ def test_no_finite_minimiser_is_said_where_there_is_none_and_only_there(cell):
     assert fit.certificate.separable == ("separate the classes" in fit.certificate.statement)
     if fit.certificate.separable:
         assert fit.separated.all(), fit.certificate.statement
-    if fit.certificate.stopped == "no edge" and fit.mode.l2 == 0 and not fit.separated.any():
+    vanished = fit.certificate.surrogate <= 1e-10  # then nothing is left to lower, whatever the shares of the weights
+    if fit.certificate.stopped == "no edge" and fit.mode.l2 == 0 and not (fit.separated.any() or vanished):
         assert fit.certificate.gradient_norm <= 1e-3, fit.certificate.statement
 
 

@@ -159,7 +159,8 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
     options, begun, total = fit.options, time.monotonic(), float(fit.sample.sum())
     cost = fit.penalty()
     stop: Stop = "rounds"
-    for number in range(options.n_rules + 1):
+    separated = False
+    for number in range(options.n_rules + 1):  # the last turn only measures what is left
         value, first, second = fit.derivatives(fit.score)
         gradient, curvature = fit.columns.products(first, second)
         gradient = gradient - cost * fit.theta
@@ -167,6 +168,9 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         edges = np.abs(gradient) / max(weight, 1e-300)
         decrease = _decreases(fit, gradient, curvature + cost)
         best = int(np.argmax(decrease))
+        if separated:
+            stop = "separable"
+            break
         if number == options.n_rules:
             break
         if not decrease[best] > options.tolerance * options.tolerance * max(value, 1e-300):
@@ -188,9 +192,7 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         fit.objective.append((after + 0.5 * float(cost @ fit.theta**2)) / unit)  # what a step is to lower
         fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
                                 float(fit.sample @ wrong) / total, name))  # fmt: skip
-        if fit.endless and not wrong.any():
-            stop = "separable"
-            break
+        separated = bool(fit.endless) and not wrong.any()
     if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * total:  # every weight has vanished
         return stop, 0.0, 0.0
     return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
