@@ -158,7 +158,8 @@ nb::dict result_dict(const LoopResult& result) {
         for (const Candidate& literal : round.literals) literals.append(literal_tuple(literal));
         rounds.append(nb::make_tuple(literals, round.value_in, round.value_out, round.decrease, round.edge,
                                      round.weight, round.surrogate, round.error, round.validation,
-                                     round.validation_error, round.passes, round.covered, round.covered_positive));
+                                     round.validation_error, round.passes, round.covered, round.covered_positive,
+                                     round.endless));
     }
     nb::dict out;
     out["constant"] = result.constant;

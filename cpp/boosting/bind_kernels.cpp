@@ -200,6 +200,7 @@ void bind_kernels(nb::module_& area) {
         .def_rw("value", &Root::value)
         .def_rw("done", &Root::done)
         .def_ro("capped", &Root::capped)
+        .def("retreat", &Root::retreat)
         .def_ro("passes", &Root::passes);
     nb::class_<LossTable>(area, "LossTable")
         .def(

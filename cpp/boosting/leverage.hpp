@@ -21,6 +21,14 @@ struct Root {
     int passes = 0;
     bool done = false;
     bool capped = false;  // ran into the cap: no finite minimiser (a one-signed column)
+    bool faded = false;   // neither f nor f' is left
+
+    /// Back to the trial before where the last one showed nothing: its terms are below the grid, which a long step made
+    /// coarse. For losses whose weights never end.
+    void retreat() {
+        const double before = value > 0.0 ? low : high;
+        if (faded && std::isfinite(before)) value = before;
+    }
 
     /// One step from f, f', f'' at `value`.
     void advance(double f, double first, double second, bool smooth, double cap) {
@@ -28,6 +36,7 @@ struct Root {
         if (done) return;
         if (f == 0.0 || passes > 200) {
             done = true;
+            faded = f == 0.0 && first == 0.0;
             return;
         }
         (f > 0.0 ? low : high) = value;

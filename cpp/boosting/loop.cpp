@@ -2,9 +2,12 @@
 #include "boosting/loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <tuple>
 
 namespace permissible::boosting {
 
@@ -97,9 +100,13 @@ Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, 
             out.done = in.done;
         }
     }
+    if (two_values && !rows.passes().attained()) {
+        in.retreat();
+        out.retreat();
+    }
     step.value_in = in.value;
     step.value_out = two_values ? out.value : -in.value;
-    step.capped = in.capped || out.capped;
+    step.capped = in.capped && (out.capped || !two_values);
     return step;
 }
 
@@ -142,6 +149,8 @@ class Loop {
   private:
     void begin(const double* start_scores) {
         now_ = restart(rows_, start_scores);
+        everything_ = now_.covered;
+        positives_ = now_.covered_positive;
         loss_at_zero_ = rows_.passes().value_of(0.0) * rows_.total_weight();
         if (validation_ != nullptr) held_ = restart(*validation_, nullptr);
         if (options_.fit_constant && options_.start_constant) {
@@ -155,7 +164,7 @@ class Loop {
         result_.start_validation = held_.surrogate;
     }
 
-    /// Leverage, shrink, apply, record; false when no finite step exists, and the step taken is the cap.
+    /// Leverage, shrink, apply, record; false when the rule separates the classes, and the step taken is the cap.
     bool take(const GrownRule& grown, double edge) {
         const RuleMask rule = grown.mask();
         const double l2 = options_.grow.l2, share = options_.grow.share;
@@ -165,12 +174,10 @@ class Loop {
             step = leverage(rows_, rule, true, l2, grown.weight_in / (grown.curvature_in + share * l2 + 1e-300),
                             out / (curved + share * l2 + 1e-300), now_);
         }
-        bool separable = false;
-        if (!options_.fit_constant || step.capped) {  // a pure side has no value of its own without l2: one value then
+        if (!options_.fit_constant) {
             const double start =
                 (2.0 * grown.weight_in - grown.weight_all) / (share * (now_.curvature + 2.0 * l2) + 1e-300);
             step = leverage(rows_, rule, false, l2, start, -start, now_);
-            separable = step.capped;
         }
         Round round;
         round.literals = grown.literals;
@@ -185,13 +192,23 @@ class Loop {
         round.error = now_.error;
         round.covered = now_.covered;
         round.covered_positive = now_.covered_positive;
+        const bool unbounded = options_.fit_constant && !(l2 > 0.0) && !rows_.passes().attained();
+        round.endless = unbounded && pure_sides() > 0;
         if (validation_ != nullptr) {
             held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
             round.validation = held_.surrogate;
             round.validation_error = held_.error;
         }
         result_.rounds.push_back(std::move(round));
-        return !separable;
+        return !(step.capped && (!options_.fit_constant || pure_sides() == 2));
+    }
+
+    /// On how many sides of the last rule all rows are of one class; without l2 a loss that falls for ever has no
+    /// finite value there.
+    int pure_sides() const {
+        const auto pure = [](double all, double positive) { return all > 0.0 && (positive <= 0.0 || positive >= all); };
+        return pure(now_.covered, now_.covered_positive) +
+               pure(everything_ - now_.covered, positives_ - now_.covered_positive);
     }
 
     bool out_of_time() const {
@@ -208,7 +225,9 @@ class Loop {
 
     /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
     void certify() {
-        if (!(now_.weight > 0.0)) {  // every weight has vanished: nothing is left to gain
+        double at_zero[3];
+        rows_.passes().derivatives_of(0.0, at_zero);
+        if (!(now_.weight > kFaded * at_zero[0] * rows_.total_weight())) {  // every weight has vanished
             result_.largest_edge = result_.gradient_norm = 0.0;
             return;
         }
@@ -228,22 +247,35 @@ class Loop {
         result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
         const double all = static_cast<double>(criterion.total_weight) / grids.weight;
         double squares = options_.fit_constant ? all * all : 0.0;
-        if (static_cast<double>(rows_.n_rows()) * static_cast<double>(result_.rounds.size()) > kGradientWork) {
+        const std::vector<RuleMask> rules = rules_found();
+        if (static_cast<double>(rows_.n_rows()) * static_cast<double>(rules.size()) > kGradientWork) {
             squares = std::numeric_limits<double>::quiet_NaN();
         } else {
-            std::vector<RuleMask> rules;
-            for (const Round& round : result_.rounds) {
-                RuleMask& rule = rules.emplace_back();
-                for (const Candidate& literal : round.literals) {
-                    rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
-                }
-            }
             for (const int64_t sum : rows_.signed_weights_of(rules, grids.weight)) {
                 const double in = static_cast<double>(sum) / grids.weight;
                 squares += (2.0 * in - all) * (2.0 * in - all);
             }
         }
         result_.gradient_norm = std::sqrt(squares) / now_.weight;
+    }
+
+    /// Each rule once, however often it was found.
+    std::vector<RuleMask> rules_found() const {
+        using Key = std::tuple<int, Test, int, bool, std::array<uint8_t, 256>>;
+        std::set<std::vector<Key>> known;
+        std::vector<RuleMask> rules;
+        for (const Round& round : result_.rounds) {
+            std::vector<Key> key;
+            for (const Candidate& literal : round.literals) {
+                key.emplace_back(literal.column, literal.test, literal.code, literal.missing, literal.members);
+            }
+            if (!known.insert(std::move(key)).second) continue;
+            RuleMask& rule = rules.emplace_back();
+            for (const Candidate& literal : round.literals) {
+                rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
+            }
+        }
+        return rules;
     }
 
     LoopResult finish(Stop stop) {
@@ -260,6 +292,7 @@ class Loop {
     std::chrono::steady_clock::time_point begun_;
     Standing now_, held_;
     double loss_at_zero_ = 0.0;
+    double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
     LoopResult result_;
 };
 

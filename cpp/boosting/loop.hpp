@@ -35,6 +35,7 @@ struct Round {
     double covered = 0.0, covered_positive = 0.0;  // sample weight that the rule covers
     double validation = 0.0, validation_error = 0.0;
     int passes = 0;
+    bool endless = false;  // a side had no finite value
 };
 
 struct LoopResult {
@@ -47,8 +48,11 @@ struct LoopResult {
         0.0;  // of the rules found (and the constant), over the sum of weights; NaN when not computed
 };
 
-/// Up to so many rows times rounds the gradient is computed at the end of a fit.
+/// Up to so many rows times rules the gradient is computed at the end of a fit.
 inline constexpr double kGradientWork = 2e7;
+
+/// Weights whose sum is below this share of that at score 0 have vanished: nothing is left to gain.
+inline constexpr double kFaded = 1e-9;
 
 /// What the last pass over the rows left: real values.
 struct Standing {
@@ -56,7 +60,7 @@ struct Standing {
     double low_state = 0.0, high_state = 0.0;
 };
 
-/// Values of a step, (in, out), with exact leverage; `capped` when there is no finite one.
+/// Values of a step, (in, out), with exact leverage; `capped` when no side has a finite one within the cap.
 struct Leverage {
     double value_in = 0.0, value_out = 0.0;
     bool capped = false;

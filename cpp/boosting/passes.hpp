@@ -46,8 +46,8 @@ struct Measured {
     __int128 out[3] = {0, 0, 0};
 };
 
-/// Sums of `apply`: over all rows weight, curvature, loss and misclassified sample weight; over the covered rows the
-/// sample weight and that of positives; and the extreme states.
+/// Sums of `apply`: over all rows the size of the weight, curvature, loss and misclassified sample weight; over the
+/// covered rows the sample weight and that of positives; and the extreme states.
 struct Applied {
     __int128 weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
     double low_state = 0.0, high_state = 0.0;

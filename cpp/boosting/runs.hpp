@@ -140,7 +140,8 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         low = smaller(low, state);
         high = larger(high, state);
         const Samples<V, Mode> samples(examples, i);
-        const V w = samples.real * d.weight, k = samples.real * d.curvature;
+        // Least squares has negative weights: what the edges are measured by is the sum of their sizes.
+        const V w = samples.real * magnitude(d.weight), k = samples.real * d.curvature;
         weight = wrapped(weight, samples.term(w * weight_grid));
         curvature = wrapped(curvature, samples.term(k * curvature_grid));
         value = wrapped(value, samples.term(samples.real * value_of(loss, state, d) * value_grid));

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from permissible import losses
+from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_options import ULSOptions
 from tests.learners.uls_cases import covered, examples_of, fit_compiled, fit_python, fit_readable, noisy_table, scores
 
@@ -167,6 +168,36 @@ def test_separable_data_stop_and_say_so():
             assert np.all(margin > 0)
             assert np.all(np.isfinite(margin))
             assert trace.stop in ("separable", "no edge") or loss == "least_squares"
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_pure_side_without_a_penalty_is_bounded_and_told(loss):
+    """A side whose rows are all of one class has no finite value: each round still lowers the surrogate, in both loops."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (100, 5)).astype(float)
+    positive = rng.random(100) < 1 / (1 + np.exp(-(X - 0.5) @ rng.normal(size=5) * 3))
+    examples, options = examples_of(X, positive), ULSOptions(n_rules=25, max_literals=2, fit_intercept=True)
+    trace = fit_compiled(examples, loss, options)
+    assert repr(trace) == repr(fit_readable(examples, loss, options))
+    assert np.all(np.diff([trace.start_surrogate, *(step.surrogate for step in trace.rounds)]) < 0)
+    for step in trace.rounds:
+        inside = covered(examples, step.rule)
+        pure = any(len(set(positive[side])) == 1 for side in (inside, ~inside))
+        assert step.endless == (pure and not compiled(losses.get(loss)).function().attained)
+    assert trace.endless() or compiled(losses.get(loss)).function().attained
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_gradient_is_over_the_distinct_rules(loss):
+    columns, positive = noisy_table(seed=5)
+    examples = examples_of({"a": np.round(columns["a"])}, positive)
+    options = ULSOptions(n_rules=12, max_literals=1, fit_intercept=True, l2=1.0, learning_rate=0.5)
+    trace, sign = fit_compiled(examples, loss, options), np.where(positive, 1.0, -1.0)
+    rules = {step.rule for step in trace.rounds}
+    assert len(rules) < len(trace.rounds)
+    weight = np.asarray(losses.get(loss).weight(sign * scores(examples, trace)[-1]))
+    slopes = [sign @ weight, *(sign @ (weight * np.where(covered(examples, rule), 1, -1)) for rule in rules)]
+    assert trace.gradient_norm == pytest.approx(np.linalg.norm(slopes) / np.abs(weight).sum(), rel=1e-5)
 
 
 def test_the_sampled_search_still_minimises_exactly():

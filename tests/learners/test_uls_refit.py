@@ -1,13 +1,14 @@
 """Refitted rules stand at the optimum over the same rules, for every loss; the certificate says what is left to gain."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from permissible import ULSClassifier, losses
 from permissible.bins import find_bins
-from permissible.learners import uls_refit
+from permissible.learners import uls, uls_refit
 from permissible.learners.uls_search import literal_sums, single_literals
 from permissible.table import read
 from tests.learners.uls_optimum import boolean_table, least, penalised, rule_features, sine
@@ -206,3 +207,22 @@ def test_a_refit_that_runs_out_of_steps_says_so(monkeypatch):
     assert kinds(model) == ["not converged"]
     assert "did not converge" in model.certificate_.statement
     assert model.certificate_.doubts[0].figure > 1e-9
+
+
+def test_a_block_that_did_not_converge_is_told_until_its_coefficients_are_refitted(monkeypatch):
+    """Of rounds with two coefficients each, one ends short; the rounds after it refit other rules."""
+    X, y = boolean_table(3)
+    calls, exact = [], uls.refit
+
+    def short_once(*given):
+        calls.append(given[4].copy())
+        found = exact(*given)
+        return replace(found, converged=False, residual=0.25) if len(calls) == 2 else found
+
+    monkeypatch.setattr(uls, "refit", short_once)
+    for n_rules in (2, 3, 4, 5):
+        calls.clear()
+        model = fitted(X, y, "logistic", l2=1.0, scheme=2, n_rules=n_rules)
+        later = np.any([np.append(free, [False] * (n_rules + 1 - len(free))) for free in calls[2:]], axis=0)
+        left = np.flatnonzero(calls[1] & ~later[: len(calls[1])]) if n_rules > 2 else [0]
+        assert kinds(model) == (["not converged"] if len(left) else [])

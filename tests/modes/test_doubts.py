@@ -143,7 +143,7 @@ def _everywhere():
     for label in ENDING:
         yield f"rules, penalised and separated, {label}", lambda label=label: (rules(label), *SEPARABLE)
     yield "rules in parts", lambda: (rules(), in_parts(*noisy(), None))
-    yield "rules, a share of the rows searched", lambda: (rules(search_fraction=0.3), *noisy(30_000))
+    yield "rules, a share of the rows searched", lambda: (rules(search_fraction=0.7), *noisy(8200))
     yield "rules, stopped by a hold-out", lambda: (rules(early_stopping=True, n_rules=100), *noisy())
     yield "separated rules with a penalty", lambda: (rules(), *SEPARABLE)
     yield "separated columns with a penalty", lambda: (columns(), *SEPARABLE)

@@ -48,14 +48,17 @@ def test_history_and_certificate_give_the_surrogate_of_the_scores(cell):
 def test_refitted_coefficients_are_the_minimiser_over_their_features(cell):
     fit = fit_of(Mode(*cell))
     before = np.vstack([np.zeros(len(fit.theta)), fit.path])
+    told = any(doubt.kind == "not converged" for doubt in fit.certificate.doubts)
     for number, (old, new) in enumerate(zip(before, fit.path, strict=False)):
         moved = np.flatnonzero(old != new)
         if not fit.separated.any() and len(moved):
             worst = fit.objective.relative_gradient(new)[moved].max()
             # Where the curvature has no bound, the last digit of a score decides more of the gradient.
-            assert worst <= (1e-6 if np.isfinite(fit.mode.referee.steepest) else 1e-4), (
-                f"round {number + 1}: a gradient of {worst:.2g} over what was refitted"
-            )
+            most = 1e-6 if np.isfinite(fit.mode.referee.steepest) else 1e-4
+            in_force = any((fit.path[number:, place] == new[place]).all() for place in moved)
+            if told or not in_force:  # the certificate is about the last refit of every coefficient
+                most = 1e-3
+            assert worst <= most, f"round {number + 1}: a gradient of {worst:.2g} over what was refitted"
     if fit.mode.scheme == "corrective" or fit.certificate.stopped == "no edge":
         nears_the_infimum(fit, 1e-7 if fit.mode.scheme == "corrective" else 1e-5)
 
@@ -103,16 +106,25 @@ def _exact_along_columns(fit, steps):
 
 
 def _exact_along_rules(fit, before, steps):
-    """A step moves scores by v inside and u outside; each is the minimiser with its cost l2 v^2 / 2, or both are +-v."""
+    """A step moves scores by v inside and u outside; each is the minimiser with its cost l2 v^2 / 2, or both are +-v.
+
+    No step is longer than the cap of the loss: a side without a finite minimiser ends there.
+    """
     l2, total, first = fit.mode.l2, fit.sample.sum() * fit.mode.referee.unit, int(fit.mode.intercept)
     start = np.zeros(len(fit.theta))
     start[:first] = fit.start
+    longest = max(
+        (abs(side) for step in fit.model._traces[0].rounds for side in (step.value_in, step.value_out)), default=0
+    )
     for number, change in enumerate(np.diff(np.vstack([start, fit.path]), axis=0)[:steps]):
         moved = first + fit.model.rules_.index(fit.model._traces[0].rounds[number].rule)
         constant, value = change[0] if first else 0.0, change[moved]
         inside = fit.design[:, moved] > 0
         pull = fit.sign * fit.weight(before[number + 1])
         edges = [pull[inside].sum() - l2 * (constant + value), pull[~inside].sum() - l2 * (constant - value)]
+        if fit.separated.any():
+            sides = abs(constant + value), abs(constant - value)
+            edges = [0.0 if close(side, longest) else edge for edge, side in zip(edges, sides, strict=True)]
         left = abs(edges[0] - edges[1]) if abs(constant) <= 1e-9 * abs(value) + 1e-12 else max(np.abs(edges))
         assert left <= 1e-6 * total, f"round {number + 1}: edges {edges[0]:.2g} and {edges[1]:.2g}"
 
@@ -121,16 +133,20 @@ def _exact_along_rules(fit, before, steps):
 def test_what_the_certificate_says_is_left_to_gain_is_so(cell):
     mode = Mode(*cell)
     fit = fit_of(mode)
-    weight = np.abs(fit.weight(fit.scores)).sum()
-    if weight <= 1e-9 * fit.sample.sum():  # every weight has vanished: nothing is left
-        assert fit.certificate.gradient_norm <= 1.0
+    weight, first = np.abs(fit.weight(fit.scores)).sum(), np.abs(fit.weight(np.zeros(len(fit.sign)))).sum()
+    if weight <= 0.9e-9 * first:  # every weight has vanished: nothing is left
+        assert fit.certificate.gradient_norm == fit.certificate.largest_edge == 0.0
+    if weight <= 1.1e-9 * first:
         return
+    # The last digit of a score decides so much of the weights.
+    bend = fit.sample * mode.referee.curvature(fit.sign * fit.scores) * np.abs(fit.scores)
+    digits = 1e-5 + 10 * np.finfo(float).eps * bend.sum() / weight
     if mode.features == "rules":
-        assert close(fit.certificate.largest_edge, largest_edge(fit), 1e-5)
+        assert close(fit.certificate.largest_edge, largest_edge(fit), digits)
     gradient = fit.objective.gradient(fit.theta)
     if mode.features == "rules" and mode.scheme == "classic":  # steps have costs there, coefficients have not
         gradient = gradient - 2 * fit.objective.cost * fit.theta
-    assert close(fit.certificate.gradient_norm, np.linalg.norm(gradient) / weight, 1e-5)
+    assert close(fit.certificate.gradient_norm, np.linalg.norm(gradient) / weight, digits)
 
 
 @pytest.mark.parametrize("cell", MATRIX)
@@ -146,7 +162,8 @@ def test_no_finite_minimiser_is_said_where_there_is_none_and_only_there(cell):
     assert fit.certificate.separable == ("separate the classes" in fit.certificate.statement)
     if fit.certificate.separable:
         assert fit.separated.all(), fit.certificate.statement
-    if fit.certificate.stopped == "no edge" and fit.mode.l2 == 0 and not fit.separated.any():
+    vanished = fit.certificate.surrogate <= 1e-10  # then nothing is left to lower, whatever the shares of the weights
+    if fit.certificate.stopped == "no edge" and fit.mode.l2 == 0 and not (fit.separated.any() or vanished):
         assert fit.certificate.gradient_norm <= 1e-3, fit.certificate.statement
 
 

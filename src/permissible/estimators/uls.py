@@ -66,7 +66,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
         that of a column. In the classic scheme of rules and trees each step pays for its own values; where coefficients
-        are refitted, and for columns, the penalty is on the whole coefficient. The constant is free.
+        are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. With l2=0 a side of a
+        rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
+        the rule.
     beam : int, default=2
         Columns whose best literal starts a rule.
     early_stopping : bool or "auto", default="auto"

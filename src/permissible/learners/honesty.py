@@ -5,7 +5,7 @@ see a sample of the rows, or refits are penalised, only an end above the start c
 no finite minimiser and was cut at a cap, or one term alone moves the score to where a double cannot tell the probability from
 1. *Probabilities that saturate*: a quarter of the training rows or more are given exactly 0 or 1 (all of them, where the loss
 itself ends at a finite score). A fit that *stopped early*: its time was up, or its gap is above the tolerance. A fit that is *not
-converged*: the last refit of the coefficients ended away from their optimum. The verdicts are part of the certificate; the
+converged*: the last refit of some coefficient ended away from its optimum. The verdicts are part of the certificate; the
 estimators warn of the same ones, once.
 """
 
@@ -113,7 +113,7 @@ def of_rules(
         ),
         saturating(share, ends, "set l2 > 0"),
         _out_of_time(trace),
-        _unconverged(float(trace.evidence.get("unconverged", 0.0))),
+        _unconverged(float(max(trace.evidence.get("unconverged", ()), default=0.0))),
     )
 
 
@@ -255,7 +255,7 @@ def _separated(
 
 def _endless(trace: Trace, intercept: float, effects: FloatArray, name: Callable[[int], str]) -> Doubt | None:
     """Terms along which the surrogate falls for ever although the classes are not separated."""
-    endless: Sequence[int] = trace.evidence.get("endless", ())
+    endless = trace.endless()
     if not endless or trace.stop == "separable":
         return None
     named = ", ".join("the constant" if place < 0 else name(place) for place in endless)
@@ -272,7 +272,7 @@ def _unconverged(residual: float) -> Doubt | None:
         return None
     return Doubt(
         "not converged", residual,
-        f"The last refit of the coefficients did not converge: a derivative of {residual:.2g} of its largest possible size is "
+        f"A refit of the coefficients did not converge: a derivative of {residual:.2g} of its largest possible size is "
         "left, so the surrogate is not at its minimum over these terms; set l2 > 0 or choose a smoother loss.",
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ on disk, on workers. For built-in losses in memory the compiled loop (uls_fast.p
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from permissible.types import AnyArray, BoolArray, FloatArray
 
 Watch = Callable[[int], bool]
 GRADIENT_WORK = 2e7
-"""Up to so many rows times rounds the gradient is computed at the end of a fit."""
+"""Up to so many rows times rules the gradient is computed at the end of a fit."""
 Recall = Callable[[Callable[[], Any]], Any]
 """Makes a choice, or takes it from a fit that was interrupted (distributed/journal.py)."""
 
@@ -56,7 +56,7 @@ class Fit:
     theta: FloatArray = field(default_factory=lambda: np.zeros(1))
     rounds: list[Round] = field(default_factory=list)
     endless: list[int] = field(default_factory=list)
-    unconverged: float = 0.0
+    short: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     @property
     def cost(self) -> float:
@@ -66,8 +66,8 @@ class Fit:
 
 def boost(
     rows: Rows, surrogate: Surrogate, binning: Binning, loss_name: str, options: ULSOptions, *,
-    held: Rows | None = None, scale: float = 1.0, start: Terms | None = None, first_round: int = 0,
-    watch: Watch | None = None, recall: Recall = _made,
+    held: Rows | None = None, scale: float = 1.0, start: Terms | None = None, told: Mapping[str, Any] | None = None,
+    first_round: int = 0, watch: Watch | None = None, recall: Recall = _made,
 ) -> Trace:  # fmt: skip
     """Boost rules over rows that answer the protocol of uls_rows.py.
 
@@ -81,6 +81,8 @@ def boost(
         Values of the model are this times those of the rows (uls_losses.py).
     start : Terms, optional
         A model to go on from, in the units of the rows; it stays as it is in the classic scheme.
+    told : mapping, optional
+        The evidence of the fit that `start` comes from, where it saw the same rows.
     """
     terms = start or Terms()
     fit = Fit(
@@ -91,6 +93,9 @@ def boost(
         _fit_constant(fit)
     else:
         fit.rules, fit.theta = list(terms.rules), np.array([terms.constant, *terms.coefficients])
+        fit.short = np.zeros(len(fit.theta))
+        if told and "unconverged" in told:  # its coefficients were refitted too
+            fit.endless, fit.short = [place + 1 for place in told["endless"]], np.array(told["unconverged"])
     now = fit.rows.now
     start_surrogate, start_error = now.surrogate, now.error
     start_validation = float("nan") if fit.held is None else fit.held.now.surrogate
@@ -108,8 +113,11 @@ def boost(
 
 
 def _refit_evidence(fit: Fit) -> dict[str, Any]:
-    """Positions of the rules without a finite coefficient (-1: the constant), and what the last refit left of the gradient."""
-    return {"endless": tuple(position - 1 for position in fit.endless), "unconverged": fit.unconverged}
+    """Positions of the rules without a finite coefficient (-1: the constant), and what refits left of the gradient.
+
+    Of the constant and each coefficient: how far from its minimum the last refit of it ended; 0 where that converged.
+    """
+    return {"endless": tuple(position - 1 for position in fit.endless), "unconverged": tuple(fit.short.tolist())}
 
 
 def _rounds(fit: Fit, watch: Watch | None) -> Stop:
@@ -166,7 +174,7 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
     Where coefficients are refitted both count what the penalty takes from a rule of the model.
     """
     request, rows = _request(fit), fit.rows
-    if rows.now.weight <= 0:  # separated so far that every weight has vanished: nothing is left to gain
+    if rows.faded:
         return 0.0, 0.0
     sums = np.ascontiguousarray(rows.rows.histogram((), request)[:, :1])
     total, unit = int(sums[0, 0].sum()), 1.0 / request.weight_grid
@@ -180,7 +188,7 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
         inside = literal_sums(others, sums[column, 0]) / request.weight_grid
         largest = max(largest, float(np.abs(2.0 * inside - everything).max(initial=0.0)))
     squares = everything * everything if fit.options.fit_intercept else 0.0
-    rules = list(coefficients) if coefficients else [step.rule for step in fit.rounds]
+    rules = list(coefficients or dict.fromkeys(step.rule for step in fit.rounds))
     if float(rows.facts.n_rows) * len(rules) > GRADIENT_WORK:
         squares = float("nan")
     else:
@@ -201,22 +209,22 @@ def _weights_in(rows: Rows, rules: list[Rule], request: HistogramRequest) -> lis
 
 
 def leverage(fit: Fit, grown: GrownRule) -> Leverage:
-    """Exact values of the rule; one value where a side of its own has no finite one (a pure side without l2)."""
+    """Exact values of the rule, inside and outside; without a constant one value for both."""
     rows, options, share = fit.rows, fit.options, fit.options.search_fraction
     l2 = options.l2
-    step: Leverage | None = None
     if options.fit_intercept:
         out, curved = grown.weight_all - grown.weight_in, grown.curvature_all - grown.curvature_in
         start_in = grown.weight_in / (grown.curvature_in + share * l2 + 1e-300)
-        step = rows.leverage(grown.rule, True, l2, start_in, out / (curved + share * l2 + 1e-300))
-    if step is None or step.capped:
-        guess = (2.0 * grown.weight_in - grown.weight_all) / (share * (rows.now.curvature + 2.0 * l2) + 1e-300)
-        return rows.leverage(grown.rule, False, l2, guess, -guess)
-    return replace(step, capped=False)
+        return rows.leverage(grown.rule, True, l2, start_in, out / (curved + share * l2 + 1e-300))
+    guess = (2.0 * grown.weight_in - grown.weight_all) / (share * (rows.now.curvature + 2.0 * l2) + 1e-300)
+    return rows.leverage(grown.rule, False, l2, guess, -guess)
 
 
 def _step(fit: Fit, grown: GrownRule) -> bool:
-    """The classic scheme: one coefficient (and the constant). True when no finite step exists."""
+    """The classic scheme: one coefficient (and the constant). True when the rule separates the classes.
+
+    Where only one side is pure its value is bounded by the cap, and the rounds go on: its rows have hardly any weight then.
+    """
     step: Leverage = fit.recall(lambda: leverage(fit, grown))
     rate = fit.options.learning_rate
     value_in, value_out = rate * step.value_in, rate * step.value_out
@@ -227,9 +235,12 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     fit.rules.append(grown.rule)
     fit.theta = np.append(fit.theta, 0.5 * (value_in - value_out))
     fit.theta[0] += 0.5 * (value_in + value_out)
-    now = fit.rows.now
-    _record(fit, grown, before, (now.covered, now.covered_positive), value_in, value_out, step.passes)
-    return step.capped
+    now, options = fit.rows.now, fit.options
+    unbounded = options.fit_intercept and not options.l2 > 0 and not fit.rows.surrogate.attained
+    endless = unbounded and fit.rows.pure_sides > 0
+    covered = now.covered, now.covered_positive
+    _record(fit, grown, before, covered, value_in, value_out, step.passes, endless=endless)
+    return step.capped and (not options.fit_intercept or fit.rows.pure_sides == 2)
 
 
 def _refit_step(fit: Fit, grown: GrownRule) -> bool:
@@ -241,7 +252,7 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     known = grown.rule in fit.rules
     if not known:
         fit.rules.append(grown.rule)
-        fit.theta = np.append(fit.theta, 0.0)
+        fit.theta, fit.short = np.append(fit.theta, 0.0), np.append(fit.short, 0.0)
     free = np.zeros(len(fit.theta), dtype=bool)
     free[0] = options.fit_intercept
     n_rules, number = len(fit.rules), fit.first_round + len(fit.rounds)
@@ -251,7 +262,7 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     found, covered = fit.recall(lambda: _refitted(fit, free, newest))
     fit.theta = found.theta
     fit.endless.extend(position for position in found.endless if position not in fit.endless)
-    fit.unconverged = 0.0 if found.converged else found.residual
+    fit.short[free] = 0.0 if found.converged else found.residual
     terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
     for part in (fit.rows, fit.held):
         if part is not None:
@@ -271,7 +282,7 @@ def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[floa
 
 def _record(
     fit: Fit, grown: GrownRule, weight: float, covered: tuple[float, float], value_in: float = 0.0, value_out: float = 0.0,
-    passes: int = 0, refitted: bool = False,
+    passes: int = 0, refitted: bool = False, endless: bool = False,
 ) -> None:  # fmt: skip
     edge = abs(2.0 * grown.weight_in - grown.weight_all) / fit.options.search_fraction / weight
     now, scale = fit.rows.now, fit.scale
@@ -281,6 +292,6 @@ def _record(
             float("nan") if fit.held is None else fit.held.now.surrogate, passes,
             covered[0] / fit.rows.facts.total_weight, covered[1] / covered[0] if covered[0] else math.nan,
             tuple((scale * fit.theta[1:]).tolist()) if refitted else None,
-            float(scale * fit.theta[0]) if refitted else None,
+            float(scale * fit.theta[0]) if refitted else None, endless,
         )
     )  # fmt: skip

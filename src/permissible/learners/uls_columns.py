@@ -17,6 +17,7 @@ import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_columns_start import begin, rounds_at_hand
+from permissible.learners.uls_leverage import FADED
 from permissible.learners.uls_losses import compiled
 from permissible.learners.uls_memory import PythonSurrogate
 from permissible.learners.uls_options import Stop, ULSOptions
@@ -89,7 +90,7 @@ class ColumnFit:
     path: list[FloatArray] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     endless: list[int] = field(default_factory=list)
-    unconverged: float = 0.0
+    short: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def derivatives(self, score: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Sum of b F, and per row y w and the curvature, times the sample weight."""
@@ -127,7 +128,7 @@ def boost_columns(
     scale = 1.0 if kernel is None else kernel.scale
     fit = ColumnFit(
         columns, np.where(positive, 1.0, -1.0), sample, surrogate, scale, options, np.zeros(columns.n_rows),
-        np.zeros(columns.n_features),
+        np.zeros(columns.n_features), short=np.zeros(columns.n_features),
     )  # fmt: skip
     unit = float(surrogate.at(np.zeros(1))[0, 0]) * float(sample.sum())
     start_error = float(sample @ (~positive)) / float(sample.sum())
@@ -137,7 +138,7 @@ def boost_columns(
         fit.rounds, fit.objective = rounds_at_hand(fit, start, unit)
     stop, edge, norm = _rounds(fit, unit, loss.name, watch)
     evidence = {
-        "objective": fit.objective, "features": "columns", "unconverged": fit.unconverged,
+        "objective": fit.objective, "features": "columns", "unconverged": tuple(fit.short.tolist()),
         "endless": tuple(position - columns.constant for position in fit.endless),
         "earlier": 0 if start is None else len(start.path),
     }  # fmt: skip
@@ -158,7 +159,8 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
     options, begun, total = fit.options, time.monotonic(), float(fit.sample.sum())
     cost = fit.penalty()
     stop: Stop = "rounds"
-    for number in range(options.n_rules + 1):
+    separated = False
+    for number in range(options.n_rules + 1):  # the last turn only measures what is left
         value, first, second = fit.derivatives(fit.score)
         gradient, curvature = fit.columns.products(first, second)
         gradient = gradient - cost * fit.theta
@@ -166,6 +168,9 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         edges = np.abs(gradient) / max(weight, 1e-300)
         decrease = _decreases(fit, gradient, curvature + cost)
         best = int(np.argmax(decrease))
+        if separated:
+            stop = "separable"
+            break
         if number == options.n_rules:
             break
         if not decrease[best] > options.tolerance * options.tolerance * max(value, 1e-300):
@@ -187,9 +192,9 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         fit.objective.append((after + 0.5 * float(cost @ fit.theta**2)) / unit)  # what a step is to lower
         fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
                                 float(fit.sample @ wrong) / total, name))  # fmt: skip
-        if fit.endless and not wrong.any():
-            stop = "separable"
-            break
+        separated = bool(fit.endless) and not wrong.any()
+    if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * total:  # every weight has vanished
+        return stop, 0.0, 0.0
     return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
 
 
@@ -256,4 +261,4 @@ def _refit(fit: ColumnFit, active: IntArray) -> None:
     fit.theta[active] = found.theta / reach
     fit.score = objective.rest + design @ found.theta
     fit.endless.extend(int(active[place]) for place in found.endless if int(active[place]) not in fit.endless)
-    fit.unconverged = 0.0 if found.converged else found.residual
+    fit.short[active] = 0.0 if found.converged else found.residual

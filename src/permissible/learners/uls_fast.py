@@ -107,15 +107,16 @@ def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, los
     unit, held_unit = at_zero * total, float("nan") if held is None else at_zero * held.total
     binning = examples.binned.binning
     rounds = []
-    for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes, covered, hits in found[
+    for literals, value_in, value_out, _, edge, weight, surrogate, error, validation, _, passes, *more in found[
         "rounds"
     ]:
+        covered, hits, endless = more
         rounds.append(
             Round(
                 rule=tuple(literal_of(literal, binning) for literal in literals), value_in=scale * value_in,
                 value_out=scale * value_out, edge=edge, weight=weight, surrogate=surrogate / unit,
                 train_error=error / total, loss=name, validation=validation / held_unit, passes=passes,
-                support=covered / total, positive=hits / covered if covered else math.nan,
+                support=covered / total, positive=hits / covered if covered else math.nan, endless=endless,
             )
         )  # fmt: skip
     return Trace(

@@ -80,7 +80,7 @@ def run_loop(examples: Examples, options: ULSOptions, task: Task, held: Examples
     left = max(options.n_rules - len(before.trace.rounds), 0)
     loss, trace = _run(examples, replace(options, n_rules=left), task, held)
     earlier = at_hand(before, examples, lambda name: loss if name == loss.name else losses.get(name))
-    return loss, continued(earlier, trace, examples, loss)
+    return loss, continued(earlier, trace, examples, loss, refitted=options.scheme != 1)
 
 
 def _run(examples: Examples, options: ULSOptions, task: Task, held: Examples | None) -> tuple[Loss, Trace]:
@@ -121,12 +121,15 @@ def _readable(examples: Examples, options: ULSOptions, task: Task, held: Example
             return PythonRows(part, loss, two, task.n_threads)
         return CompiledRows(part, kernel, two, task.n_threads)
 
-    start, first = None, 0
+    start, told, first = None, None, 0
     if task.start is not None:
         intercept, terms = task.start.trace.terms()
         start = Terms(intercept / scale, tuple(terms), tuple(c / scale for c in terms.values()))
         first = len(task.start.trace.rounds)
+        same = options.scheme != 1 and at_hand(task.start, examples, lambda _: loss) is task.start.trace
+        told = task.start.trace.evidence if same else None
     return boost(
         rows(examples), surrogate, examples.binned.binning, loss.name, replace(options, l2=options.l2 * scale),
-        held=None if held is None else rows(held), scale=scale, start=start, first_round=first, watch=task.watch,
+        held=None if held is None else rows(held), scale=scale, start=start, told=told, first_round=first,
+        watch=task.watch,
     )  # fmt: skip

@@ -42,6 +42,7 @@ class Proposal:
     risk: float
     passes: int
     covered: tuple[float, float]
+    endless: bool
 
 
 def boost_adaptive(
@@ -123,12 +124,14 @@ class _Candidate:
         )  # fmt: skip
         if not found["rounds"]:
             return stop_of(found["stop"])
-        literals, value_in, value_out, _, edge, weight, _, error, _, _, passes, covered, hits = found["rounds"][0]
+        literals, value_in, value_out, _, edge, weight, _, error, _, _, passes, covered, hits, endless = found[
+            "rounds"
+        ][0]
         binning, total = self.examples.binned.binning, self.examples.total
         return Proposal(
             self.loss, tuple(literal_of(literal, binning) for literal in literals), kernel.scale * value_in,
             kernel.scale * value_out, stop_of(found["stop"]) == "separable", edge, weight, error, passes,
-            (covered / total, hits / covered if covered else math.nan),
+            (covered / total, hits / covered if covered else math.nan), endless,
         )  # fmt: skip
 
 
@@ -162,7 +165,7 @@ def _round(best: Proposal, theta: FloatArray, parts: list[_Margins]) -> Round:
     validation = parts[1].state(best.loss)[0] if len(parts) > 1 else math.nan
     return Round(
         best.rule, 0.0, 0.0, best.edge, best.weight, surrogate, error, best.loss.name, validation, best.passes,
-        *best.covered, tuple(theta[1:].tolist()), float(theta[0]),
+        *best.covered, tuple(theta[1:].tolist()), float(theta[0]), best.endless,
     )  # fmt: skip
 
 

@@ -7,17 +7,21 @@ a trial step; `Root` (cpp/boosting/leverage.hpp) turns them into the next one by
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_rows import Facts, Grids, Rows, Standing, Surrogate, Terms, value_of
 
+FADED = 1e-9
+"""Weights whose sum is below this share of that at score 0 have vanished."""
 COARSE = 256.0
 """Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Real values of a standing: sum of weights, of curvatures, of b F, misclassified and covered weight; extreme states."""
+    """Real values of a standing: sums of |weight|, curvature and b F, misclassified and covered weight; extreme states."""
 
     weight: float
     curvature: float
@@ -36,7 +40,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """Values of a step inside and outside; `capped` when no finite minimiser exists; passes over the rows."""
+    """Values of a step inside and outside; `capped` when no side has a finite one within the cap; passes over the rows."""
 
     value_in: float
     value_out: float
@@ -52,6 +56,22 @@ class Field:
     surrogate: Surrogate
     facts: Facts
     now: State
+    everything: tuple[float, float] = (0.0, 0.0)
+    """Sample weight of all rows and of the positives."""
+
+    @property
+    def faded(self) -> bool:
+        """Whether every weight has vanished, beside what it was at score 0: nothing is left to gain."""
+        at_zero = float(self.surrogate.at(np.zeros(1))[0, 1])
+        return not self.now.weight > FADED * at_zero * self.facts.total_weight
+
+    @property
+    def pure_sides(self) -> int:
+        """On how many sides of the last rule all rows are of one class."""
+        total, positives = self.everything
+        inside = self.now.covered, self.now.covered_positive
+        sides = inside, (total - inside[0], positives - inside[1])
+        return sum(of > 0 and not 0 < positive < of for of, positive in sides)
 
     @staticmethod
     def start(rows: Rows, surrogate: Surrogate, terms: Terms = Terms()) -> "Field":  # noqa: B008 (a tuple of constants)
@@ -76,6 +96,7 @@ class Field:
         self.now = State.between(ends[0], ends[1])
         grids = self.grids(0.0)
         self._stand(self.rows.reset(terms, grids), grids)
+        self.everything = self.now.covered, self.now.covered_positive
         self._refine(grids)
 
     def apply(self, rule: Rule, value_in: float, value_out: float) -> None:
@@ -125,5 +146,8 @@ class Field:
             else:
                 inner.advance(f_in - f_out - 2.0 * l2 * v, -k_in - k_out - 2.0 * l2, t_out - t_in, smooth, cap)
                 outer.done = inner.done
+        if two_values and not self.surrogate.attained:
+            inner.retreat()
+            outer.retreat()
         value_out = outer.value if two_values else -inner.value
-        return Leverage(inner.value, value_out, inner.capped or outer.capped, passes)
+        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes)

@@ -168,7 +168,7 @@ class PythonRows:
         loss, margin = self.loss, self.margin
         wrong = (margin < 0) | ((margin == 0) & ~self.examples.positive)  # H = 0 predicts +1
         sums = [
-            _exact(self._terms(np.asarray(loss.weight(margin)), grids.weight)),
+            _exact(self._terms(np.abs(loss.weight(margin)), grids.weight)),
             _exact(self._terms(np.asarray(loss.curvature(margin)), grids.curvature)),
             _exact(self._terms(natural_value(loss, margin), grids.value)),
             *(

@@ -15,6 +15,7 @@ import numpy as np
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls_fast import Examples
+from permissible.learners.uls_leverage import FADED
 from permissible.learners.uls_memory import kernel_rule, natural_value
 from permissible.learners.uls_trace import Round, Trace
 from permissible.losses import Loss
@@ -23,7 +24,7 @@ from permissible.types import BoolArray, FloatArray
 CLOSE = 1e-9
 """Figures of the earlier fit that differ by less, relatively, are the same: scores are added up in another order."""
 GRADIENT_WORK = 2e7
-"""Up to so many rows times rounds the gradient over the earlier rules is computed."""
+"""Up to so many rows times rules the gradient over the earlier rules is computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,9 +75,9 @@ class _Rows:
         return value, math.fsum(self.weighted(wrong)) / self.examples.total
 
     def pulls(self, score: FloatArray, loss: Loss) -> tuple[FloatArray, float]:
-        """The signed weight y w of each row, and the sum of the weights."""
+        """The signed weight y w of each row, and the sum of the sizes of the weights."""
         weight = self.weighted(np.asarray(loss.weight(self.sign * score), dtype=np.float64))
-        return self.sign * weight, math.fsum(weight)
+        return self.sign * weight, math.fsum(np.abs(weight))
 
 
 def at_hand(start: Start, examples: Examples, loss_of: Callable[[str], Loss]) -> Trace:
@@ -96,6 +97,7 @@ def at_hand(start: Start, examples: Examples, loss_of: Callable[[str], Loss]) ->
 
 def _measured(trace: Trace, rows: _Rows, loss_of: Callable[[str], Loss]) -> Trace:
     total, rounds = rows.examples.total, list[Round]()
+    positives = math.fsum(rows.weighted(rows.examples.positive.astype(np.float64)))
     order: dict[Rule, float] = {}
     score = np.full(len(rows.examples.positive), trace.constant)
     for step in trace.rounds:
@@ -114,6 +116,7 @@ def _measured(trace: Trace, rows: _Rows, loss_of: Callable[[str], Loss]) -> Trac
         surrogate, error = rows.stand(score, loss)
         inside = rows.weighted(mask.astype(np.float64))
         covered, hits = math.fsum(inside), math.fsum(inside[rows.examples.positive])
+        sides = (covered, hits), (total - covered, positives - hits)
         rounds.append(
             replace(
                 step,
@@ -124,6 +127,7 @@ def _measured(trace: Trace, rows: _Rows, loss_of: Callable[[str], Loss]) -> Trac
                 support=covered / total,
                 positive=hits / covered if covered else math.nan,
                 validation=math.nan,
+                endless=step.endless and any(not 0 < positive < side for side, positive in sides),
             )
         )
     if not rounds:
@@ -138,8 +142,8 @@ def _measured(trace: Trace, rows: _Rows, loss_of: Callable[[str], Loss]) -> Trac
     )
 
 
-def continued(before: Trace, after: Trace, examples: Examples, loss: Loss) -> Trace:
-    """A trace followed by its continuation on the rows at hand."""
+def continued(before: Trace, after: Trace, examples: Examples, loss: Loss, refitted: bool) -> Trace:
+    """A trace followed by its continuation on the rows at hand; `refitted`: its gradient is over all rules."""
     trace = replace(
         after,
         constant=before.constant,
@@ -153,7 +157,10 @@ def continued(before: Trace, after: Trace, examples: Examples, loss: Loss) -> Tr
             start_error=before.start_error,
             start_validation=before.start_validation,
         )
-    return replace(trace, gradient_norm=_gradient_norm(trace, [step.rule for step in before.rounds], examples, loss))
+    if refitted:
+        return trace
+    earlier = {step.rule for step in before.rounds} - {step.rule for step in after.rounds}
+    return replace(trace, gradient_norm=_gradient_norm(trace, earlier, examples, loss))
 
 
 def _shrunk(before: Trace, after: Trace) -> dict[str, Any]:
@@ -163,15 +170,16 @@ def _shrunk(before: Trace, after: Trace) -> dict[str, Any]:
     return {"shrunk": [*earlier, *after.evidence["shrunk"]]}
 
 
-def _gradient_norm(trace: Trace, earlier: list[Rule], examples: Examples, loss: Loss) -> float:
+def _gradient_norm(trace: Trace, earlier: set[Rule], examples: Examples, loss: Loss) -> float:
     """The norm of the gradient over all rules: that of the continuation, and the part of the earlier rules."""
     if math.isnan(trace.gradient_norm) or not earlier:
         return trace.gradient_norm
-    if float(len(examples.positive)) * len(trace.rounds) > GRADIENT_WORK:
+    intercept, terms = trace.terms()
+    if float(len(examples.positive)) * len(terms) > GRADIENT_WORK:
         return math.nan
     rows = _Rows.of(examples)
-    pull, weight = rows.pulls(rows.score(*trace.terms()), loss)
-    if weight <= 0:
+    pull, weight = rows.pulls(rows.score(intercept, terms), loss)
+    if not weight > FADED * abs(float(np.asarray(loss.weight(np.zeros(1)))[0])) * examples.total:
         return 0.0
-    sums = {rule: math.fsum(np.where(rows.covers(rule), pull, -pull)) / weight for rule in earlier}
-    return math.hypot(trace.gradient_norm, *(sums[rule] for rule in earlier))
+    sums = (math.fsum(np.where(rows.covers(rule), pull, -pull)) / weight for rule in terms if rule in earlier)
+    return math.hypot(trace.gradient_norm, *sums)

@@ -20,7 +20,7 @@ class Round:
     `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
     `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the
     share of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
-    and then `intercept` with it.
+    and then `intercept` with it. `endless`: a side of the rule had no finite value, all its rows being of one class.
     """
 
     rule: Rule
@@ -37,6 +37,7 @@ class Round:
     positive: float = float("nan")
     refit: tuple[float, ...] | None = None
     intercept: float | None = None
+    endless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,12 @@ class Trace:
                 intercept += 0.5 * (step.value_in + step.value_out)
                 coefficients[step.rule] = before + 0.5 * (step.value_in - step.value_out)
         return intercept, coefficients
+
+    def endless(self) -> list[int]:
+        """Positions of the rules along which the surrogate falls for ever (-1: the constant)."""
+        places = {rule: place for place, rule in enumerate(dict.fromkeys(step.rule for step in self.rounds))}
+        told: tuple[int, ...] = self.evidence.get("endless", ())
+        return list(dict.fromkeys([*told, *(places[step.rule] for step in self.rounds if step.endless)]))
 
     def coverage(self) -> dict[Rule, tuple[float, float]]:
         """Support and share of positives of each rule."""

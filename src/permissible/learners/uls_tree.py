@@ -185,11 +185,11 @@ def _rounds(
 ) -> list[Round]:
     """One round for each leaf, that of the largest decrease first; the scores are moved."""
     n, total = tree.n_nodes, train.examples.total
-    sums = [train.by_leaf(leaf, terms, n) for terms in (train.losses(), train.wrong(), train.weight())]
+    sums = [train.by_leaf(leaf, terms, n) for terms in (train.losses(), train.wrong(), np.abs(train.weight()))]
     edges = np.abs(train.by_leaf(leaf, train.sign * train.weight(), n))
     before = train.score.copy()
     train.score = before + step[leaf]
-    after = [train.by_leaf(leaf, terms, n) for terms in (train.losses(), train.wrong(), train.weight())]
+    after = [train.by_leaf(leaf, terms, n) for terms in (train.losses(), train.wrong(), np.abs(train.weight()))]
     held_leaf, held_sums = None, (np.zeros(n), np.zeros(n))
     if held is not None:
         held_leaf = descend(tree, held.examples.binned)
