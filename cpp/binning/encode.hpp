@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "binning/columns.hpp"
+#include "common/columns.hpp"
 
 namespace permissible::binning {
 

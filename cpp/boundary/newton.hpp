@@ -10,8 +10,8 @@
 
 #include "boundary/blocks.hpp"
 #include "boundary/cholesky.hpp"
-#include "boundary/interrupt.hpp"
 #include "boundary/segments.hpp"
+#include "common/interrupt.hpp"
 
 namespace permissible::boundary {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "common/exponential.hpp"
+#include "common/elementary.hpp"
 #include "common/parallel.hpp"
 #include "mcboost/state.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "mcboost/losses.hpp"
+#include "losses/multiclass.hpp"
 
 namespace permissible::mcboost {
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <limits>
 
-#include "common/exponential.hpp"
+#include "common/eights.hpp"
+#include "common/elementary.hpp"
 #include "common/parallel.hpp"
-#include "mcboost/eights.hpp"
 
 namespace permissible::mcboost {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/exponential.hpp"
+#include "common/elementary.hpp"
 #include "common/parallel.hpp"
 #include "mcboost/state.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "common/exponential.hpp"
+#include "common/elementary.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::mcboost {

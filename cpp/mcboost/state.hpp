@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "common/accumulator.hpp"
-#include "common/large.hpp"
+#include "common/large_pages.hpp"
+#include "losses/multiclass.hpp"
 #include "mcboost/line_search.hpp"
-#include "mcboost/losses.hpp"
 #include "mcboost/passes.hpp"
 
 namespace permissible::mcboost {

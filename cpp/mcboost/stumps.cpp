@@ -8,7 +8,7 @@
 
 #include "common/exact_sum.hpp"
 #include "common/parallel.hpp"
-#include "mcboost/packed.hpp"
+#include "histogram/packed_classes.hpp"
 #include "mcboost/splits.hpp"
 
 namespace permissible::mcboost {

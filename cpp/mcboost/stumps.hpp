@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "mcboost/bundles.hpp"
+#include "histogram/bundles.hpp"
 #include "mcboost/state.hpp"
 #include "mcboost/trees.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trees/impurity.hpp"
+#include "losses/impurity.hpp"
 
 namespace permissible::trees {
 

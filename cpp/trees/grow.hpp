@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "trees/histogram.hpp"
-#include "trees/impurity.hpp"
-#include "trees/weigh.hpp"
+#include "histogram/by_class.hpp"
+#include "losses/impurity.hpp"
+#include "trees/find_split.hpp"
 
 namespace permissible::trees {
 

@@ -1,0 +1,249 @@
+// Bindings of the kernels that keep no rows: histograms of given weights, masks, the search, scores, losses.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "bind/rules.hpp"
+#include "common/arrays.hpp"
+#include "histogram/packed.hpp"
+#include "losses/passes.hpp"
+#include "losses/table.hpp"
+#include "predict/rules.hpp"
+#include "rules/grow.hpp"
+#include "rules/leverage.hpp"
+#include "rules/patterns.hpp"
+
+namespace permissible::boosting {
+
+using nb::literals::operator""_a;
+
+namespace {
+
+nb::list bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums, bool two_values, double l2,
+                             double weight_unit, double curvature_unit, int64_t total_weight, int64_t total_curvature,
+                             bool oriented, const std::vector<int>& used, double share) {
+    const auto layouts = layouts_of(layout);
+    if (sums.shape(0) != layouts.size() || sums.shape(1) != (two_values ? 2u : 1u) || sums.shape(2) != 256) {
+        throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
+    }
+    const Criterion criterion{two_values, l2, weight_unit, curvature_unit, total_weight, total_curvature, share};
+    nb::list out;
+    for (const Candidate& found : best_literals(layouts, sums.data(), criterion, oriented, used)) {
+        if (found.decrease < 0.0) continue;
+        out.append(nb::make_tuple(found.decrease, found.weight_in, found.curvature_in, literal_tuple(found)));
+    }
+    return out;
+}
+
+/// The histogram of weights that were computed elsewhere (a user's own loss).
+nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std::size_t n_columns,
+                                                const In1<float>& signed_weight, std::optional<In1<float>> curvature,
+                                                std::optional<In1<float>> multiplicity,
+                                                std::optional<In1<uint8_t>> mask, double weight_grid,
+                                                double curvature_grid, double share, uint64_t seed, uint64_t first_row,
+                                                int n_threads) {
+    const std::size_t n_rows = blocks.shape(1), n_sums = curvature ? 2 : 1;
+    const auto right = [n_rows](const auto& array) { return !array || array->shape(0) == n_rows; };
+    if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8 || signed_weight.shape(0) != n_rows ||
+        !right(curvature) || !right(multiplicity) || !right(mask)) {
+        throw std::invalid_argument("blocks, weights and mask must speak of the same rows and columns");
+    }
+    const CodeBlocks codes{blocks.data(), n_rows, n_columns};
+    ArrayWeights weights;
+    weights.signed_weight = signed_weight.data();
+    weights.curvature = curvature ? curvature->data() : nullptr;
+    weights.copies = multiplicity ? multiplicity->data() : nullptr;
+    weights.weight_grid = weight_grid;
+    weights.curvature_grid = curvature_grid;
+    const RowChoice choice{mask ? mask->data() : nullptr, 1, share, seed, first_row};
+    auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
+    {
+        nb::gil_scoped_release free;
+        histogram(codes, weights, choice, chunk_ends(n_rows, weights.copies), n_threads, sums.get());
+    }
+    return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
+}
+
+nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size_t n_columns, const Columns& columns,
+                                           const Members& members) {
+    if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
+        throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
+    }
+    const std::size_t n_rows = blocks.shape(1);
+    auto out = std::make_unique<uint8_t[]>(n_rows);
+    mask_rows({blocks.data(), n_rows, n_columns}, rule_of(columns, members, n_columns), 0, n_rows, out.get());
+    return to_numpy(std::move(out), {n_rows});
+}
+
+void check_patterns(const In2<uint8_t>& bits, const In1<double>& derivatives) {
+    if (derivatives.shape(0) != bits.shape(0)) throw std::invalid_argument("one derivative per pattern is needed");
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_gradient(const In2<uint8_t>& bits, const In1<double>& first) {
+    check_patterns(bits, first);
+    const std::size_t n = bits.shape(1) + 1;
+    auto gradient = std::make_unique<double[]>(n);
+    {
+        nb::gil_scoped_release free;
+        pattern_gradient(bits.data(), bits.shape(0), n - 1, first.data(), gradient.get());
+    }
+    return to_numpy(std::move(gradient), {n});
+}
+
+nb::ndarray<nb::numpy, double> bound_pattern_hessian(const In2<uint8_t>& bits, const In1<double>& second) {
+    check_patterns(bits, second);
+    const std::size_t n = bits.shape(1) + 1;
+    auto hessian = std::make_unique<double[]>(n * n);
+    {
+        nb::gil_scoped_release free;
+        pattern_hessian(bits.data(), bits.shape(0), n - 1, second.data(), hessian.get());
+    }
+    return to_numpy(std::move(hessian), {n, n});
+}
+
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+ColumnView view_of(const AnyColumn& column, std::size_t n_rows) {
+    if (column.shape(0) != n_rows) throw std::invalid_argument("columns must have one value per row");
+    ColumnView view;
+    view.data = column.data();
+    view.stride = column.stride(0) * static_cast<std::ptrdiff_t>(column.itemsize());
+    if (column.dtype() == nb::dtype<double>()) {
+        view.kind = ColumnView::Kind::float64;
+    } else if (column.dtype() == nb::dtype<float>()) {
+        view.kind = ColumnView::Kind::float32;
+    } else if (column.dtype() == nb::dtype<int32_t>()) {
+        view.kind = ColumnView::Kind::category;
+    } else {
+        throw std::invalid_argument("columns must be float64, float32 or int32");
+    }
+    return view;
+}
+
+/// `literals` are tuples (column, test, threshold, missing, members or None), `rules` lists of positions among them.
+nb::ndarray<nb::numpy, double> bound_score(
+    const std::vector<AnyColumn>& columns,
+    const std::vector<std::tuple<int, int, double, bool, std::optional<In1<uint8_t>>>>& literals,
+    const std::vector<std::vector<int>>& rules, const In1<double>& coefficients, double intercept, std::size_t n_rows,
+    int n_threads) {
+    if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
+    std::vector<ColumnView> views;
+    for (const AnyColumn& column : columns) views.push_back(view_of(column, n_rows));
+    RuleSet set;
+    set.intercept = intercept;
+    set.rules = rules;
+    for (const auto& [column, test, threshold, missing, members] : literals) {
+        if (column < 0 || static_cast<std::size_t>(column) >= views.size() || test < 0 || test > 4) {
+            throw std::invalid_argument("a literal names no column or no test");
+        }
+        const bool category = views[static_cast<std::size_t>(column)].kind == ColumnView::Kind::category;
+        if (category != members.has_value() || category != (test == 4)) {
+            throw std::invalid_argument("a literal does not fit its column");
+        }
+        set.literals.push_back(
+            {column, static_cast<ValueTest>(test), missing, threshold, members ? members->data() : nullptr});
+    }
+    for (const auto& rule : set.rules) {
+        for (const int k : rule) {
+            if (k < 0 || static_cast<std::size_t>(k) >= set.literals.size()) {
+                throw std::invalid_argument("a rule names no literal");
+            }
+        }
+    }
+    set.fill_sums(coefficients.data());
+    std::unique_ptr<double[]> score(new double[n_rows]);
+    {
+        nb::gil_scoped_release free;
+        score_rows(views, set, n_rows, n_threads, score.get());
+    }
+    return to_numpy(std::move(score), {n_rows});
+}
+
+/// A built-in loss by name, for the coordinator of a readable loop and for the tests.
+class LossFunction {
+  public:
+    LossFunction(const std::string& name, double parameter, std::shared_ptr<const LossTable> table)
+        : passes_(make_passes({name, parameter, std::move(table)})) {
+        if (!passes_) throw std::invalid_argument("no compiled loss of this name");
+    }
+    std::tuple<double, double, double> bounds(double low, double high, double reach) const {
+        const Bounds found = passes_->bounds(low, high, reach);
+        return {found.weight, found.curvature, found.value};
+    }
+    nb::ndarray<nb::numpy, double> at(const In1<double>& margin) const {
+        const std::size_t n = margin.shape(0);
+        auto out = std::make_unique<double[]>(4 * n);
+        for (std::size_t i = 0; i < n; ++i) {
+            out[4 * i] = passes_->value_of(margin.data()[i]);
+            passes_->derivatives_of(margin.data()[i], out.get() + 4 * i + 1);
+        }
+        return to_numpy(std::move(out), {n, std::size_t{4}});
+    }
+    const LossPasses& passes() const { return *passes_; }
+
+  private:
+    std::unique_ptr<LossPasses> passes_;
+};
+
+}  // namespace
+
+void bind_kernels(nb::module_& area) {
+    nb::class_<Root>(area, "Root")
+        .def(nb::init<>())
+        .def("advance", &Root::advance, "f"_a, "first"_a, "second"_a, "smooth"_a, "cap"_a)
+        .def_rw("value", &Root::value)
+        .def_rw("done", &Root::done)
+        .def_ro("capped", &Root::capped)
+        .def("retreat", &Root::retreat)
+        .def_ro("passes", &Root::passes);
+    nb::class_<LossTable>(area, "LossTable")
+        .def(
+            "__init__",
+            [](LossTable* self, const In1<double>& breaks, const In2<double>& weight, const In1<double>& value,
+               double unit, double largest_curvature) {
+                const std::size_t n = value.shape(0);
+                if (breaks.shape(0) != n + 1 || weight.shape(0) != n || weight.shape(1) != LossTable::kDegree + 1) {
+                    throw std::invalid_argument("`breaks`, `weight` and `value` of a table disagree");
+                }
+                new (self) LossTable(breaks.data(), weight.data(), value.data(), n, unit, largest_curvature);
+            },
+            "breaks"_a.noconvert(), "weight"_a.noconvert(), "value"_a.noconvert(), "unit"_a, "largest_curvature"_a);
+    nb::class_<LossFunction>(area, "LossFunction")
+        .def(nb::init<const std::string&, double, std::shared_ptr<const LossTable>>(), "name"_a, "parameter"_a = 0.0,
+             "table"_a = nb::none())
+        .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
+        .def("at", &LossFunction::at, "margin"_a.noconvert())
+        .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
+        .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
+        .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })
+        .def_prop_ro("attained", [](const LossFunction& self) { return self.passes().attained(); });
+    area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
+             "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
+             "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
+    area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "columns"_a.noconvert(),
+             "members"_a.noconvert());
+    area.def("pattern_gradient", &bound_pattern_gradient, "bits"_a.noconvert(), "first"_a.noconvert());
+    area.def("pattern_hessian", &bound_pattern_hessian, "bits"_a.noconvert(), "second"_a.noconvert());
+    area.def("score_rules", &bound_score, "columns"_a, "literals"_a, "rules"_a, "coefficients"_a.noconvert(),
+             "intercept"_a, "n_rows"_a, "n_threads"_a = 1);
+    area.def("pass_grid", &pass_grid, "largest"_a);
+    area.def(
+        "histogram_grids",
+        [](double weight_bound, double curvature_bound, double total_units, bool two_sums) {
+            const HistogramGrids grids = histogram_grids(weight_bound, curvature_bound, total_units, two_sums);
+            return std::make_tuple(grids.weight, grids.curvature);
+        },
+        "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
+    area.def("best_literals", &bound_best_literals, "layout"_a.noconvert(), "sums"_a.noconvert(), "two_values"_a,
+             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a, "used"_a,
+             "share"_a = 1.0);
+    area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,285 @@
+// The histogram kernels: quantise a chunk of rows, add it block by block, unpack.
+#include "histogram/packed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "common/avx512.hpp"
+#include "common/parallel.hpp"
+
+namespace permissible::boosting {
+
+namespace {
+
+constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds a double to an integer in its low bits
+
+inline int64_t rounded(double value) {
+    const double shifted = value + kMagic;
+    int64_t bits, zero;
+    std::memcpy(&bits, &shifted, 8);
+    std::memcpy(&zero, &kMagic, 8);
+    return bits - zero;
+}
+
+PERMISSIBLE_CLONES
+void pack_single(const float* weight, std::size_t n, double grid, int64_t* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = rounded(static_cast<double>(weight[i]) * grid);
+}
+
+PERMISSIBLE_CLONES
+void pack_pair(const float* weight, const float* curvature, std::size_t n, double weight_grid, double curvature_grid,
+               int64_t* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const int64_t w = rounded(static_cast<double>(weight[i]) * weight_grid);
+        const int64_t k = rounded(static_cast<double>(curvature[i]) * curvature_grid);
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(w) << 32) + k;
+    }
+}
+
+/// A code is loaded by itself: to shift it out of a word takes what a second thread of the core would use.
+template <int Lanes>
+inline void add_row(const uint64_t* row, int64_t value, int64_t* cells) {
+    const auto* codes = reinterpret_cast<const uint8_t*>(row);
+#pragma GCC unroll 8
+    for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
+}
+
+template <int Lanes>
+void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_t* cells) {
+    for (std::size_t i = 0; i < n; ++i) add_row<Lanes>(rows + i, values[i], cells);
+}
+
+template <int Lanes>
+void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n, int64_t* cells) {
+    constexpr std::size_t ahead = 48;
+    for (std::size_t i = 0; i < n; ++i) {
+        __builtin_prefetch(rows + chosen[i + ahead < n ? i + ahead : i]);  // the next ones are not always neighbours
+        add_row<Lanes>(rows + chosen[i], values[i], cells);
+    }
+}
+
+/// The rows of a run whose mask is as wanted, and their values, moved together; returns how many.
+std::size_t compress_plain(const uint8_t* mask, uint8_t wanted, std::size_t begin, const int64_t* packed, std::size_t n,
+                           int64_t* values, uint32_t* chosen) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        chosen[count] = static_cast<uint32_t>(begin + i);
+        values[count] = packed[i];
+        count += mask[i] == wanted;
+    }
+    return count;
+}
+
+#ifdef PERMISSIBLE_AVX512
+PERMISSIBLE_AVX512 std::size_t compress_wide(const uint8_t* mask, uint8_t wanted, std::size_t begin,
+                                             const int64_t* packed, std::size_t n, int64_t* values, uint32_t* chosen) {
+    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
+    const __m256i step = _mm256_set1_epi32(8);
+    __m256i row =
+        _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(begin)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    std::size_t count = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(mask + i));
+        const auto kept = static_cast<__mmask8>(_mm_cmpeq_epi8_mask(bytes, want));
+        _mm512_storeu_si512(values + count, _mm512_maskz_compress_epi64(kept, _mm512_loadu_si512(packed + i)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(chosen + count), _mm256_maskz_compress_epi32(kept, row));
+        count += static_cast<std::size_t>(__builtin_popcount(kept));
+        row = _mm256_add_epi32(row, step);
+    }
+    return count + compress_plain(mask + i, wanted, begin + i, packed + i, n - i, values + count, chosen + count);
+}
+#else
+constexpr auto compress_wide = compress_plain;
+#endif
+
+using AddRows = void (*)(const uint64_t*, const int64_t*, std::size_t, int64_t*);
+using AddChosen = void (*)(const uint64_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
+constexpr AddRows kAddRows[] = {nullptr,     add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>,
+                                add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
+constexpr AddChosen kAddChosen[] = {nullptr,       add_chosen<1>, add_chosen<2>, add_chosen<3>, add_chosen<4>,
+                                    add_chosen<5>, add_chosen<6>, add_chosen<7>, add_chosen<8>};
+
+PERMISSIBLE_CLONES
+void unpack_single(const int64_t* cells, int lanes, int64_t* sums) {
+    for (int cell = 0; cell < lanes * 256; ++cell) sums[cell] += cells[cell];
+}
+
+PERMISSIBLE_CLONES
+void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        int64_t* weight = sums + lane * 512;
+        int64_t* curvature = weight + 256;
+        for (int code = 0; code < 256; ++code) {
+            const int64_t cell = cells[lane * 256 + code];
+            const int64_t low = cell & 0xffffffffLL;
+            curvature[code] += low;
+            weight[code] += (cell - low) >> 32;
+        }
+    }
+}
+
+/// What one thread needs: the rows that wait to be added, their packed values, and the cells of one block.
+class Adder {
+  public:
+    Adder(const CodeBlocks& codes, const WeightSource& weights, int64_t* sums)
+        : codes_(codes), weights_(weights), sums_(sums), pair_(weights.pair()) {}
+
+    /// Rows [begin, end), one chunk.
+    void add_all(std::size_t begin, std::size_t end) {
+        const std::size_t n = end - begin;
+        weights_.pack(begin, n, values_.get());
+        for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
+            const int lanes = codes_.lanes(block);
+            clear(lanes);
+            kAddRows[lanes](codes_.block(block) + begin, values_.get(), n, cells_.get());
+            unpack(block, lanes);
+        }
+    }
+
+    /// The chosen rows of [begin, end), run by run; they wait until a chunk is full.
+    void add_chosen_of(const RowChoice& choice, std::size_t begin, std::size_t end) {
+        if (!choice.sample.whole()) {
+            choice.sample.over(begin, end, [&](std::size_t from, std::size_t to) { add_run(choice, from, to); });
+            return;
+        }
+        for (std::size_t row = begin; row < end; row += kRunRows) add_run(choice, row, std::min(end, row + kRunRows));
+    }
+
+    void flush() {
+        if (count_ == 0) return;
+        for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
+            const int lanes = codes_.lanes(block);
+            clear(lanes);
+            kAddChosen[lanes](codes_.block(block), values_.get(), chosen_.get(), count_, cells_.get());
+            unpack(block, lanes);
+        }
+        count_ = 0;
+        units_ = 0.0;
+    }
+
+  private:
+    /// A run that copies make too heavy for one chunk is cut; else the whole run fits after a flush at most.
+    void add_run(const RowChoice& choice, std::size_t begin, std::size_t end) {
+        const float* copies = weights_.multiplicity();
+        double units = static_cast<double>(end - begin);
+        if (copies != nullptr) {
+            units = 0.0;
+            for (std::size_t i = begin; i < end; ++i) units += copies[i];
+            if (units > static_cast<double>(kChunkUnits) && end - begin > 1) {
+                const std::size_t middle = begin + (end - begin) / 2;
+                add_run(choice, begin, middle);
+                add_run(choice, middle, end);
+                return;
+            }
+        }
+        if (count_ + (end - begin) > kChunkUnits || units_ + units > static_cast<double>(kChunkUnits)) flush();
+        units_ += units;
+        const std::size_t n = end - begin;
+        if (choice.mask == nullptr) {
+            weights_.pack(begin, n, values_.get() + count_);
+            for (std::size_t i = 0; i < n; ++i) chosen_[count_ + i] = static_cast<uint32_t>(begin + i);
+            count_ += n;
+            return;
+        }
+        weights_.pack(begin, n, run_.get());
+        static const auto compress = has_avx512() ? compress_wide : compress_plain;
+        count_ += compress(choice.mask + begin, choice.wanted, begin, run_.get(), n, values_.get() + count_,
+                           chosen_.get() + count_);
+    }
+
+    void clear(int lanes) { std::fill(cells_.get(), cells_.get() + lanes * 256, int64_t{0}); }
+    void unpack(std::size_t block, int lanes) {
+        int64_t* target = sums_ + block * 8 * 256 * (pair_ ? 2 : 1);
+        (pair_ ? unpack_pair : unpack_single)(cells_.get(), lanes, target);
+    }
+
+    const CodeBlocks& codes_;
+    const WeightSource& weights_;
+    int64_t* sums_;
+    bool pair_;
+    std::size_t count_ = 0;
+    double units_ = 0.0;
+    std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 8]};
+    std::unique_ptr<int64_t[]> run_{new int64_t[kRunRows]};
+    std::unique_ptr<uint32_t[]> chosen_{new uint32_t[kChunkUnits + 8]};
+    std::unique_ptr<int64_t[]> cells_{new int64_t[8 * 256]};
+};
+
+}  // namespace
+
+/// Both sums of a packed row scale with its copies, so the packed integer does too.
+PERMISSIBLE_CLONES
+void repeat_packed(const float* copies, std::size_t n, int64_t* values) {
+    for (std::size_t i = 0; i < n; ++i) values[i] *= static_cast<int64_t>(copies[i]);
+}
+
+bool run_taken(uint64_t run, uint64_t seed, double share) {
+    uint64_t mixed = (run + 1) * 0x9E3779B97F4A7C15ULL ^ (seed + 1) * 0xD1B54A32D192ED03ULL;  // splitmix64
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
+    mixed ^= mixed >> 31;
+    return static_cast<double>(mixed >> 11) * 0x1.0p-53 < share;
+}
+
+std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity) {
+    std::vector<std::size_t> ends;
+    std::size_t count = 0;
+    double units = 0.0;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        units += multiplicity != nullptr ? multiplicity[row] : 1.0;
+        ++count;
+        if (count == kChunkUnits || units >= static_cast<double>(kChunkUnits)) {
+            ends.push_back(row + 1);
+            count = 0;
+            units = 0.0;
+        }
+    }
+    if (count > 0) ends.push_back(n_rows);
+    return ends;
+}
+
+void ArrayWeights::pack(std::size_t begin, std::size_t n, int64_t* out) const {
+    if (pair()) {
+        pack_pair(signed_weight + begin, curvature + begin, n, weight_grid, curvature_grid, out);
+    } else {
+        pack_single(signed_weight + begin, n, weight_grid, out);
+    }
+    if (copies != nullptr) repeat_packed(copies + begin, n, out);
+}
+
+void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
+               const std::vector<std::size_t>& ends, int n_threads, int64_t* sums) {
+    const std::size_t n_chunks = ends.size();
+    const std::size_t width = codes.n_columns * 256 * (weights.pair() ? 2 : 1);
+    const int threads = std::min<int>(resolve_threads(n_threads, codes.n_rows * codes.n_columns),
+                                      static_cast<int>(std::max<std::size_t>(n_chunks, 1)));
+    const bool all = choice.mask == nullptr && choice.sample.whole();
+    const auto add = [&](Adder& adder, std::size_t chunk) {
+        const std::size_t begin = chunk == 0 ? 0 : ends[chunk - 1];
+        if (all) {
+            adder.add_all(begin, ends[chunk]);
+        } else {
+            adder.add_chosen_of(choice, begin, ends[chunk]);
+        }
+    };
+    if (threads == 1) {
+        Adder adder(codes, weights, sums);
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) add(adder, chunk);
+        adder.flush();
+        return;
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        std::vector<int64_t> own(width, 0);
+        Adder adder(codes, weights, own.data());
+#pragma omp for schedule(static)
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) add(adder, chunk);
+        adder.flush();
+#pragma omp critical
+        for (std::size_t cell = 0; cell < width; ++cell) sums[cell] += own[cell];
+    }
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,244 @@
+// The inner loops of the passes, over V rows at a time: measure, apply, pack. The law: a run handles whole registers
+// and says where it stopped; what is left is a run of single rows, with the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "common/lanes.hpp"
+#include "losses/margin.hpp"
+#include "losses/passes.hpp"
+
+namespace permissible::boosting {
+
+/// The factors of the four kinds of rows: covered or not, positive or not (a step v moves the margin by y v).
+struct Factors {
+    double in_positive, in_negative, out_positive, out_negative;
+
+    template <class Loss>
+    Factors(const Loss& loss, const Step& step)
+        : in_positive(loss.factor(step.value_in)),
+          in_negative(loss.factor(-step.value_in)),
+          out_positive(loss.factor(step.value_out)),
+          out_negative(loss.factor(-step.value_out)) {}
+};
+
+/// The factors spread over lanes once, before a loop.
+template <class V>
+struct FactorLanes {
+    V in_positive, in_negative, out_positive, out_negative;
+
+    explicit PERMISSIBLE_INLINE FactorLanes(const Factors& from)
+        : in_positive(Lanes<V>::all(from.in_positive)),
+          in_negative(Lanes<V>::all(from.in_negative)),
+          out_positive(Lanes<V>::all(from.out_positive)),
+          out_negative(Lanes<V>::all(from.out_negative)) {}
+    template <class Flags>
+    PERMISSIBLE_INLINE V of(Flags in, Flags positive) const {
+        return select(in, select(positive, in_positive, in_negative), select(positive, out_positive, out_negative));
+    }
+};
+
+/// The integer sums of a run of rows; every field is added to.
+struct MeasureSums {
+    int64_t all[3] = {0, 0, 0};
+    int64_t covered[3] = {0, 0, 0};
+};
+
+struct ApplySums {
+    int64_t weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+};
+
+/// A sum of lifted integers without the lift.
+PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
+    return static_cast<int64_t>(static_cast<uint64_t>(sum) - count * static_cast<uint64_t>(kMagicBits));
+}
+
+/// The sample weights of V rows: real ones multiply a number before it is rounded, copies the integer that it becomes.
+template <class V, WeightMode Mode>
+struct Samples {
+    using Ints = typename Lanes<V>::Ints;
+    V real = Lanes<V>::all(1.0);
+    Ints copies{};
+
+    PERMISSIBLE_INLINE Samples(const Examples& examples, std::size_t row) {
+        if constexpr (Mode == WeightMode::real) real = Lanes<V>::load(examples.real_weight + row);
+        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::whole(examples.multiplicity + row);
+    }
+    /// The integer of a number, lifted unless it has copies.
+    PERMISSIBLE_INLINE Ints term(V number) const {
+        if constexpr (Mode == WeightMode::whole) return rounded(number) * copies;
+        return lifted(number);
+    }
+    static PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
+        return Mode == WeightMode::whole ? sum : boosting::lowered(sum, count);
+    }
+};
+
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                           const Factors& factors, const Grids& grids, std::size_t begin,
+                                           std::size_t end, MeasureSums& sums) {
+    using L = Lanes<V>;
+    using Ints = typename L::Ints;
+    using Flags = typename L::Flags;
+    typename L::Count rows_in{};
+    Ints all[3] = {}, covered[3] = {};
+    const FactorLanes<V> spread(factors);
+    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
+    std::size_t i = begin;
+    for (; i + L::count <= end; i += L::count) {
+        const Flags in = L::flags(mask + i), positive = L::flags(examples.positive + i);
+        const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
+        const Derivatives<V> d = loss.at(state);
+        const Samples<V, Mode> samples(examples, i);
+        const V sign = select(positive, samples.real, -samples.real);
+        const Ints terms[3] = {samples.term(sign * d.weight * weight_grid),
+                               samples.term(samples.real * d.curvature * curvature_grid),
+                               samples.term(sign * d.slope * curvature_grid)};
+        rows_in = counted(rows_in, in);
+        for (int s = 0; s < 3; ++s) {
+            all[s] = wrapped(all[s], terms[s]);
+            covered[s] = wrapped(covered[s], kept(in, terms[s]));
+        }
+    }
+    const uint64_t rows = i - begin;
+    for (int s = 0; s < 3; ++s) {
+        sums.all[s] += Samples<V, Mode>::lowered(total(all[s]), rows);
+        sums.covered[s] += Samples<V, Mode>::lowered(total(covered[s]), static_cast<uint64_t>(total(rows_in)));
+    }
+    return i;
+}
+
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                         const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                         ApplySums& sums) {
+    using L = Lanes<V>;
+    using Ints = typename L::Ints;
+    using Flags = typename L::Flags;
+    Ints weight{}, curvature{}, value{};
+    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, hits{};
+    V low = L::all(sums.low), high = L::all(sums.high);
+    const V zero_state = L::all(Loss::state_of(0.0));
+    const V value_grid = L::all(grids.value);
+    double* const states = examples.state;
+    const uint8_t* const labels = examples.positive;
+    const FactorLanes<V> spread(factors);
+    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
+    std::size_t i = begin;
+    for (; i + L::count <= end; i += L::count) {
+        const Flags in = L::flags(mask + i), positive = L::flags(labels + i);
+        const V state = loss.moved(L::load(states + i), spread.of(in, positive));
+        const Derivatives<V> d = loss.at(state);
+        L::store(states + i, state);
+        low = smaller(low, state);
+        high = larger(high, state);
+        const Samples<V, Mode> samples(examples, i);
+        // Least squares has negative weights: what the edges are measured by is the sum of their sizes.
+        const V w = samples.real * magnitude(d.weight), k = samples.real * d.curvature;
+        weight = wrapped(weight, samples.term(w * weight_grid));
+        curvature = wrapped(curvature, samples.term(k * curvature_grid));
+        value = wrapped(value, samples.term(samples.real * value_of(loss, state, d) * value_grid));
+        // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
+        const Flags wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
+                            (equal(state, zero_state) & ~positive);
+        if constexpr (Mode != WeightMode::none) {
+            Ints share = samples.copies;
+            if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
+            error += kept(wrong, share);
+            covered += kept(in, share);
+            hits += kept(in & positive, share);
+        } else {
+            error = counted(error, wrong);
+            covered = counted(covered, in);
+            hits = counted(hits, in & positive);
+        }
+    }
+    const uint64_t rows = i - begin;
+    sums.weight += Samples<V, Mode>::lowered(total(weight), rows);
+    sums.curvature += Samples<V, Mode>::lowered(total(curvature), rows);
+    sums.value += Samples<V, Mode>::lowered(total(value), rows);
+    sums.error += total(error);
+    sums.covered += total(covered);
+    sums.covered_positive += total(hits);
+    sums.low = smaller(sums.low, least(low));
+    sums.high = larger(sums.high, greatest(high));
+    return i;
+}
+
+template <class V, WeightMode Mode, bool Pair, class Loss>
+PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& examples, double weight_grid,
+                                        double curvature_grid, std::size_t begin, std::size_t i, std::size_t end,
+                                        int64_t* out) {
+    using L = Lanes<V>;
+    using Ints = typename L::Ints;
+    const V weights = L::all(weight_grid), curvatures = L::all(curvature_grid);
+    for (; i + L::count <= end; i += L::count) {
+        const auto positive = L::flags(examples.positive + i);
+        const Derivatives<V> d = loss.at(L::load(examples.state + i));
+        const Samples<V, Mode> samples(examples, i);
+        const V w = samples.real * d.weight;
+        // In single precision first, as weights that come from elsewhere are.
+        const Ints signed_weight = rounded(L::single(select(positive, w, -w)) * weights);
+        Ints packed = signed_weight;
+        if constexpr (Pair)
+            packed = (signed_weight << 32) + rounded(L::single(samples.real * d.curvature) * curvatures);
+        std::memcpy(out + (i - begin), &packed, sizeof packed);
+    }
+    return i;
+}
+
+/// One run of registers, then single rows: the kernels, for any width of register.
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_INLINE void measure_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                     const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                     MeasureSums& sums) {
+    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+    measure_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+}
+
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_INLINE void apply_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
+                                   const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
+                                   ApplySums& sums) {
+    if constexpr (Loss::in_lanes) begin = apply_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+    apply_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+}
+
+template <class V, WeightMode Mode, bool Pair, class Loss>
+PERMISSIBLE_INLINE void pack_rows(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
+                                  std::size_t begin, std::size_t end, int64_t* out) {
+    std::size_t i = begin;
+    if constexpr (Loss::in_lanes) {
+        i = pack_run<V, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+    }
+    pack_run<double, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+}
+
+/// Rows of one run with copies: a term has at most kPassBits bits, a weight kMultiplicityBits, so that their sum fits.
+inline constexpr std::size_t kCopiedRows = 64;
+
+/// The kernels of a loss, by the kind of sample weights; packed (without copies, which come later) alone or in pairs.
+template <class Loss>
+struct Kernels {
+    using Measure = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
+                             std::size_t, MeasureSums&);
+    using Apply = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
+                           std::size_t, ApplySums&);
+    using Pack = void (*)(const Loss&, const Examples&, double, double, std::size_t, std::size_t, int64_t*);
+    Measure measure[3];
+    Apply apply[3];
+    Pack pack[2][2];
+};
+
+/// The kernels with eight rows a register; only for losses that go in lanes, only where `has_avx512`.
+template <class Loss>
+Kernels<Loss> wide_kernels();
+
+}  // namespace permissible::boosting

@@ -1,0 +1,43 @@
+// Growing a rule: greedy monomials over distinct columns (mathematics.md section 5). The best literals of `beam`
+// columns start a rule each; both a literal and its negation are completed, since they tie at first and continue
+// differently.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rules/rows.hpp"
+#include "rules/search.hpp"
+
+namespace permissible::boosting {
+
+struct GrowOptions {
+    int max_literals = 1;
+    int beam = 1;
+    bool two_values = true;
+    double l2 = 0.0;
+    double share = 1.0;  // of the rows, for the search only
+};
+
+struct GrownRule {
+    std::vector<Candidate> literals;  // empty: no column offers a literal
+    double decrease = 0.0;
+    double weight_in = 0.0, weight_all = 0.0;        // G, real values on the searched rows
+    double curvature_in = 0.0, curvature_all = 0.0;  // K
+
+    RuleMask mask() const;
+};
+
+/// Grids of a histogram, from the bounds of weight and curvature and the units (rows, copies) in the whole table.
+struct HistogramGrids {
+    double weight, curvature;
+};
+HistogramGrids histogram_grids(double weight_bound, double curvature_bound, double total_units, bool two_sums);
+
+/// A literal is only added when it gains more than this share; less is rounding.
+inline constexpr double kImprovement = 1e-9;
+
+GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
+                    const HistogramGrids& grids, double total_curvature, uint64_t seed);
+
+}  // namespace permissible::boosting

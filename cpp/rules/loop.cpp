@@ -1,0 +1,306 @@
+// Algorithm 1 (ULS) with rules found on the way: weights, rule, leverage, update.
+#include "rules/loop.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+namespace permissible::boosting {
+
+namespace {
+
+Grids grids_for(const Rows& rows, const Standing& now, double reach) {
+    const Bounds bounds = rows.passes().bounds(now.low_state, now.high_state, reach);
+    const double sample = rows.largest_sample();
+    return {pass_grid(bounds.weight * sample), pass_grid(bounds.curvature * sample), pass_grid(bounds.value * sample),
+            rows.mode() == WeightMode::real ? pass_grid(sample) : 1.0};
+}
+
+Standing standing(const Applied& sums, const Grids& grids) {
+    const auto real = [](__int128 sum, double grid) { return static_cast<double>(sum) / grid; };
+    return {real(sums.weight, grids.weight),
+            real(sums.curvature, grids.curvature),
+            real(sums.value, grids.value),
+            real(sums.error, grids.error),
+            real(sums.covered, grids.error),
+            real(sums.covered_positive, grids.error),
+            sums.low_state,
+            sums.high_state};
+}
+
+struct Side {
+    double first, second, third;  // sums of y w, curvature, y slope
+};
+
+Side side(const __int128* sums, const Grids& grids) {
+    return {static_cast<double>(sums[0]) / grids.weight, static_cast<double>(sums[1]) / grids.curvature,
+            static_cast<double>(sums[2]) / grids.curvature};
+}
+
+/// Sums are taken again where the margins turned out far from the bounds that the grids were made for: an exponential
+/// loss would lose more than 8 of the 46 bits of a term.
+Standing refined(Rows& rows, Standing now, const Grids& grids) {
+    constexpr double coarse = 256.0;
+    const Grids finer = grids_for(rows, now, 0.0);
+    if (finer.weight > coarse * grids.weight || finer.curvature > coarse * grids.curvature ||
+        finer.value > coarse * grids.value) {
+        const double covered = now.covered, hits = now.covered_positive;
+        now = standing(rows.apply({}, 0.0, 0.0, finer), finer);
+        now.covered = covered;
+        now.covered_positive = hits;
+    }
+    return now;
+}
+
+}  // namespace
+
+Standing restart(Rows& rows, const double* score) {
+    double high = 0.0;
+    if (score != nullptr) {
+        for (std::size_t i = 0; i < rows.n_rows(); ++i) high = std::max(high, std::fabs(score[i]));
+    }
+    const double a = rows.passes().state_of(-high), b = rows.passes().state_of(high);
+    Standing start;
+    start.low_state = std::min(a, b);
+    start.high_state = std::max(a, b);
+    const Grids grids = grids_for(rows, start, 0.0);
+    return refined(rows, standing(rows.restart(score, 0.0, grids), grids), grids);
+}
+
+Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now) {
+    const Grids grids = grids_for(rows, now, std::max(std::fabs(value_in), std::fabs(value_out)));
+    return refined(rows, standing(rows.apply(rule, value_in, value_out, grids), grids), grids);
+}
+
+Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
+                  const Standing& now) {
+    const bool smooth = rows.passes().smooth();
+    const double cap = rows.passes().cap();
+    Root in, out;
+    in.value = std::clamp(start_in, -cap, cap);
+    out.value = std::clamp(start_out, -cap, cap);
+    if (rule.empty()) out.done = true;
+    Leverage step;
+    while (!(in.done && out.done)) {
+        const double v = in.value, u = two_values ? out.value : -in.value;
+        const Grids grids = grids_for(rows, now, std::max(std::fabs(v), std::fabs(u)));
+        const Measured sums = rows.measure(rule, v, u, grids);
+        const Side a = side(sums.in, grids), b = side(sums.out, grids);
+        ++step.passes;
+        if (two_values) {
+            in.advance(a.first - l2 * v, -a.second - l2, -a.third, smooth, cap);
+            out.advance(b.first - l2 * u, -b.second - l2, -b.third, smooth, cap);
+        } else {
+            in.advance(a.first - b.first - 2.0 * l2 * v, -a.second - b.second - 2.0 * l2, b.third - a.third, smooth,
+                       cap);
+            out.done = in.done;
+        }
+    }
+    if (two_values && !rows.passes().attained()) {
+        in.retreat();
+        out.retreat();
+    }
+    step.value_in = in.value;
+    step.value_out = two_values ? out.value : -in.value;
+    step.capped = in.capped && (out.capped || !two_values);
+    return step;
+}
+
+namespace {
+
+class Loop {
+  public:
+    Loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
+         const std::function<bool(int)>& watch)
+        : rows_(rows),
+          validation_(validation),
+          layouts_(layouts),
+          options_(options),
+          watch_(watch),
+          begun_(std::chrono::steady_clock::now()) {}
+
+    LoopResult run(const double* start_scores) {
+        begin(start_scores);
+        for (int round = 0; round < options_.n_rounds; ++round) {
+            if (!watch_(round)) return finish(Stop::interrupted);
+            if (out_of_time()) return finish(Stop::time);
+            if (now_.surrogate <= options_.tolerance * loss_at_zero_) {  // nothing is left to gain
+                return finish(rows_.passes().attained() ? Stop::no_edge : Stop::separable);
+            }
+            const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
+            const double sample = rows_.largest_sample();
+            const HistogramGrids grids =
+                histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
+            const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
+            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids, now_.curvature, seed);
+            const double edge = std::fabs(2.0 * grown.weight_in - grown.weight_all) / options_.grow.share;
+            if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
+                return finish(Stop::no_edge);
+            }
+            if (!take(grown, edge)) return finish(Stop::separable);
+        }
+        return finish(Stop::rounds);
+    }
+
+  private:
+    void begin(const double* start_scores) {
+        now_ = restart(rows_, start_scores);
+        everything_ = now_.covered;
+        positives_ = now_.covered_positive;
+        loss_at_zero_ = rows_.passes().value_of(0.0) * rows_.total_weight();
+        if (validation_ != nullptr) held_ = restart(*validation_, nullptr);
+        if (options_.fit_constant && options_.start_constant) {
+            const Leverage step = leverage(rows_, {}, true, 0.0, 0.0, 0.0, now_);
+            result_.constant = step.value_in;
+            now_ = take_step(rows_, {}, step.value_in, 0.0, now_);
+            if (validation_ != nullptr) held_ = take_step(*validation_, {}, step.value_in, 0.0, held_);
+        }
+        result_.start_surrogate = now_.surrogate;
+        result_.start_error = now_.error;
+        result_.start_validation = held_.surrogate;
+    }
+
+    /// Leverage, shrink, apply, record; false when the rule separates the classes, and the step taken is the cap.
+    bool take(const GrownRule& grown, double edge) {
+        const RuleMask rule = grown.mask();
+        const double l2 = options_.grow.l2, share = options_.grow.share;
+        Leverage step;
+        if (options_.fit_constant) {
+            const double out = grown.weight_all - grown.weight_in, curved = grown.curvature_all - grown.curvature_in;
+            step = leverage(rows_, rule, true, l2, grown.weight_in / (grown.curvature_in + share * l2 + 1e-300),
+                            out / (curved + share * l2 + 1e-300), now_);
+        }
+        if (!options_.fit_constant) {
+            const double start =
+                (2.0 * grown.weight_in - grown.weight_all) / (share * (now_.curvature + 2.0 * l2) + 1e-300);
+            step = leverage(rows_, rule, false, l2, start, -start, now_);
+        }
+        Round round;
+        round.literals = grown.literals;
+        round.value_in = options_.learning_rate * step.value_in;
+        round.value_out = options_.learning_rate * step.value_out;
+        round.decrease = grown.decrease;
+        round.edge = edge / now_.weight;
+        round.weight = now_.weight;
+        round.passes = step.passes;
+        now_ = take_step(rows_, rule, round.value_in, round.value_out, now_);
+        round.surrogate = now_.surrogate;
+        round.error = now_.error;
+        round.covered = now_.covered;
+        round.covered_positive = now_.covered_positive;
+        const bool unbounded = options_.fit_constant && !(l2 > 0.0) && !rows_.passes().attained();
+        round.endless = unbounded && pure_sides() > 0;
+        if (validation_ != nullptr) {
+            held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
+            round.validation = held_.surrogate;
+            round.validation_error = held_.error;
+        }
+        result_.rounds.push_back(std::move(round));
+        return !(step.capped && (!options_.fit_constant || pure_sides() == 2));
+    }
+
+    /// On how many sides of the last rule all rows are of one class; without l2 a loss that falls for ever has no
+    /// finite value there.
+    int pure_sides() const {
+        const auto pure = [](double all, double positive) { return all > 0.0 && (positive <= 0.0 || positive >= all); };
+        return pure(now_.covered, now_.covered_positive) +
+               pure(everything_ - now_.covered, positives_ - now_.covered_positive);
+    }
+
+    bool out_of_time() const {
+        if (options_.max_seconds <= 0.0) return false;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
+        return spent.count() > options_.max_seconds;
+    }
+
+    HistogramGrids grids_now() const {
+        const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
+        const double sample = rows_.largest_sample();
+        return histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
+    }
+
+    /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
+    void certify() {
+        double at_zero[3];
+        rows_.passes().derivatives_of(0.0, at_zero);
+        if (!(now_.weight > kFaded * at_zero[0] * rows_.total_weight())) {  // every weight has vanished
+            result_.largest_edge = result_.gradient_norm = 0.0;
+            return;
+        }
+        const HistogramGrids grids = grids_now();
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = layouts_.size();
+        std::vector<int64_t> sums(n_columns * n_sums * 256, 0), weights(n_columns * 256);
+        rows_.histogram_of({}, grids.weight, grids.curvature, 1.0, 0, sums.data());
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            std::copy_n(sums.data() + j * n_sums * 256, 256, weights.data() + j * 256);
+        }
+        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1, 1.0};
+        for (int code = 0; code < 256; ++code) criterion.total_weight += weights[static_cast<std::size_t>(code)];
+        double largest = 0.0;
+        for (const Candidate& found : best_literals(layouts_, weights.data(), criterion, false, {})) {
+            if (found.decrease > largest) largest = found.decrease;
+        }
+        result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
+        const double all = static_cast<double>(criterion.total_weight) / grids.weight;
+        double squares = options_.fit_constant ? all * all : 0.0;
+        const std::vector<RuleMask> rules = rules_found();
+        if (static_cast<double>(rows_.n_rows()) * static_cast<double>(rules.size()) > kGradientWork) {
+            squares = std::numeric_limits<double>::quiet_NaN();
+        } else {
+            for (const int64_t sum : rows_.signed_weights_of(rules, grids.weight)) {
+                const double in = static_cast<double>(sum) / grids.weight;
+                squares += (2.0 * in - all) * (2.0 * in - all);
+            }
+        }
+        result_.gradient_norm = std::sqrt(squares) / now_.weight;
+    }
+
+    /// Each rule once, however often it was found.
+    std::vector<RuleMask> rules_found() const {
+        using Key = std::tuple<int, Test, int, bool, std::array<uint8_t, 256>>;
+        std::set<std::vector<Key>> known;
+        std::vector<RuleMask> rules;
+        for (const Round& round : result_.rounds) {
+            std::vector<Key> key;
+            for (const Candidate& literal : round.literals) {
+                key.emplace_back(literal.column, literal.test, literal.code, literal.missing, literal.members);
+            }
+            if (!known.insert(std::move(key)).second) continue;
+            RuleMask& rule = rules.emplace_back();
+            for (const Candidate& literal : round.literals) {
+                rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
+            }
+        }
+        return rules;
+    }
+
+    LoopResult finish(Stop stop) {
+        if (stop != Stop::interrupted) certify();
+        result_.stop = stop;
+        return std::move(result_);
+    }
+
+    Rows& rows_;
+    Rows* validation_;
+    const std::vector<ColumnLayout>& layouts_;
+    const LoopOptions& options_;
+    const std::function<bool(int)>& watch_;
+    std::chrono::steady_clock::time_point begun_;
+    Standing now_, held_;
+    double loss_at_zero_ = 0.0;
+    double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
+    LoopResult result_;
+};
+
+}  // namespace
+
+LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
+                    const double* start_scores, const std::function<bool(int)>& watch) {
+    return Loop(rows, validation, layouts, options, watch).run(start_scores);
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,80 @@
+// The boosting loop for built-in losses, from start to end in compiled code; learners/uls/boost.py is the same loop to
+// be read.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "rules/grow.hpp"
+#include "rules/leverage.hpp"
+#include "rules/rows.hpp"
+
+namespace permissible::boosting {
+
+struct LoopOptions {
+    GrowOptions grow;
+    int n_rounds = 100;
+    bool fit_constant = true;  // the constant is refitted with each rule: two values
+    double learning_rate = 1.0;
+    double tolerance = 1e-10;
+    uint64_t seed = 0;
+    int first_round = 0;         // rounds already taken, when a fit goes on
+    bool start_constant = true;  // fit the constant before the first round
+    double max_seconds = 0.0;    // 0: no limit
+};
+
+enum class Stop : int { rounds = 0, no_edge = 1, separable = 2, time = 3, interrupted = 4 };
+
+struct Round {
+    std::vector<Candidate> literals;
+    double value_in = 0.0, value_out = 0.0;  // after shrinkage
+    double decrease = 0.0, edge = 0.0;
+    double weight = 0.0;     // sum of the weights before the step
+    double surrogate = 0.0;  // sums after the step
+    double error = 0.0;
+    double covered = 0.0, covered_positive = 0.0;  // sample weight that the rule covers
+    double validation = 0.0, validation_error = 0.0;
+    int passes = 0;
+    bool endless = false;  // a side had no finite value
+};
+
+struct LoopResult {
+    double constant = 0.0;  // what was fitted before the first round
+    double start_surrogate = 0.0, start_error = 0.0, start_validation = 0.0;
+    std::vector<Round> rounds;
+    Stop stop = Stop::rounds;
+    double largest_edge = 0.0;  // of a rule of one literal, under the last weights
+    double gradient_norm =
+        0.0;  // of the rules found (and the constant), over the sum of weights; NaN when not computed
+};
+
+/// Up to so many rows times rules the gradient is computed at the end of a fit.
+inline constexpr double kGradientWork = 2e7;
+
+/// Weights whose sum is below this share of that at score 0 have vanished: nothing is left to gain.
+inline constexpr double kFaded = 1e-9;
+
+/// What the last pass over the rows left: real values.
+struct Standing {
+    double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0, covered = 0.0, covered_positive = 0.0;
+    double low_state = 0.0, high_state = 0.0;
+};
+
+/// Values of a step, (in, out), with exact leverage; `capped` when no side has a finite one within the cap.
+struct Leverage {
+    double value_in = 0.0, value_out = 0.0;
+    bool capped = false;
+    int passes = 0;
+};
+
+/// From a score per row; null: from 0.
+Standing restart(Rows& rows, const double* score);
+Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now);
+Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
+                  const Standing& now);
+
+/// `watch(round)` is called now and then; false stops the loop.
+LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
+                    const double* start_scores, const std::function<bool(int)>& watch);
+
+}  // namespace permissible::boosting

@@ -1,0 +1,234 @@
+// Rows in memory: each operation is cut into work items of a fixed size and merged by integer sums.
+#include "rules/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "common/parallel.hpp"
+
+namespace permissible::boosting {
+
+bool same_rule(const RuleMask& a, const RuleMask& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+               return x.column == y.column && x.member == y.member;
+           });
+}
+
+Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
+           bool two_sums, int n_threads, uint64_t first_row, double* state)
+    : codes_(codes),
+      n_threads_(n_threads),
+      two_sums_(two_sums),
+      first_row_(first_row),
+      passes_(make_passes(loss)),
+      own_state_(state == nullptr ? codes.n_rows : 0),
+      state_(state == nullptr ? own_state_.data() : state),
+      mask_(codes.n_rows) {
+    if (!passes_) throw std::invalid_argument("no compiled loss of this name");
+    examples_.n_rows = codes.n_rows;
+    examples_.positive = positive;
+    if (sample_weight != nullptr) {
+        largest_sample_ = 0.0;
+        for (std::size_t i = 0; i < codes.n_rows; ++i) {
+            total_weight_ += sample_weight[i];  // only a scale: whole numbers add exactly
+            largest_sample_ = std::max(largest_sample_, sample_weight[i]);
+        }
+        if (whole) {
+            multiplicity_.assign(sample_weight, sample_weight + codes.n_rows);
+            examples_.mode = WeightMode::whole;
+            examples_.multiplicity = multiplicity_.data();
+            largest_sample_ = 1.0;
+        } else {
+            examples_.mode = WeightMode::real;
+            examples_.real_weight = sample_weight;
+        }
+    } else {
+        total_weight_ = static_cast<double>(codes.n_rows);
+    }
+    ends_ = chunk_ends(codes.n_rows, examples_.multiplicity);
+    examples_.state = state_;
+}
+
+template <class Work>
+void Rows::over_rows(Work work) const {
+    const std::size_t n_items = (codes_.n_rows + kPassRows - 1) / kPassRows;
+    const int threads = resolve_threads(n_threads_, codes_.n_rows * 8);
+    if (threads == 1 || n_items < 2) {
+        for (std::size_t item = 0; item < n_items; ++item) {
+            work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+        }
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::size_t item = 0; item < n_items; ++item) {
+        work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+    }
+}
+
+Sample Rows::sample(double share, uint64_t seed) const {
+    if (share >= 1.0) return {};
+    return {share, seed, first_row_};
+}
+
+std::size_t Rows::rows_in(const Sample& sample) const {
+    std::size_t count = 0;
+    sample.over(0, codes_.n_rows, [&](std::size_t from, std::size_t to) { count += to - from; });
+    return count;
+}
+
+const uint8_t* Rows::mask_of(const RuleMask& rule, const Sample& sample) {
+    masked_ = masked_ && sample == masked_sample_;
+    if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
+    // A rule that goes on from the masked one needs its further literals only.
+    const bool further = masked_ && !masked_rule_.empty() && rule.size() > masked_rule_.size() &&
+                         same_rule(masked_rule_, RuleMask(rule.begin(), rule.begin() + masked_rule_.size()));
+    const std::size_t known = further ? masked_rule_.size() : 0;
+    masked_ = false;
+    std::size_t covered = 0;
+    over_rows([&](std::size_t begin, std::size_t end) {
+        std::size_t count = 0;
+        sample.over(begin, end, [&](std::size_t from, std::size_t to) {
+            count += mask_rows(codes_, rule, from, to, mask_.data() + from, known);
+        });
+#pragma omp atomic
+        covered += count;
+    });
+    covered_ = covered;
+    masked_rule_ = rule;
+    masked_sample_ = sample;
+    masked_ = true;
+    return mask_.data();
+}
+
+namespace {
+
+/// Weights computed from the states where they are needed: cheaper than writing them to memory and reading them back.
+class StateWeights final : public WeightSource {
+  public:
+    StateWeights(const LossPasses& passes, const Examples& examples, bool pair, double weight_grid,
+                 double curvature_grid)
+        : passes_(passes),
+          examples_(examples),
+          pair_(pair),
+          weight_grid_(weight_grid),
+          curvature_grid_(curvature_grid) {}
+
+    bool pair() const override { return pair_; }
+    const float* multiplicity() const override { return examples_.multiplicity; }
+    void pack(std::size_t begin, std::size_t n, int64_t* out) const override {
+        passes_.pack(examples_, begin, n, weight_grid_, curvature_grid_, pair_, out);
+        if (examples_.multiplicity != nullptr) repeat_packed(examples_.multiplicity + begin, n, out);
+    }
+
+  private:
+    const LossPasses& passes_;
+    const Examples& examples_;
+    bool pair_;
+    double weight_grid_, curvature_grid_;
+};
+
+PERMISSIBLE_CLONES
+int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += values[i] & -static_cast<int64_t>(mask[i]);
+    return sum;
+}
+
+}  // namespace
+
+void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
+                        int64_t* sums, bool covered) {
+    RowChoice choice;
+    choice.sample = sample(share, seed);
+    choice.wanted = covered;
+    if (!prefix.empty()) choice.mask = mask_of(prefix, choice.sample);
+    const StateWeights weights(*passes_, examples_, two_sums_, weight_grid, curvature_grid);
+    histogram(codes_, weights, choice, ends_, n_threads_, sums);
+}
+
+std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const {
+    const StateWeights weights(*passes_, examples_, false, weight_grid, 1.0);
+    std::vector<int64_t> values(kChunkUnits), sums(rules.size(), 0);
+    std::vector<uint8_t> mask(kChunkUnits);
+    for (std::size_t begin = 0; begin < codes_.n_rows; begin += kChunkUnits) {
+        const std::size_t n = std::min(kChunkUnits, codes_.n_rows - begin);
+        weights.pack(begin, n, values.data());
+        for (std::size_t t = 0; t < rules.size(); ++t) {
+            mask_rows(codes_, rules[t], begin, begin + n, mask.data());
+            sums[t] += covered_sum(values.data(), mask.data(), n);
+        }
+    }
+    return sums;
+}
+
+Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+    const Step step{mask_of(rule), value_in, value_out};
+    Measured total;
+    over_rows([&](std::size_t begin, std::size_t end) {
+        Measured own;
+        passes_->measure(examples_, step, grids, begin, end, own);
+#pragma omp critical(permissible_measure)
+        for (int s = 0; s < 3; ++s) {
+            total.in[s] += own.in[s];
+            total.out[s] += own.out[s];
+        }
+    });
+    return total;
+}
+
+Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+    const Step step{mask_of(rule), value_in, value_out};
+    Applied total;
+    total.low_state = std::numeric_limits<double>::infinity();
+    total.high_state = -std::numeric_limits<double>::infinity();
+    over_rows([&](std::size_t begin, std::size_t end) {
+        Applied own;
+        own.low_state = std::numeric_limits<double>::infinity();
+        own.high_state = -std::numeric_limits<double>::infinity();
+        passes_->apply(examples_, step, grids, begin, end, own);
+#pragma omp critical(permissible_apply)
+        {
+            total.weight += own.weight;
+            total.curvature += own.curvature;
+            total.value += own.value;
+            total.error += own.error;
+            total.covered += own.covered;
+            total.covered_positive += own.covered_positive;
+            total.low_state = std::min(total.low_state, own.low_state);
+            total.high_state = std::max(total.high_state, own.high_state);
+        }
+    });
+    return total;
+}
+
+Applied Rows::restart(const double* score, double constant, const Grids& grids) {
+    const double up = passes_->state_of(constant), down = passes_->state_of(-constant);
+    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
+        if (score != nullptr) {
+            state_[i] = passes_->state_of(examples_.positive[i] ? score[i] : -score[i]);
+        } else {
+            state_[i] = examples_.positive[i] ? up : down;
+        }
+    }
+    return apply(RuleMask{}, 0.0, 0.0, grids);
+}
+
+Applied Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
+                    const Grids& grids) {
+    std::vector<double> score(codes_.n_rows, constant);
+    for (std::size_t t = 0; t < rules.size(); ++t) {
+        const uint8_t* mask = mask_of(rules[t]);
+        for (std::size_t i = 0; i < score.size(); ++i) score[i] += mask[i] ? coefficients[t] : -coefficients[t];
+    }
+    return restart(rules.empty() ? nullptr : score.data(), constant, grids);
+}
+
+int64_t Rows::quantised_sample(std::size_t row, double grid) const {
+    if (examples_.mode == WeightMode::none) return 1;
+    if (examples_.mode == WeightMode::whole) return static_cast<int64_t>(multiplicity_[row]);
+    return static_cast<int64_t>(std::nearbyint(examples_.real_weight[row] * grid));
+}
+
+}  // namespace permissible::boosting

@@ -1,0 +1,256 @@
+// Scanning a histogram: cuts of ordered columns, equalities and sets of categorical ones, each with missing values on
+// either side.
+#include "rules/search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/parallel.hpp"
+
+namespace permissible::boosting {
+
+namespace {
+
+constexpr int kMissing = 255;
+constexpr int kOther = 254;
+
+struct Sums {
+    int64_t weight = 0;
+    int64_t curvature = 0;
+};
+
+/// Empty sides are not rules: with both sums at hand, a side without curvature and weight holds no row.
+bool empty_side(const Criterion& criterion, Sums in) {
+    if (!criterion.two_values) return false;
+    const bool inside = in.weight != 0 || in.curvature != 0;
+    const bool outside = criterion.total_weight != in.weight || criterion.total_curvature != in.curvature;
+    return !(inside && outside);
+}
+
+/// Sums inside of every cut of a column, and what each would gain.
+struct CutTable {
+    double weight[4 * 256];  // integers below 2^53, so exact
+    double curvature[4 * 256];
+    double decrease[4 * 256];
+
+    int64_t weight_of(int cut) const { return static_cast<int64_t>(weight[cut]); }
+    int64_t curvature_of(int cut) const { return static_cast<int64_t>(curvature[cut]); }
+};
+
+CutTable& cut_table() {
+    thread_local CutTable table;
+    return table;
+}
+
+/// Criterion::decrease over a table, the same operations in the same order.
+PERMISSIBLE_CLONES
+void cut_decreases(CutTable& cuts, int n, const Criterion& criterion) {
+    const auto all_weight = static_cast<double>(criterion.total_weight);
+    const auto all_curvature = static_cast<double>(criterion.total_curvature);
+    const double weight_unit = criterion.weight_unit, curvature_unit = criterion.curvature_unit, l2 = criterion.l2;
+    if (!criterion.two_values) {
+        const double divisor = all_curvature * curvature_unit + 2.0 * l2;
+        for (int i = 0; i < n; ++i) {
+            const double edge = (2.0 * cuts.weight[i] - all_weight) * weight_unit;
+            cuts.decrease[i] = 0.5 * second_order(edge, divisor);
+        }
+        return;
+    }
+    for (int i = 0; i < n; ++i) {
+        const double w_in = cuts.weight[i] * weight_unit;
+        const double w_out = (all_weight - cuts.weight[i]) * weight_unit;
+        const double k_in = cuts.curvature[i] * curvature_unit + l2;
+        const double k_out = (all_curvature - cuts.curvature[i]) * curvature_unit + l2;
+        cuts.decrease[i] = 0.5 * (second_order(w_in, k_in) + second_order(w_out, k_out));
+    }
+}
+
+class ColumnScan {
+  public:
+    ColumnScan(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion, bool oriented)
+        : layout_(layout),
+          weight_(sums),
+          curvature_(criterion.two_values ? sums + 256 : nullptr),
+          criterion_(criterion),
+          oriented_(oriented) {
+        best_.column = column;
+        for (int code = 0; code < 256; ++code) add(whole_, at(code));
+    }
+
+    Candidate run() {
+        if (layout_.categorical) {
+            scan_categories();
+        } else {
+            scan_cuts();
+        }
+        if (layout_.has_missing) {
+            offer(at(kMissing), Test::missing, 0, true);
+            if (oriented_) offer(minus(whole_, at(kMissing)), Test::present, 0, false);
+        }
+        if (best_.decrease >= 0.0) best_.fill_members();
+        return best_;
+    }
+
+  private:
+    Sums at(int code) const { return {weight_[code], curvature_ != nullptr ? curvature_[code] : 0}; }
+    static void add(Sums& to, Sums term) {
+        to.weight += term.weight;
+        to.curvature += term.curvature;
+    }
+    static Sums minus(Sums from, Sums term) { return {from.weight - term.weight, from.curvature - term.curvature}; }
+
+    bool offer(Sums in, Test test, int code, bool missing, double cost = 0.0) {
+        const double decrease = criterion_.decrease(in.weight, in.curvature) - cost;
+        if (!(decrease > best_.decrease) || empty_side(criterion_, in)) return false;
+        best_.decrease = decrease;
+        best_.test = test;
+        best_.code = code;
+        best_.missing = missing;
+        best_.weight_in = in.weight;
+        best_.curvature_in = in.curvature;
+        return true;
+    }
+
+    /// All cuts of an ordered column at once: sums first, then decreases in one vector loop, then the first best one.
+    void scan_cuts() {
+        CutTable& cuts = cut_table();
+        const Sums absent = at(kMissing);
+        Sums below;
+        int n = 0;
+        const auto list = [&](Sums in) {
+            cuts.weight[n] = static_cast<double>(in.weight);
+            cuts.curvature[n] = static_cast<double>(in.curvature);
+            ++n;
+        };
+        for (int code = 0; code + 1 < layout_.n_bins; ++code) {
+            add(below, at(code));
+            list(below);
+            if (oriented_) list(minus(minus(whole_, below), absent));
+            if (layout_.has_missing) {
+                Sums with = below;
+                add(with, absent);
+                list(with);
+                if (oriented_) list(minus(whole_, below));
+            }
+        }
+        cut_decreases(cuts, n, criterion_);
+        const int variants = (oriented_ ? 2 : 1) * (layout_.has_missing ? 2 : 1);
+        int found = -1;
+        double best = best_.decrease;
+        for (int i = 0; i < n; ++i) {
+            if (!(cuts.decrease[i] > best)) continue;
+            if (empty_side(criterion_, {cuts.weight_of(i), cuts.curvature_of(i)})) continue;
+            best = cuts.decrease[i];
+            found = i;
+        }
+        if (found < 0) return;
+        const int variant = found % variants;
+        const bool above = oriented_ && variant % 2 == 1;
+        const bool with_missing = layout_.has_missing && variant >= (oriented_ ? 2 : 1);
+        offer({cuts.weight_of(found), cuts.curvature_of(found)}, above ? Test::above : Test::at_most, found / variants,
+              with_missing);
+    }
+
+    /// Offers the rule that keeps the first `count` of the categories in `order` (or the others). It is written with as
+    /// few names as possible: `in` the kept ones or `not in` the others, whatever way the list was sorted.
+    void offer_set(Sums in, const std::vector<int>& order, std::size_t count, bool keep_first) {
+        std::vector<int> kept(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+        std::vector<int> others(order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
+        if (!keep_first) kept.swap(others);
+        const auto named = [](const std::vector<int>& codes) {
+            return codes.size() - static_cast<std::size_t>(std::count(codes.begin(), codes.end(), kMissing));
+        };
+        const bool missing = std::count(kept.begin(), kept.end(), kMissing) > 0;
+        const bool listed = named(kept) <= named(others);
+        const double cost =
+            kCategoryCost * criterion_.share * static_cast<double>(std::min(named(kept), named(others)) - 1);
+        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing, std::max(cost, 0.0))) return;
+        best_.members.fill(0);
+        for (const int code : listed ? kept : others) best_.members[static_cast<std::size_t>(code)] = 1;
+    }
+
+    void scan_categories() {
+        std::vector<int> order;
+        for (int code = 0; code < 256; ++code) {
+            const bool held = code < layout_.n_bins || code == kOther || (code == kMissing && layout_.has_missing);
+            const Sums sums = at(code);
+            if (held && (sums.weight != 0 || sums.curvature != 0)) order.push_back(code);
+        }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (order[i] == kMissing) continue;
+            std::vector<int> one = order;
+            std::swap(one[0], one[i]);
+            offer_set(at(order[i]), one, 1, true);
+            if (oriented_) offer_set(minus(whole_, at(order[i])), one, 1, false);
+        }
+        if (!criterion_.two_values || order.size() < 4) return;
+        // Sorted by their own Newton value, the best set is a prefix when each side has its own value (Fisher's
+        // argument).
+        const auto own_value = [this](int code) {
+            const Sums sums = at(code);
+            return static_cast<double>(sums.weight) * criterion_.weight_unit /
+                   (static_cast<double>(sums.curvature) * criterion_.curvature_unit + criterion_.l2 + 1e-300);
+        };
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return own_value(a) < own_value(b); });
+        Sums prefix;
+        for (std::size_t count = 1; count + 1 < order.size(); ++count) {
+            add(prefix, at(order[count - 1]));
+            if (count == 1) continue;
+            const bool fewer = 2 * count <= order.size();
+            if (oriented_ || fewer) offer_set(prefix, order, count, true);
+            if (oriented_ || !fewer) offer_set(minus(whole_, prefix), order, count, false);
+        }
+    }
+
+    const ColumnLayout& layout_;
+    const int64_t* weight_;
+    const int64_t* curvature_;
+    const Criterion& criterion_;
+    bool oriented_;
+    Sums whole_;
+    Candidate best_;
+};
+
+}  // namespace
+
+void Candidate::fill_members() {
+    switch (test) {
+        case Test::at_most:
+            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c <= code;
+            break;
+        case Test::above:
+            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c > code;
+            break;
+        case Test::missing:
+            members.fill(0);
+            break;
+        case Test::present:
+            members.fill(1);
+            break;
+        case Test::in:
+            break;
+        case Test::not_in:
+            for (auto& member : members) member = !member;
+            break;
+    }
+    members[kMissing] = missing;
+}
+
+Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
+                         bool oriented) {
+    return ColumnScan(layout, column, sums, criterion, oriented).run();
+}
+
+std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
+                                     const Criterion& criterion, bool oriented, const std::vector<int>& used) {
+    std::vector<Candidate> found(layouts.size());
+    const std::size_t width = 256 * (criterion.two_values ? 2 : 1);
+    for (std::size_t column = 0; column < layouts.size(); ++column) {
+        if (std::find(used.begin(), used.end(), static_cast<int>(column)) != used.end()) continue;
+        found[column] =
+            best_of_column(layouts[column], static_cast<int>(column), sums + column * width, criterion, oriented);
+    }
+    return found;
+}
+
+}  // namespace permissible::boosting
