@@ -3,7 +3,7 @@
 from fuzz.target import SCRATCH, allowed, run
 from permissible.table.files import open_table
 from permissible.table.files.errors import FileError
-from permissible.table.files.source import whole
+from permissible.table.files.reader import whole
 
 HEADER = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, 'y z', w}\n@attribute s string\n@data\n"
 

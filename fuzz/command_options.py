@@ -4,7 +4,7 @@ import atheris
 
 from fuzz.target import allowed, run
 from permissible.cli.errors import CommandError
-from permissible.cli.learner import Learner
+from permissible.cli.io.model_options import Learner
 from permissible.cli.options import listed
 
 for model in ("uls", "udt", "boundary", "mcboost"):
@@ -31,7 +31,7 @@ def one(data: bytes) -> None:
 if __name__ == "__main__":
     run(
         one,
-        "permissible.cli.learner",
+        "permissible.cli.io.model_options",
         "permissible.cli.options",
         "permissible.decisions.binary",
         "permissible.validation.boundaries",

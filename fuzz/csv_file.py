@@ -5,7 +5,7 @@ import gzip
 from fuzz.target import SCRATCH, allowed, run
 from permissible.table.files import open_table
 from permissible.table.files.errors import FileError
-from permissible.table.files.source import whole
+from permissible.table.files.reader import whole
 
 
 def one(data: bytes) -> None:
@@ -32,5 +32,5 @@ if __name__ == "__main__":
         "permissible.table.files.delimited",
         "permissible.table.files.cells",
         "permissible.table.files.text",
-        "permissible.table.files.quick",
+        "permissible.table.files.fast_csv",
     )

@@ -1,8 +1,8 @@
 """Any bytes as the text of a model file."""
 
 from fuzz.target import allowed, run
-from permissible.estimators.files import read_document
-from permissible.models.strict_json import dump, parse
+from permissible.estimators.files.save_load import read_document
+from permissible.models.files.strict_json import dump, parse
 
 
 def one(data: bytes) -> None:
@@ -22,9 +22,9 @@ def one(data: bytes) -> None:
 if __name__ == "__main__":
     run(
         one,
-        "permissible.estimators.files",
-        "permissible.models.strict_json",
-        "permissible.models.node",
-        "permissible.models.record",
-        "permissible.models.document",
+        "permissible.estimators.files.save_load",
+        "permissible.models.files.strict_json",
+        "permissible.models.files.json_node",
+        "permissible.models.files.record",
+        "permissible.models.files.elements",
     )

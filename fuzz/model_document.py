@@ -9,8 +9,8 @@ import numpy as np
 
 import permissible as pm
 from fuzz.target import allowed, run
-from permissible.estimators.files import _checksum, document_of, read_document
-from permissible.models.strict_json import dump, parse
+from permissible.estimators.files.save_load import _checksum, document_of, read_document
+from permissible.models.files.strict_json import dump, parse
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 255, 254, 2**31, -(2**63), 2**64, 10**400, 0.5, -0.0, 1e308, "inf", "nan", "", "x0", "\ud800",
@@ -117,9 +117,9 @@ def _odd(given: Any) -> Any:
 if __name__ == "__main__":
     run(
         one,
-        "permissible.estimators.files",
-        "permissible.models.document",
-        "permissible.models.node",
-        "permissible.models.record",
-        "permissible.estimators.fitted",
+        "permissible.estimators.files.save_load",
+        "permissible.models.files.elements",
+        "permissible.models.files.json_node",
+        "permissible.models.files.record",
+        "permissible.estimators.files.fitted",
     )

@@ -63,9 +63,9 @@ def rule_mask() -> Thunk:
 def boosting() -> Thunk:
     """Ten rounds of rules of two literals with exact leverage."""
     from permissible import losses
-    from permissible.learners.uls_fast import Examples, boost_compiled
-    from permissible.learners.uls_losses import compiled
-    from permissible.learners.uls_options import ULSOptions
+    from permissible.learners.uls.compiled import Examples, boost_compiled
+    from permissible.learners.uls.kernel_losses import compiled
+    from permissible.learners.uls.options import ULSOptions
 
     examples = Examples(_binned(), higgs_like(ROWS, COLUMNS)[1] == 1)
     kernel = compiled(losses.get("logistic"))

@@ -69,9 +69,9 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
 
     from permissible import losses
     from permissible.bins import encode, find_bins
-    from permissible.learners.uls_fast import Examples, boost_compiled
-    from permissible.learners.uls_losses import compiled
-    from permissible.learners.uls_options import ULSOptions
+    from permissible.learners.uls.compiled import Examples, boost_compiled
+    from permissible.learners.uls.kernel_losses import compiled
+    from permissible.learners.uls.options import ULSOptions
     from permissible.table import read
 
     X, y = higgs_like(n_rows)

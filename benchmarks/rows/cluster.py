@@ -51,7 +51,7 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     from permissible.dask.rpc import RPCTransport
     from permissible.distributed.parted import Parted
     from permissible.distributed.uls import fit_label
-    from permissible.learners.uls_options import ULSOptions
+    from permissible.learners.uls.options import ULSOptions
     from permissible.losses import get
 
     random = np.random.default_rng(0)

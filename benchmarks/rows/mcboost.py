@@ -35,7 +35,7 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
     import lightgbm
 
     from permissible.bins import encode, find_bins
-    from permissible.learners.mcboost.boost import boost
+    from permissible.learners.mcboost.loop import boost
     from permissible.learners.mcboost.problem import Problem
     from permissible.learners.mcboost.trees import Growth, TreeLearner
     from permissible.table import read

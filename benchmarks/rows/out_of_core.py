@@ -23,7 +23,7 @@ LEARNERS = {
 }
 _MAKE = """
 import sys, numpy as np
-from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.data.dataset import BinnedDataset
 n_rows, columns, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 def batches():
     for start in range(0, n_rows, 65536):
@@ -36,9 +36,9 @@ BinnedDataset.from_batches(batches, target="y", directory=folder)
 """
 _FIT = """
 import json, pathlib, sys, time, numpy as np
-from permissible.distributed.dataset import BinnedDataset
-from permissible.distributed.parts import MemoryPart
-from permissible.distributed.transport import SerialTransport
+from permissible.distributed.data.dataset import BinnedDataset
+from permissible.distributed.data.block import MemoryPart
+from permissible.distributed.protocol.transport import SerialTransport
 from permissible.distributed.parted import KINDS, Parted
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.bins.binning import BinnedTable

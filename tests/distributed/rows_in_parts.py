@@ -7,9 +7,9 @@ import pandas as pd
 
 import permissible as pm
 from permissible.bins.binning import BinnedTable
+from permissible.distributed.data.block import MemoryPart
 from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.parts import MemoryPart
-from permissible.distributed.transport import SerialTransport
+from permissible.distributed.protocol.transport import SerialTransport
 from permissible.distributed.uls_rows import NumberedPart
 
 

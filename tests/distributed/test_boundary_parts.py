@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import permissible as pm
-from permissible.distributed import store as store_module
-from permissible.distributed.dataset import BinnedDataset
-from permissible.estimators.files import text_of
+from permissible.distributed.data import store as store_module
+from permissible.distributed.data.dataset import BinnedDataset
+from permissible.estimators.files.save_load import text_of
 
 SETTINGS = [
     {"boundaries": "soft"},

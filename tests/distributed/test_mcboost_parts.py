@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.distributed import store as store_module
-from permissible.distributed.dataset import BinnedDataset
-from permissible.distributed.journal import Journal
-from permissible.estimators.files import text_of as document
+from permissible.distributed.data import store as store_module
+from permissible.distributed.data.dataset import BinnedDataset
+from permissible.distributed.protocol.journal import Journal
+from permissible.estimators.files.save_load import text_of as document
 from tests.distributed.rows_in_parts import InParts, make
 
 COSTS = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]

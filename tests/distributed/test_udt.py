@@ -6,11 +6,11 @@ import pytest
 
 import permissible as pm
 from permissible.dask import UDTClassifier
-from permissible.distributed import store as store_module
-from permissible.distributed.transport import SerialTransport
-from permissible.estimators.files import text_of as document
-from permissible.learners import udt_parts
-from permissible.learners.udt_parts import Weighed
+from permissible.distributed.data import store as store_module
+from permissible.distributed.protocol.transport import SerialTransport
+from permissible.estimators.files.save_load import text_of as document
+from permissible.learners.trees import grower as udt_parts
+from permissible.learners.trees.grower import Weighed
 from tests.distributed.rows_in_parts import InParts, make
 
 

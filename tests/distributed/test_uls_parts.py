@@ -5,8 +5,8 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.distributed import store as store_module
-from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.data import store as store_module
+from permissible.distributed.data.dataset import BinnedDataset
 from permissible.estimators.uls import ULSClassifier
 from tests.distributed.rows_in_parts import InParts, make
 
@@ -41,7 +41,7 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
 )
 def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
-    monkeypatch.setattr("permissible.estimators.uls_settings.UNSEEN", 1.0)  # a sampled search of few rows, for speed
+    monkeypatch.setattr("permissible.estimators.parameters.uls.UNSEEN", 1.0)  # a sampled search of few rows, for speed
     frame, y = make(900)
     whole = frame.assign(label=y)
     dataset = BinnedDataset.from_batches([whole[:333], whole[333:340], whole[340:]], target="label")
@@ -56,9 +56,9 @@ def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
 @pytest.mark.parametrize("large", [False, True])
 def test_rows_that_come_again_are_known_in_blocks_too(monkeypatch, large):
     if large:
-        for module in ("permissible.learners.uls_holdout", "permissible.distributed.uls"):
+        for module in ("permissible.learners.uls.holdout", "permissible.distributed.uls"):
             monkeypatch.setattr(f"{module}.LARGE", 500)
-        monkeypatch.setattr("permissible.learners.uls_holdout.PROBED", 200)
+        monkeypatch.setattr("permissible.learners.uls.holdout.PROBED", 200)
     monkeypatch.setattr(store_module, "BLOCK_ROWS", 256)
     frame, _ = make()
     frame = (frame[["colour", "truth"]]).assign(other=frame["count"] > 4)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import permissible as pm
-from permissible.report.cost_display import CostDisplay
+from permissible.report.displays.cost import CostDisplay
 from permissible.report.summary import summarise
 
 RNG = np.random.default_rng(0)

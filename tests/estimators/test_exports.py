@@ -17,7 +17,7 @@ import permissible as pm
 from permissible import losses
 from permissible.estimators.cards import schema_of, table_of
 from permissible.table.match import UnseenCategoryWarning
-from tests.estimators.test_files import CASES, mixed
+from tests.estimators.files.test_save_load import CASES, mixed
 from tests.models.random_models import rows_of
 
 NAMES = [name for name, *_ in CASES]

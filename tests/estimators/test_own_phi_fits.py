@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 import permissible as pm
 from permissible import losses
 from permissible.table import read
-from tests.losses.own_phis import Counted, entropy, own
+from tests.losses.own.phis import Counted, entropy, own
 
 NAMES = ["logistic", "sine", "table of 33", "table of 33 without derivative", "table of 1001"]
 

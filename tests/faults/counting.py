@@ -17,7 +17,7 @@ PROMISES = {
     "modes/test_udt": "trees are greedy and pruned as brute force does it, in every mode",
     "modes/test_mcboost": "multiclass rounds lower the surrogate by exact steps, in every mode",
     "modes/test_doubts": "each kind of doubt and warning is raised where it is due, and only there",
-    "estimators/test_parameters": "no parameter is without effect, in any mode",
+    "estimators/parameters/test_parameters": "no parameter is without effect, in any mode",
     "estimators/test_invariances": "models do not depend on orders, names, units, copies and types",
     "estimators/test_invariances_large": "the same on more tables",
     "meaning/test_one_meaning": "every place where a model runs says the same",

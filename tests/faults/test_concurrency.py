@@ -10,7 +10,7 @@ import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from sklearn.model_selection import cross_val_score
 
-from permissible.estimators.intake import threads
+from permissible.estimators.input.training import threads
 from tests.faults.subjects import ESTIMATORS, good
 
 KINDS = tuple(ESTIMATORS)

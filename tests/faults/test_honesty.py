@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.learners.honesty import MANY, certain_score, of_rounds, of_tree, rising, saturating
+from permissible.learners.doubts import MANY, certain_score, of_rounds, of_tree, rising, saturating
 from tests.faults.subjects import ESTIMATORS, good
 
 SEPARABLE = np.arange(40.0)[:, None] * [1.0, 0.5], (np.arange(40) >= 20).astype(int)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.estimators.files import FORMAT, _checksum, document_of, read_document
-from permissible.models import strict_json
-from permissible.models.strict_json import dump, parse
+from permissible.estimators.files.save_load import FORMAT, _checksum, document_of, read_document
+from permissible.models.files import strict_json
+from permissible.models.files.strict_json import dump, parse
 from permissible.table.files import open_table
 from permissible.table.files.errors import FileError
 from tests.faults.subjects import ESTIMATORS, good

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.models.atomic import replacing, write
+from permissible.models.files.atomic import replacing, write
 from tests.faults.subjects import ESTIMATORS, good
 
 BLOCK = 4096

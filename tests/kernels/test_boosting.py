@@ -9,8 +9,8 @@ from permissible import losses
 from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
-from permissible.learners.uls_losses import compiled
-from permissible.models.rules import RuleModel
+from permissible.learners.uls.kernel_losses import compiled
+from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 
 BUILT_IN = ["logistic", "matsushita", "mu", "squared", "power", "logcosh", "exponential", "least_squares"]

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, brentq
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels.reference import mcboost as reference
-from permissible.models.simplex import codewords, scores_of
+from permissible.models.kinds.simplex import codewords, scores_of
 
 LOSSES = ["gll", "gel", "ls", "lt", "mc"]
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from permissible import losses
-from tests.losses.own_phis import own
+from tests.losses.own.phis import own
 
 
 def second_derivatives():

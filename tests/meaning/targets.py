@@ -15,9 +15,9 @@ import onnxruntime as ort
 import pandas as pd
 
 from permissible.estimators.cards import actions_for, card_of, schema_of
-from permissible.models.dialects import dialect
-from permissible.models.onnx import SMALLEST
-from permissible.models.plain_card import plain_actions, plain_card
+from permissible.models.render.browser import plain_actions, plain_card
+from permissible.models.render.dialects import dialect
+from permissible.models.render.onnx import SMALLEST
 from permissible.report.page import embedded
 from tests.meaning.models import UNSEEN
 

@@ -16,12 +16,12 @@ import pytest
 import permissible as pm
 from permissible.decisions import CostMatrix, decision_for
 from permissible.estimators.cards import card_of, table_of
-from permissible.estimators.files import text_of
-from permissible.models.scorecard import KernelTerm, kernel_values
+from permissible.estimators.files.save_load import text_of
+from permissible.models.card.scorecard import KernelTerm, kernel_values
 from permissible.table.match import UnseenCategoryWarning
 from tests.meaning import targets
 from tests.meaning.models import awkward_rows, decisions_for, fitted, kinds
-from tests.models.test_postgres import Server
+from tests.models.render.test_postgres import Server
 
 QUICK, EVERY = kinds(False), kinds(True)
 PLACES = ["python", "sqlite", "duckdb", "onnx", "page"]
@@ -92,7 +92,7 @@ def sure(estimator: Any, proba: Any, decision: Any) -> Any:
 
 def table_link(estimator: Any) -> bool:
     """Whether the page has to interpolate a probability."""
-    from permissible.models.formulas import formulas
+    from permissible.models.render.formula import formulas
 
     link = card_of(estimator).link
     return bool(link.losses) and formulas(link.losses) is None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from permissible import losses
 from permissible.bins.literal import OTHER, Literal
-from permissible.models.rules import RuleModel
+from permissible.models.kinds.rules import RuleModel
 from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
 

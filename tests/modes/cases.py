@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from permissible.distributed.dataset import BinnedDataset
+from permissible.distributed.data.dataset import BinnedDataset
 from tests.modes.problems import PROBLEMS, weights
 
 SECONDS = 20

@@ -1,6 +1,6 @@
 """A doubt or warning that is false is a defect too: for each kind, fits that must raise it and fits that must not.
 
-The kinds are those of learners/honesty.py and the warnings those that the source gives: a new one without a pair fails by name.
+The kinds are those of learners/doubts.py and the warnings those that the source gives: a new one without a pair fails by name.
 """
 
 import ast
@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import permissible as pm
-from permissible.learners import honesty
+from permissible.learners import doubts as honesty
 from tests.modes.cases import documented, in_parts, limit
 from tests.modes.problems import quasi_separable
 from tests.modes.referee import LOSSES
@@ -70,7 +70,7 @@ def overshooting():
 
 
 def cut_newton(monkeypatch):
-    monkeypatch.setattr("permissible.learners.uls_refit.MAX_STEPS", 1)
+    monkeypatch.setattr("permissible.learners.uls.refit.MAX_STEPS", 1)
 
 
 MUST = {

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import permissible as pm
-from permissible.losses.multiclass import MULTICLASS
+from permissible.losses.multiclass.losses import MULTICLASS
 from tests.modes.cases import documented, fitted, in_parts, matrix, table
 
 

@@ -10,9 +10,9 @@ from plotly.offline import get_plotlyjs
 from sklearn import metrics as referee
 
 import permissible as pm
+from permissible.evaluation.curves import cumulative, probability_margins, reliability, risk_coverage
+from permissible.evaluation.metrics import metrics, wilson
 from permissible.report.charts import charts
-from permissible.report.curves import cumulative, probability_margins, reliability, risk_coverage
-from permissible.report.metrics import metrics, wilson
 from permissible.report.page import embedded, page
 from permissible.report.summary import summarise
 from tests.report.pages import EVIL, EVIL_CATEGORY, models

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from permissible.cli import bench, compare, demo, evaluate, explain, export, fit, predict, report, reproduce
 from permissible.cli.errors import CommandError
+from permissible.cli.verbs import bench, compare, demo, evaluate, explain, export, fit, predict, report, reproduce
 
 app = typer.Typer(
     name="permissible",

@@ -12,14 +12,14 @@ from distributed import Client, default_client
 from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
-from permissible.distributed.contents import Content, label_hashes
-from permissible.distributed.journal import Journal, fingerprint
-from permissible.distributed.loading import refuse_categories
+from permissible.distributed.data.content import Content, label_hashes
+from permissible.distributed.data.passes import refuse_categories
 from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.transport import SerialTransport, Transport
+from permissible.distributed.protocol.journal import Journal, fingerprint
+from permissible.distributed.protocol.transport import SerialTransport, Transport
 from permissible.estimators import boundary, mcboost, udt, uls
-from permissible.estimators.intake import seed
-from permissible.estimators.parted import PartedSource
+from permissible.estimators.input.source import PartedSource
+from permissible.estimators.input.training import seed
 from permissible.validation import one_of, refusal
 from permissible.validation.numbers import real_number, whole_number
 

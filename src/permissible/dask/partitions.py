@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from permissible.distributed.batches import Part, checked_weights, features, part_of_columns, typed_labels
+from permissible.distributed.data.batches import Part, checked_weights, features, part_of_columns, typed_labels
 from permissible.table.files import open_table
 from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
@@ -131,7 +131,7 @@ def _is_paths(X: Any) -> bool:
 
 
 def _files(paths: Any, target: Any, weight: Any, categorical: Any) -> list[Partition]:
-    from permissible.distributed.batches import joint_kinds
+    from permissible.distributed.data.batches import joint_kinds
 
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
         raise refusal("target", "the name of the column of labels, since X is a list of files", target)

@@ -13,10 +13,10 @@ from dask import delayed
 
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.dask.partitions import Loader, Partition
-from permissible.distributed.contents import Content
-from permissible.distributed.loading import FirstPass, check_same, content_of_rows, encoded
-from permissible.distributed.parts import MemoryPart
-from permissible.distributed.survey import Survey
+from permissible.distributed.data.block import MemoryPart
+from permissible.distributed.data.content import Content
+from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, encoded
+from permissible.distributed.data.survey import Survey
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.types import AnyArray
 

@@ -14,7 +14,7 @@ from distributed.comm.core import CommClosedError
 
 from permissible.dask.placement import POLL_SECONDS, Placement, within
 from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
-from permissible.distributed.session import Batch, Request
+from permissible.distributed.protocol.session import Batch, Request
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from permissible.distributed.parted import KINDS
-from permissible.distributed.session import Batch, Holder, Request
+from permissible.distributed.protocol.session import Batch, Holder, Request
 
 HANDLER = "permissible_answer"
 

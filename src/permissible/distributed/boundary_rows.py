@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permissible.distributed.parts import values_of
-from permissible.distributed.session import Opening
-from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.data.block import values_of
+from permissible.distributed.protocol.session import Opening
+from permissible.distributed.protocol.transport import RemoteRows, Transport
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.kernels._core import sums as kernel
 from permissible.learners.boundary.parted import BEND_BITS, COLUMN_BITS, Sums, Surface

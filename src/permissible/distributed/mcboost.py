@@ -11,18 +11,18 @@ import numpy as np
 
 from permissible.distributed.mcboost_rows import BoostKind, BoostSettings, JudgeKind, Share
 from permissible.distributed.parted import Parted
-from permissible.distributed.session import Opening
-from permissible.distributed.transport import RemoteRows
+from permissible.distributed.protocol.session import Opening
+from permissible.distributed.protocol.transport import RemoteRows
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.boost import Trace, mean_trace, run_rounds
 from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged, certificate_of
-from permissible.learners.mcboost.parted import Choices, LinearChoices, Next, PartedRounds, Standing, TreeChoices, made
+from permissible.learners.mcboost.loop import Trace, mean_trace, run_rounds
+from permissible.learners.mcboost.monitor import Watch
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Round, Sampling
-from permissible.learners.mcboost.space import Space, Spread, attributes_from
-from permissible.learners.mcboost.stopping import Watch
+from permissible.learners.mcboost.standardise import Space, Spread, attributes_from
+from permissible.learners.mcboost.steps import Choices, LinearChoices, Next, PartedRounds, Standing, TreeChoices, made
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
-from permissible.models.additive import AdditiveModel
+from permissible.models.kinds.additive import AdditiveModel
 from permissible.types import FloatArray, IntArray
 
 

@@ -1,4 +1,4 @@
-"""The rows of an MCBoost fit in parts: what a part keeps between questions, and how it answers (learners/mcboost/parted.py).
+"""The rows of an MCBoost fit in parts: what a part keeps between questions, and how it answers (learners/mcboost/steps.py).
 
 In memory a part keeps the compiled state of its rows. A block on disk keeps it in a nameless file (spill.py): between questions
 only the node of each row stays in memory, 4 bytes a row. A share of the rows, and rows held out, follow from content hashes.
@@ -11,23 +11,23 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from permissible.distributed.parts import BlockPart, table_of
-from permissible.distributed.spill import Spill
+from permissible.distributed.data.block import BlockPart, table_of
+from permissible.distributed.data.scratch import Spill
 from permissible.distributed.uls_rows import NumberedPart
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
 from permissible.learners.mcboost.growing import Sizes
 from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.linear import AffineStep, affine_scores
-from permissible.learners.mcboost.parted import Next, Standing, Step
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Sampling
-from permissible.learners.mcboost.space import Space
+from permissible.learners.mcboost.standardise import Space
+from permissible.learners.mcboost.steps import Next, Standing, Step
 from permissible.learners.mcboost.temperature import misfit_limbs
 from permissible.learners.mcboost.trees import layout_of
-from permissible.learners.udt_parts import Cut, move_rows
-from permissible.models.forest import forest_values
-from permissible.models.simplex import scores_of
+from permissible.learners.trees.grower import Cut, move_rows
+from permissible.models.kinds.forest import forest_values
+from permissible.models.kinds.simplex import scores_of
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 

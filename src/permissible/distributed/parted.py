@@ -7,10 +7,10 @@ import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.distributed.boundary_rows import LinearKind
-from permissible.distributed.journal import Journal
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
-from permissible.distributed.session import Kind, Opening
-from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.protocol.journal import Journal
+from permissible.distributed.protocol.session import Kind, Opening
+from permissible.distributed.protocol.transport import RemoteRows, Transport
 from permissible.distributed.udt import TreeKind
 from permissible.distributed.uls_rows import SurveyKind, ULSKind
 from permissible.types import AnyArray

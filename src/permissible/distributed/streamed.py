@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from permissible.bins.literal import Rule
-from permissible.learners.uls_fast import Examples
-from permissible.learners.uls_losses import CompiledLoss
-from permissible.learners.uls_memory import CompiledRows
-from permissible.learners.uls_rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms
+from permissible.learners.uls.compiled import Examples
+from permissible.learners.uls.kernel_losses import CompiledLoss
+from permissible.learners.uls.loss_rows import CompiledRows
+from permissible.learners.uls.rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms
 from permissible.types import IntArray
 
 

@@ -1,4 +1,4 @@
-"""UDT over parts: the coordinator of learners/udt_parts.py with rows in blocks on disk or on workers, pruning included.
+"""UDT over parts: the coordinator of learners/trees/grower.py with rows in blocks on disk or on workers, pruning included.
 
 A part knows its rows, the fold that is left out, and which node each row is in; everything else is with the coordinator.
 """
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.distributed.session import Kind, Opening
-from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.protocol.session import Kind, Opening
+from permissible.distributed.protocol.transport import RemoteRows, Transport
 from permissible.distributed.uls_rows import NumberedPart
-from permissible.learners.pruning import (
+from permissible.learners.trees.grower import Answer, Coordinator, Cut, Facts, PartRows, Weighting, merge_answers
+from permissible.learners.trees.pruning import (
     PruningPath,
     best_level,
     candidate_levels,
@@ -21,9 +22,8 @@ from permissible.learners.pruning import (
     left_out_surrogate,
     link_levels,
 )
-from permissible.learners.udt import TreeLimits, TreeTrace
-from permissible.learners.udt_parts import Answer, Coordinator, Cut, Facts, PartRows, Weighting, merge_answers
-from permissible.models.tree import TreeModel
+from permissible.learners.udt.fit import TreeLimits, TreeTrace
+from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
 
 

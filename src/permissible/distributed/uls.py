@@ -1,4 +1,4 @@
-"""ULS over parts: the learner of learners/uls.py on rows that lie in blocks on disk or on workers. Same model, bit for bit.
+"""ULS over parts: the learner of learners/uls/boost.py on rows that lie in blocks on disk or on workers. Same model, bit for bit.
 
 What an estimator does in memory is done here with questions to the parts: which rows are held out, which candidate and how many
 rules they choose, and the fit on all rows.
@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.session import Opening
-from permissible.distributed.together import side_by_side
-from permissible.distributed.transport import RemoteRows, Transport
+from permissible.distributed.protocol.lockstep import side_by_side
+from permissible.distributed.protocol.session import Opening
+from permissible.distributed.protocol.transport import RemoteRows, Transport
 from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
-from permissible.learners.uls import boost
-from permissible.learners.uls_holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
-from permissible.learners.uls_losses import compiled
-from permissible.learners.uls_memory import PythonSurrogate
-from permissible.learners.uls_options import ULSOptions
-from permissible.learners.uls_rows import Facts
-from permissible.learners.uls_trace import Trace
+from permissible.learners.uls.boost import boost
+from permissible.learners.uls.holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
+from permissible.learners.uls.kernel_losses import compiled
+from permissible.learners.uls.loss_rows import PythonSurrogate
+from permissible.learners.uls.options import ULSOptions
+from permissible.learners.uls.rows import Facts
+from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
 
 Watch = Callable[[int], bool]
@@ -132,7 +132,7 @@ def _total(data: Parted, label: int, selection: Selection) -> float:
 
 
 def _repeats(data: Parted) -> bool:
-    """Whether the same rows come again and again (uls_holdout.py)."""
+    """Whether the same rows come again and again (uls/holdout.py)."""
     if data.n_rows >= LARGE:
         return few(len(np.unique(np.concatenate(data.survey("lowest", probe(data.n_rows))))))
     return repeats(np.concatenate([part[0] for part in data.survey("contents")]))

@@ -1,4 +1,4 @@
-"""The rows of a ULS fit in parts: how a part builds them, and how the answers of parts merge (learners/uls_rows.py).
+"""The rows of a ULS fit in parts: how a part builds them, and how the answers of parts merge (learners/uls/rows.py).
 
 A session holds the rows of one label against the rest, all of them or those kept or held out. Which rows are held out follows
 from their content hash and one bound per class, so every holder finds the same ones without talking.
@@ -15,16 +15,16 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Literal as BinLiteral
 from permissible.bins.literal import Rule
-from permissible.distributed.contents import Content, content_of
-from permissible.distributed.parts import BlockPart, Part, table_of
+from permissible.distributed.data.block import BlockPart, Part, table_of
+from permissible.distributed.data.content import Content, content_of
+from permissible.distributed.protocol.transport import RemoteRows
 from permissible.distributed.streamed import StreamedRows
-from permissible.distributed.transport import RemoteRows
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.space import Spread, mean_sums, spread_of
-from permissible.learners.uls_fast import Examples, whole
-from permissible.learners.uls_losses import compiled
-from permissible.learners.uls_memory import CompiledRows, PythonRows
-from permissible.learners.uls_rows import (
+from permissible.learners.mcboost.standardise import Spread, mean_sums, spread_of
+from permissible.learners.uls.compiled import Examples, whole
+from permissible.learners.uls.kernel_losses import compiled
+from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
+from permissible.learners.uls.rows import (
     Facts,
     Grids,
     HistogramRequest,
@@ -35,7 +35,7 @@ from permissible.learners.uls_rows import (
     merged_sums,
 )
 from permissible.losses import Loss
-from permissible.models.attributes import Attribute
+from permissible.models.kinds.attributes import Attribute
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 

@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from permissible.decisions import Hard, decision_for
 from permissible.distributed.parted import Parted
 from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
-from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.exports import Exports
-from permissible.estimators.honesty import warn_of
-from permissible.estimators.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
-from permissible.estimators.intake import remember_schema, seed, threads
-from permissible.estimators.matrix import matrix, remember_kinds
-from permissible.estimators.parted import PartedSource, parted_data
-from permissible.estimators.whole import whole
+from permissible.estimators.fit_warning import warn_of
+from permissible.estimators.input.matrix import matrix, remember_kinds
+from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.training import remember_schema, seed, threads
+from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
+from permissible.estimators.rollback import whole
 from permissible.learners.boundary import (
     KernelFit,
     LinearFit,
@@ -34,9 +34,9 @@ from permissible.learners.boundary import (
 from permissible.learners.boundary.kernel_soft import solve_kernel_soft
 from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
-from permissible.learners.honesty import LOOK, Doubts, looked_at, of_boundary, saturated, shortfall, spread
-from permissible.models.kernel import Kernel, KernelModel
-from permissible.models.linear import LinearModel
+from permissible.learners.doubts import LOOK, Doubts, looked_at, of_boundary, saturated, shortfall, spread
+from permissible.models.kinds.kernel import Kernel, KernelModel
+from permissible.models.kinds.linear import LinearModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
 
 NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))

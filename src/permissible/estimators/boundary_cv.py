@@ -7,15 +7,15 @@ from sklearn.model_selection import check_cv
 
 from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
-from permissible.estimators.boundary_settings import check_settings, encoded, kernel_of, row_weights
-from permissible.estimators.idle import BOUNDARY, refuse_idle
-from permissible.estimators.intake import seed
-from permissible.estimators.matrix import matrix
-from permissible.estimators.parted import PartedSource
-from permissible.estimators.whole import whole
+from permissible.estimators.input.matrix import matrix
+from permissible.estimators.input.source import PartedSource
+from permissible.estimators.input.training import seed
+from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
+from permissible.estimators.rollback import whole
 from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.folds import content_folds
-from permissible.models.kernel import Kernel
+from permissible.models.kinds.kernel import Kernel
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
 from permissible.validation import Words, real_numbers, refusal
 

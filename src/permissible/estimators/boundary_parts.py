@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible.distributed.boundary_rows import AskedLinear
-from permissible.distributed.loading import refuse_categories
+from permissible.distributed.data.passes import refuse_categories
 from permissible.distributed.parted import Parted
 from permissible.learners.boundary import LinearFit, Target
 from permissible.learners.boundary.parted import PartedProblem, SoftSurface, rounded_surfaces
 from permissible.learners.boundary.parted_subgradient import solve_parted_subgradient
-from permissible.learners.honesty import certain_score
+from permissible.learners.doubts import certain_score
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 

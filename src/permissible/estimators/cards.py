@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import CostMatrix, Decision, decision_for
-from permissible.estimators.fitted import filed
-from permissible.estimators.intake import check_names, rows
-from permissible.estimators.matrix import numeric_schema
+from permissible.estimators.files.fitted import filed
+from permissible.estimators.input.matrix import numeric_schema
+from permissible.estimators.input.training import check_names, rows
 from permissible.learners.boundary.target import tie_is_positive
-from permissible.models.actions import Actions, actions_of
-from permissible.models.cards import one_versus_rest
-from permissible.models.evaluate import adds, holds, words
-from permissible.models.scorecard import RuleTerm, Scorecard, Term, scorecard
+from permissible.models.card.actions import Actions, actions_of
+from permissible.models.card.evaluate import adds, holds, words
+from permissible.models.card.from_model import one_versus_rest
+from permissible.models.card.scorecard import RuleTerm, Scorecard, Term, scorecard
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table

@@ -10,12 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from permissible.decisions import CostMatrix, decision_for
 from permissible.distributed.mcboost import BoostFit
 from permissible.distributed.parted import Parted
-from permissible.estimators import intake
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
-from permissible.estimators.honesty import warn_of
-from permissible.estimators.idle import MCBOOST, refuse_idle
-from permissible.estimators.mcboost_settings import (
+from permissible.estimators.fit_warning import warn_of
+from permissible.estimators.input import training as intake
+from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.target import codes_among
+from permissible.estimators.input.weights import canonical
+from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
+from permissible.estimators.parameters.mcboost import (
     checked_settings,
     costs_of,
     loss_name,
@@ -23,16 +26,13 @@ from permissible.estimators.mcboost_settings import (
     refuse_light,
     refused_on_parts,
 )
-from permissible.estimators.parted import PartedSource, parted_data
-from permissible.estimators.target import codes_among
-from permissible.estimators.weights import canonical
-from permissible.estimators.whole import whole
+from permissible.estimators.rollback import whole
 from permissible.learners.mcboost.auto import fit_auto
-from permissible.learners.mcboost.boost import Trace
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
+from permissible.learners.mcboost.loop import Trace
 from permissible.learners.mcboost.problem import Problem
-from permissible.models.additive import AdditiveModel, posterior
-from permissible.models.additive_reading import AdditiveExplanation, explain_rows, terms_table
+from permissible.models.card.additive_reading import AdditiveExplanation, explain_rows, terms_table
+from permissible.models.kinds.additive import AdditiveModel, posterior
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal
 

@@ -14,19 +14,27 @@ from permissible.decisions import Hard, decision_for
 from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.exports import Exports
-from permissible.estimators.honesty import warn_of
-from permissible.estimators.idle import UDT, refuse_idle
-from permissible.estimators.intake import TrainingRows, remember, remember_schema, rows, seed, threads, training_rows
-from permissible.estimators.parted import PartedSource, parted_data
-from permissible.estimators.target import codes_among
-from permissible.estimators.whole import whole
-from permissible.learners.pruning import cross_validated_level, link_levels, prune
-from permissible.learners.tree_certificate import BOUND_ROWS, TreeCertificate, certify, history_of
-from permissible.learners.udt import TreeLimits, TreeTrace, grow_tree
-from permissible.models.tree import TreeModel
-from permissible.models.tree_explanation import TreeExplanation, explain_rows
-from permissible.models.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.models.tree_text import tree_text
+from permissible.estimators.fit_warning import warn_of
+from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.target import codes_among
+from permissible.estimators.input.training import (
+    TrainingRows,
+    remember,
+    remember_schema,
+    rows,
+    seed,
+    threads,
+    training_rows,
+)
+from permissible.estimators.parameters.idle import UDT, refuse_idle
+from permissible.estimators.rollback import whole
+from permissible.learners.trees.pruning import cross_validated_level, link_levels, prune
+from permissible.learners.udt.certificate import BOUND_ROWS, TreeCertificate, certify, history_of
+from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree
+from permissible.models.card.tree_explanation import TreeExplanation, explain_rows
+from permissible.models.kinds.tree import TreeModel
+from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
+from permissible.models.render.tree_text import tree_text
 from permissible.table.schema import Schema
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import Words, refusal

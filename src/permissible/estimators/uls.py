@@ -9,26 +9,26 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible import losses
 from permissible.bins import Binning, encode, row_hashes
-from permissible.bins.words import describe_rule
+from permissible.bins.describe import describe_rule
 from permissible.estimators.exports import Exports
-from permissible.estimators.honesty import warn_of
-from permissible.estimators.idle import ULS, refuse_idle
-from permissible.estimators.intake import TrainingRows, remember, remember_schema, seed, threads, training_rows
-from permissible.estimators.parted import PartedSource, parted_data
+from permissible.estimators.fit_warning import warn_of
+from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
+from permissible.estimators.input.weights import canonical
+from permissible.estimators.parameters.idle import ULS, refuse_idle
+from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_examples
+from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data, settings_of
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
+from permissible.estimators.rollback import whole
 from permissible.estimators.uls_results import RuleResults, RuleStages
-from permissible.estimators.uls_settings import loss_of, plan, refused_on_parts, validation_examples
-from permissible.estimators.uls_warm import goes_on, refuse_other_data, settings_of
-from permissible.estimators.weights import canonical
-from permissible.estimators.whole import whole
-from permissible.learners.honesty import Doubts, of_rules, spread
-from permissible.learners.uls_auto import LossEvidence, choose_loss, equally_penalised
-from permissible.learners.uls_certificate import certify, history_of, in_unit, largest_norm
-from permissible.learners.uls_fast import Examples
-from permissible.learners.uls_fit import Fitted, Task, fit_rules
-from permissible.learners.uls_start import Start
-from permissible.models.linear import LinearModel
-from permissible.models.rules import RuleModel
+from permissible.learners.doubts import Doubts, of_rules, spread
+from permissible.learners.uls.auto import LossEvidence, choose_loss, equally_penalised
+from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
+from permissible.learners.uls.compiled import Examples
+from permissible.learners.uls.fit import Fitted, Task, fit_rules
+from permissible.learners.uls.start import Start
+from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import RuleModel
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 
@@ -344,9 +344,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     def _fit_columns(self, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> "ULSClassifier":
         """features="columns": Algorithm 1 on the columns of X."""
-        from permissible.estimators.matrix import numeric_schema
+        from permissible.estimators.input.matrix import numeric_schema
         from permissible.estimators.uls_columns import training_matrix
-        from permissible.learners.uls_columns import boost_columns
+        from permissible.learners.uls.columns import boost_columns
 
         loss = losses.get(self.loss)
         features, classes, codes, weight = training_matrix(self, X, y, sample_weight)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from permissible.estimators.matrix import matrix as intake_matrix
-from permissible.estimators.target import decode_target
-from permissible.estimators.weights import row_weights, with_class_weight
+from permissible.estimators.input.matrix import matrix as intake_matrix
+from permissible.estimators.input.target import decode_target
+from permissible.estimators.input.weights import row_weights, with_class_weight
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 from permissible.validation.arrays import squarable

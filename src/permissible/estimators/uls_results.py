@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.bins.describe import describe
 from permissible.bins.literal import Rule
-from permissible.bins.words import describe
 from permissible.decisions import decision_for
-from permissible.estimators.intake import rows, threads
-from permissible.estimators.target import codes_among
-from permissible.learners.uls_trace import Trace
-from permissible.models.linear import LinearModel
-from permissible.models.rules import RuleModel
+from permissible.estimators.input.target import codes_among
+from permissible.estimators.input.training import rows, threads
+from permissible.learners.uls.trace import Trace
+from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import RuleModel
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal

@@ -10,25 +10,34 @@ from permissible.losses.permissible_loss import PermissibleLoss
 from permissible.losses.registry import Loss, get, names, register, unregister
 
 if TYPE_CHECKING:
-    from permissible.losses.consistency import Consistency, check_consistency
-    from permissible.losses.guess_aversion import Counterexample, GuessAversion, is_guess_averse
-    from permissible.losses.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
-    from permissible.losses.line_conditions import LinesVerdict
-    from permissible.losses.multiclass import GEL, GLL, LS, LT, MC, MulticlassLoss, StructuredHinge, get_multiclass
-    from permissible.losses.own_phi import from_phi
-    from permissible.losses.own_psi import from_psi
-    from permissible.losses.piecewise import PiecewiseLinear, Segments
+    from permissible.losses.boundary.consistency import Consistency, check_consistency
+    from permissible.losses.boundary.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
+    from permissible.losses.boundary.line_conditions import LinesVerdict
+    from permissible.losses.boundary.piecewise import PiecewiseLinear, Segments
+    from permissible.losses.multiclass.guess_aversion import Counterexample, GuessAversion, is_guess_averse
+    from permissible.losses.multiclass.losses import (
+        GEL,
+        GLL,
+        LS,
+        LT,
+        MC,
+        MulticlassLoss,
+        StructuredHinge,
+        get_multiclass,
+    )
+    from permissible.losses.own.phi import from_phi
+    from permissible.losses.own.psi import from_psi
 
 # What a fit of a loss by name does not need is loaded when first used.
 _LATER = {
-    "consistency": ["Consistency", "check_consistency"],
-    "guess_aversion": ["Counterexample", "GuessAversion", "is_guess_averse"],
-    "large_margin": ["LargeMarginLoss", "dwd", "hinge", "lum", "squared_hinge"],
-    "line_conditions": ["LinesVerdict"],
-    "multiclass": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
-    "own_phi": ["from_phi"],
-    "own_psi": ["from_psi"],
-    "piecewise": ["PiecewiseLinear", "Segments"],
+    "boundary.consistency": ["Consistency", "check_consistency"],
+    "multiclass.guess_aversion": ["Counterexample", "GuessAversion", "is_guess_averse"],
+    "boundary.large_margin": ["LargeMarginLoss", "dwd", "hinge", "lum", "squared_hinge"],
+    "boundary.line_conditions": ["LinesVerdict"],
+    "multiclass.losses": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
+    "own.phi": ["from_phi"],
+    "own.psi": ["from_psi"],
+    "boundary.piecewise": ["PiecewiseLinear", "Segments"],
 }
 __getattr__ = attach(
     __name__, [], {name: f"{__name__}.{module}" for module, listed in _LATER.items() for name in listed}

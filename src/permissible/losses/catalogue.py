@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from permissible.losses.entropy import Entropy, rescaled
 from permissible.losses.power import power_bregman, power_inverse, power_margin
-from permissible.losses.tilt import left_logit, log_cosh_tilt, logarithmic_divergence
+from permissible.losses.stable_formulas import left_logit, log_cosh_tilt, logarithmic_divergence
 from permissible.types import FloatArray
 from permissible.validation import refusal
 

@@ -17,7 +17,7 @@ from scipy.special import expit
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Formula
 from permissible.losses.largest_curvature import of_psi
-from permissible.losses.tilt import left_logit, logarithmic_divergence
+from permissible.losses.stable_formulas import left_logit, logarithmic_divergence
 from permissible.types import ArrayLike, FloatArray
 
 MISSING = ("phi", "phi_prime", "conjugate", "a", "b")

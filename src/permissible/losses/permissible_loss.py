@@ -14,9 +14,9 @@ import numpy as np
 
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Entropy, Formula
-from permissible.losses.inversion import invert_link
 from permissible.losses.largest_curvature import of_link
-from permissible.losses.tilt import integral, steep_integral
+from permissible.losses.own.inversion import invert_link
+from permissible.losses.stable_formulas import integral, steep_integral
 from permissible.types import ArrayLike, FloatArray
 
 Rebuild = tuple[Callable[..., Any], tuple[Any, ...]]

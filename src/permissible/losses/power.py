@@ -7,7 +7,7 @@ the margin m = 1 - 2p, so that m keeps its digits near 0, and the logarithm is i
 
 import numpy as np
 
-from permissible.losses.tilt import integral
+from permissible.losses.stable_formulas import integral
 from permissible.types import FloatArray
 
 STEPS = 60

@@ -57,7 +57,7 @@ def unregister(name: str) -> None:
     >>> from permissible import losses
     >>> losses.unregister("never registered")
     """
-    from permissible.losses.tabulation import tabulated  # loaded only for a user's own loss
+    from permissible.losses.own.tabulation import tabulated  # loaded only for a user's own loss
 
     tabulated.cache_clear()  # the name may come to mean another phi
     _factories.pop(name, None)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Boundaries, class_codes
-from permissible.report.curves import risk_coverage
+from permissible.evaluation.curves import risk_coverage
 from permissible.types import ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, refusal, refusal_type
 

@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from permissible.decisions import Decision
-from permissible.models.atomic import write
-from permissible.models.scorecard import KernelTerm, SlopeTerm
+from permissible.models.card.scorecard import KernelTerm, SlopeTerm
+from permissible.models.files.atomic import write
 from permissible.report.summary import RuleRow, Summary, summarise, told_apart
 
 MAX_RULES = 60

@@ -8,12 +8,12 @@ import numpy as np
 
 from permissible.decisions import Decision, class_codes
 from permissible.estimators.cards import actions_for, card_of, decision_asked, table_of
-from permissible.models.evaluate import adds, holds, words
-from permissible.models.plain_card import plain_actions, plain_card
-from permissible.models.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
-from permissible.report.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
-from permissible.report.importance import Importance, column_importance, term_importance
-from permissible.report.metrics import Metric, metrics
+from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
+from permissible.evaluation.importance import Importance, column_importance, term_importance
+from permissible.evaluation.metrics import Metric, metrics
+from permissible.models.card.evaluate import adds, holds, words
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.render.browser import plain_actions, plain_card
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 

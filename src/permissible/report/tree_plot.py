@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from permissible.models.tree import TreeModel
-from permissible.models.tree_rules import leaves_in_order
-from permissible.models.tree_text import literal_words
+from permissible.models.kinds.tree import TreeModel
+from permissible.models.kinds.tree_rules import leaves_in_order
+from permissible.models.render.tree_text import literal_words
 
 NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # apart for every kind of eye
 

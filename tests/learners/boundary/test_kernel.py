@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
 from permissible.learners.boundary import Problem, Target, solve_kernel
-from permissible.models.kernel import Kernel
+from permissible.models.kinds.kernel import Kernel
 
 
 def draw(seed, n=80, d=3):

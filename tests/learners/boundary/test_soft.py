@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from permissible import losses
 from permissible.learners.boundary import Problem, Segments, Target, solve_linear, solve_soft
 from permissible.learners.boundary.kernel_soft import solve_kernel_soft
-from permissible.models.kernel import Kernel
+from permissible.models.kinds.kernel import Kernel
 
 NONE = Segments(np.empty((2, 0)), np.empty((2, 0)))
 

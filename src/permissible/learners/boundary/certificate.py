@@ -6,7 +6,7 @@ with a free intercept. So objective - D(t) is a true bound on the distance to th
 
 from dataclasses import dataclass
 
-from permissible.learners.honesty import Doubts
+from permissible.learners.doubts import Doubts
 
 ROUNDING = 64 * 2.0**-52
 """Allowance, relative to the objective, for what sums in double precision may lose."""

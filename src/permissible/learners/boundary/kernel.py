@@ -13,7 +13,7 @@ from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.intercept import settled_intercept
 from permissible.learners.boundary.problem import Problem
-from permissible.models.kernel import Kernel
+from permissible.models.kinds.kernel import Kernel
 from permissible.types import FloatArray, Matrix
 from permissible.validation import Words, refusal
 

@@ -8,7 +8,7 @@ from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.kernel import KernelFit, gram_matrix
 from permissible.learners.boundary.problem import Problem
 from permissible.learners.boundary.soft import solve_soft
-from permissible.models.kernel import Kernel
+from permissible.models.kinds.kernel import Kernel
 from permissible.types import Matrix
 
 

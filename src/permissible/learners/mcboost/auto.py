@@ -15,7 +15,6 @@ from scipy.special import logsumexp
 
 from permissible.bins import row_hashes
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.boost import Trace, boost
 from permissible.learners.mcboost.fit import (
     Fitted,
     Report,
@@ -26,11 +25,12 @@ from permissible.learners.mcboost.fit import (
     saturated_rows,
     smallest_margin,
 )
+from permissible.learners.mcboost.loop import Trace, boost
+from permissible.learners.mcboost.monitor import rows_of
 from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.stopping import rows_of
 from permissible.learners.mcboost.temperature import fitted_exponent, misfit_limbs
 from permissible.learners.mcboost.trees import Growth
-from permissible.models.additive import AdditiveModel, posterior
+from permissible.models.kinds.additive import AdditiveModel, posterior
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from permissible.bins import Binning, encode, find_bins
-from permissible.learners.honesty import LAST_DIGIT, of_rounds
-from permissible.learners.mcboost.boost import Trace, boost, mean_trace
+from permissible.learners.doubts import LAST_DIGIT, of_rounds
 from permissible.learners.mcboost.linear import LinearLearner
+from permissible.learners.mcboost.loop import Trace, boost, mean_trace
+from permissible.learners.mcboost.monitor import HeldOut, held_out_rows, rows_of
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Sampling
-from permissible.learners.mcboost.stopping import HeldOut, held_out_rows, rows_of
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent, misfit_limbs
 from permissible.learners.mcboost.trees import Growth, TreeLearner
-from permissible.models.additive import AdditiveModel, Part
+from permissible.models.kinds.additive import AdditiveModel, Part
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 

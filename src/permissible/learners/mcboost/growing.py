@@ -15,7 +15,7 @@ from permissible.bins.binning import Binning
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.trees import Growth, layout_of
-from permissible.learners.udt_parts import Cut
+from permissible.learners.trees.grower import Cut
 from permissible.types import AnyArray, IntArray
 
 SEED_MASK = 2**64 - 1

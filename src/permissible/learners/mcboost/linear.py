@@ -14,10 +14,10 @@ import numpy as np
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
-from permissible.learners.mcboost.space import Space
-from permissible.models.affine import AffineTerms
-from permissible.models.attributes import Attribute, attribute_matrix
-from permissible.models.simplex import codewords
+from permissible.learners.mcboost.standardise import Space
+from permissible.models.kinds.affine import AffineTerms
+from permissible.models.kinds.attributes import Attribute, attribute_matrix
+from permissible.models.kinds.simplex import codewords
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 

@@ -9,7 +9,7 @@ from permissible.kernels._core import sums
 from permissible.types import BoolArray, FloatArray, IntArray
 
 LOSSES = ("gll", "gel", "ls", "lt", "mc")
-"""In the order of the compiled core (cpp/mcboost/losses.hpp)."""
+"""In the order of the compiled core (cpp/losses/multiclass.hpp)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

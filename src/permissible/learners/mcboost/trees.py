@@ -15,8 +15,8 @@ import numpy.typing as npt
 from permissible.bins import BinnedTable, Binning, encode
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
-from permissible.models.forest import Forest, forest_values
-from permissible.models.simplex import scores_of
+from permissible.models.kinds.forest import Forest, forest_values
+from permissible.models.kinds.simplex import scores_of
 from permissible.table.table import Table
 from permissible.types import Codes, FloatArray
 

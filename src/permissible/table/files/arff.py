@@ -7,7 +7,7 @@ from pathlib import Path
 
 from permissible.table.files.cells import CellKind, array_of
 from permissible.table.files.errors import wrong
-from permissible.table.files.source import ROWS, Chunk
+from permissible.table.files.reader import ROWS, Chunk
 from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
 from permissible.validation import shown
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from permissible.table.files.cells import CellKind
 from permissible.table.files.errors import FileError
-from permissible.table.files.source import ROWS, Chunk
+from permissible.table.files.reader import ROWS, Chunk
 from permissible.types import AnyArray
 
 

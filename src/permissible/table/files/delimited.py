@@ -10,8 +10,8 @@ from pathlib import Path
 
 from permissible.table.files.cells import MISSING, CellKind, RawChunk, array_of, as_number, joined, kind_of
 from permissible.table.files.errors import wrong
-from permissible.table.files.quick import quick_chunks
-from permissible.table.files.source import ROWS, Chunk
+from permissible.table.files.fast_csv import quick_chunks
+from permissible.table.files.reader import ROWS, Chunk
 from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
 from permissible.validation import shown
 

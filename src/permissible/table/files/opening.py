@@ -7,7 +7,7 @@ from permissible.table.files.arrow import Arrow
 from permissible.table.files.cells import MISSING
 from permissible.table.files.delimited import Delimited
 from permissible.table.files.errors import FileError
-from permissible.table.files.source import ROWS, Source
+from permissible.table.files.reader import ROWS, Source
 
 _ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")

@@ -1,0 +1,33 @@
+"""A model file for a verb, or one sentence that says why not."""
+
+from pathlib import Path
+from typing import Any
+
+from permissible.cli.errors import UseError
+
+
+def load_model(path: Path) -> Any:
+    """Load a model file."""
+    from permissible.estimators.files.save_load import load
+
+    if not path.exists():
+        raise UseError(f"the file {path} does not exist.")
+    try:
+        return load(path)
+    except ValueError as error:
+        raise UseError(str(error)) from None
+
+
+def schema_of(model: Any) -> Any:
+    """The columns that a model asks for."""
+    from permissible.estimators.cards import schema_of
+
+    return schema_of(model)
+
+
+def target_of(model: Any, given: str | None) -> str:
+    """The target column: as given, or as the model file remembers it."""
+    known = getattr(model, "notes_", {}).get("target")
+    if given is None and not known:
+        raise UseError("--target must name the column with the truth: the model file does not know it.")
+    return str(given or known)

@@ -1,0 +1,78 @@
+"""Rows out: CSV or tab-separated text, Parquet or Arrow by the name of the file, or CSV to the terminal; whole or not at all."""
+
+import csv
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from permissible.cli.errors import CommandError
+from permissible.models.files.atomic import replacing
+from permissible.types import AnyArray
+
+Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[Write]:
+    """Give a function that writes chunks; the file appears under its name only when all went well."""
+    if path is None:
+        yield _text_writer(sys.stdout, ",")
+    elif path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        with _arrow_writer(path) as write:
+            yield write
+    else:
+        with replacing(path) as file:
+            yield _text_writer(file, "\t" if path.suffix.lower() in (".tsv", ".tab") else ",")
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether a path leads to where the command prints, as /dev/stdout does: a sentence would then stand among the rows."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
+
+
+def _text_writer(file: Any, delimiter: str) -> Write:
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    begun = False
+
+    def write(chunk: Mapping[str, AnyArray]) -> None:
+        nonlocal begun
+        if not begun:
+            writer.writerow(chunk)
+            begun = True
+        writer.writerows(zip(*(_cells(column) for column in chunk.values()), strict=True))
+
+    return write
+
+
+def _cells(column: AnyArray) -> Sequence[Any]:
+    """Plain values: `csv` writes a float by its repr, so numbers are exact, and None or NaN as nothing."""
+    return ["" if value is None or value != value else value for value in column.tolist()]
+
+
+@contextmanager
+def _arrow_writer(path: Path) -> Iterator[Write]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise CommandError(f"writing {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
+    open_writer = pq.ParquetWriter if path.suffix.lower() in (".parquet", ".pq") else pa.ipc.new_file
+    with replacing(path, "wb") as file:
+        writer: Any = None
+
+        def write(chunk: Mapping[str, AnyArray]) -> None:
+            nonlocal writer
+            table = pa.table({name: pa.array(column, from_pandas=True) for name, column in chunk.items()})
+            if writer is None:
+                writer = open_writer(file, table.schema)
+            writer.write_table(table.cast(writer.schema) if hasattr(writer, "schema") else table)
+
+        yield write
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,123 @@
+"""`permissible compare`: several losses or models on the same folds of one file, with paired tests and ranks."""
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from permissible.cli import options
+
+
+def command(
+    data: options.Data,
+    target: options.Target,
+    models: Annotated[str, typer.Option("--models", "-m", help="uls, udt, boundary, mcboost: a,b.")] = "uls",
+    losses: Annotated[
+        str, typer.Option("--losses", help="Losses to try with each model: a,b.", show_default=False)
+    ] = "",
+    rules: options.Rules = None,
+    literals: options.Literals = None,
+    compact: options.Compact = False,
+    boundaries: options.Boundaries = None,
+    reject_cost: options.RejectCost = None,
+    cost_matrix: options.CostFile = None,
+    cv: Annotated[int, typer.Option("--cv", help="Stratified folds.", min=2)] = 10,
+    categorical: options.Categorical = "",
+    drop: options.Drop = "",
+    id_columns: options.Id = "",
+    weight: options.Weight = None,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+    missing: options.Missing = None,
+    settings: options.Set = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
+) -> None:
+    """Compare losses and models on the same folds: errors, log-losses, costs, margins, ranks and paired tests.
+
+    Example: permissible compare patients.csv --target outcome --losses logistic,matsushita,squared --cv 10
+    """
+    from permissible.cli import show
+    from permissible.cli.io.model_options import Learner
+    from permissible.cli.io.rows import FileOptions, check_folds, training_file
+
+    left_out = [*options.listed(drop), *options.listed(id_columns)]
+    rows = training_file(
+        data, FileOptions(delimiter, no_header, missing), target, options.listed(categorical), left_out, weight
+    )
+    check_folds(rows, cv)
+    contenders = {
+        f"{model} {loss or ''}".strip(): Learner(
+            model,
+            loss,
+            rules,
+            literals,
+            compact,
+            boundaries,
+            reject_cost,
+            cost_matrix,
+            seed,
+            jobs,
+            tuple(settings or ()),
+            tuple(options.listed(categorical)),
+        )
+        for model in options.listed(models)
+        for loss in cast("list[str | None]", options.listed(losses) or [None])
+    }
+    found = _compared(rows, contenders, cv, seed, json)
+    if json:
+        show.as_json(found)
+    else:
+        _print(found, data.name, cv)
+
+
+def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: bool) -> dict[str, Any]:
+
+    from functools import partial
+
+    import numpy as np
+
+    from permissible.cli import show
+    from permissible.cli.verbs.fit import aligned
+    from permissible.evaluation.cross_validation import cross_validate
+    from permissible.evaluation.paired import average_ranks, paired_t
+
+    classes = np.unique(rows.y)
+    figures: dict[str, list[Any]] = {}
+    with show.progress("comparing", quiet) as tick:
+        for done, (name, learner) in enumerate(contenders.items()):
+            decision = learner.decision()
+            decision = None if decision is None else aligned(decision, classes)
+            tick(done, len(contenders))
+            make = partial(learner.estimator, classes.tolist())
+            figures[name] = cross_validate(rows, make, decision, cv, seed)
+    table = np.array([next(f.values for f in found if f.key == "error") for found in figures.values()]).T
+    ranks = average_ranks(table) if len(figures) > 1 else [1.0]
+    best = int(np.argmin(table.mean(axis=0)))
+    return {
+        "folds": cv,
+        "best": list(figures)[best],
+        "contenders": {
+            name: {
+                **{figure.key: {"mean": figure.mean, "sd": figure.spread, "folds": figure.values} for figure in found},
+                "rank": float(ranks[place]),
+                "p_value_against_best": None if place == best else paired_t(table[:, place], table[:, best]).p_value,
+            }
+            for place, (name, found) in enumerate(figures.items())
+        },
+    }
+
+
+def _print(found: dict[str, Any], name: str, cv: int) -> None:
+    from permissible.cli import show
+
+    first = next(iter(found["contenders"].values()))
+    keys = [key for key, value in first.items() if isinstance(value, dict)]
+    titles = {"error": "error", "log_loss": "log-loss", "brier": "Brier score", "cost": "cost", "margin": "mean margin"}
+    lines = []
+    for who, values in found["contenders"].items():
+        p_value = values["p_value_against_best"]
+        shown = [f"{values[key]['mean']:.4f} ± {values[key]['sd']:.4f}" for key in keys]
+        lines.append([who, *shown, f"{values['rank']:.2f}", "best" if p_value is None else f"{p_value:.3f}"])
+    header = ["", *(titles[key] for key in keys), "rank", "P (error, paired t)"]
+    show.table(f"{name}: {cv} stratified folds, mean ± s.d.", header, lines, right=range(1, len(header)))

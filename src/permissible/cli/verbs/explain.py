@@ -1,0 +1,90 @@
+"""`permissible explain`: a model in words, or what it says of one row and why."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from permissible.cli import options
+
+_ANSWER = {True: "yes", False: "no", None: ""}
+
+
+def command(
+    model: options.Model,
+    data: Annotated[Path | None, typer.Argument(help="Rows to explain.", show_default=False)] = None,
+    row: Annotated[int, typer.Option("--row", "-r", help="Which row of DATA, counted from 1.", min=1)] = 1,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+    missing: options.Missing = None,
+    json: options.Json = False,
+) -> None:
+    """Print a model in words; with DATA, what each of its terms says of one row.
+
+    Example: permissible explain model.json patients.csv --row 17
+    """
+    from permissible.cli import show
+    from permissible.cli.io.loading import load_model
+    from permissible.cli.io.rows import FileOptions
+
+    fitted = load_model(model)
+    if data is None:
+        if json:
+            show.as_json({"estimator": type(fitted).__name__, "classes": fitted.classes_, "text": fitted.to_text()})
+        else:
+            show.say(fitted.to_text())
+        return
+    asked = one_row(fitted, data, row, FileOptions(delimiter, no_header, missing))
+    found = _explained(fitted, asked, row)
+    if json:
+        show.as_json(found)
+        return
+    show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
+    shown = [term for term in found["terms"] if any(term["adds"])]
+    answers = any(term["holds"] is False for term in shown)  # where every part holds, nothing needs to be said of it
+    terms = [
+        [term["words"], *([_ANSWER[term["holds"]]] if answers else []), *(f"{value:+.4f}" for value in term["adds"])]
+        for term in shown
+    ]
+    names = ["adds to the score"] if len(found["scores"]) == 1 else [f"adds to {label}" for label in found["classes"]]
+    head = ["", *(["holds"] if answers else [])]
+    show.table("", [*head, *names], terms, right=range(len(head), len(head) + len(names)))
+    shares = zip(found["classes"], found["probabilities"], strict=True)
+    show.say(
+        "probability "
+        + ", ".join(f"{label} {share:.4f}" for label, share in shares)
+        + f"; prediction {found['prediction']}"
+    )
+
+
+def one_row(fitted: Any, data: Path, row: int, file_options: Any) -> dict[str, Any]:
+    """One row of a file, in the terms of the model's columns."""
+    from permissible.cli.errors import UseError
+    from permissible.cli.io.loading import schema_of
+    from permissible.cli.io.rows import chunks_of
+
+    seen = 0
+    for asked, _ in chunks_of(data, file_options, schema_of(fitted), {}):
+        n_rows = len(next(iter(asked.values())))
+        if row <= seen + n_rows:
+            return {name: values[row - seen - 1 : row - seen] for name, values in asked.items()}
+        seen += n_rows
+    raise UseError(f"--row must be at most {seen}, the number of rows in {data}, got {row}.")
+
+
+def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
+    from permissible.estimators.cards import contributions
+
+    card, adds = contributions(fitted, asked)
+    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(card.intercept)}]
+    terms += [{"words": words, "holds": holding, "adds": values} for words, holding, values in adds]
+    scores = [sum(term["adds"][k] for term in terms) for k in range(card.n_scores)]
+    return {
+        "row": row,
+        "values": {name: values[0] for name, values in asked.items()},
+        "terms": terms,
+        "scores": scores,
+        "classes": fitted.classes_.tolist(),
+        "probabilities": fitted.predict_proba(asked)[0].tolist(),
+        "prediction": fitted.predict(asked).tolist()[0],
+    }

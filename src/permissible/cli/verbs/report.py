@@ -1,0 +1,46 @@
+"""`permissible report`: one HTML page that shows a model, how good it is, and what other decisions would cost."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from permissible.cli import options
+
+
+def command(
+    model: options.Model,
+    data: options.Data,
+    target: options.MaybeTarget = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+    missing: options.Missing = None,
+    json: options.Json = False,
+) -> None:
+    """Write a self-contained HTML page about a model on rows whose truth is known; it opens without a network.
+
+    Example: permissible report model.json test.csv -o report.html
+    """
+    import numpy as np
+
+    from permissible.cli import show
+    from permissible.cli.errors import UseError
+    from permissible.cli.io.loading import load_model, schema_of, target_of
+    from permissible.cli.io.rows import FileOptions, chunks_of
+    from permissible.cli.verbs.evaluate import labels_in
+    from permissible.report import write_report
+
+    fitted = load_model(model)
+    name = target_of(fitted, target)
+    parts = list(chunks_of(data, FileOptions(delimiter, no_header, missing), schema_of(fitted), {name: "text"}))
+    if not parts:
+        raise UseError(f"{data} must have at least one row, got none.")
+    X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]}
+    y = fitted.classes_[labels_in(np.concatenate([extra[name] for _, extra in parts]), fitted, name, data)]
+    write_report(fitted, X, y, output, title=title or data.name)
+    if json:
+        show.as_json({"report": str(output), "rows": len(y)})
+    else:
+        show.say(f"The report is in {output}.")

@@ -1,0 +1,141 @@
+"""The two passes over data in parts, part by part: `FirstPass` looks, `encoded` bins. They run wherever the parts are read.
+
+First passes of parts merge in any order to that of the whole, so files, chunks and partitions of a cluster share this code. Both
+passes must meet the same rows: `check_same` compares what they have seen.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.encoding import encode
+from permissible.bins.sampling import row_hashes
+from permissible.distributed.data.batches import Part
+from permissible.distributed.data.block import MemoryPart, numbers_of
+from permissible.distributed.data.content import Content, content_of, label_hashes
+from permissible.distributed.data.store_checks import MOST_CLASSES
+from permissible.distributed.data.survey import Survey
+from permissible.table.labels import joint_labels
+from permissible.table.table import Table
+from permissible.types import AnyArray
+from permissible.validation import Words, refusal, summable
+
+
+@dataclass(slots=True)
+class FirstPass:
+    """What the rows look like, which labels there are, and the content of each partition by its number."""
+
+    survey: Survey
+    labels: list[AnyArray] = field(default_factory=list)
+    named: bool = True
+    contents: dict[int, Content] = field(default_factory=dict)
+
+    def add(self, part: Part, number: int = 0) -> None:
+        """Look at one part of a partition."""
+        part = counted(part)
+        self.named = self.named and part.table.schema.named
+        hashes = self.survey.add(part.table, part.weight)
+        if len(part.labels):
+            labels, codes = np.unique(part.labels, return_inverse=True)
+            self._join(labels)
+            self._count(number, content_of(hashes, label_hashes(labels)[codes], part.weight))
+
+    def merge(self, other: "FirstPass") -> None:
+        """Take in what another pass has seen."""
+        self.named = self.named and other.named
+        self.survey.merge(other.survey)
+        for labels in other.labels:
+            self._join(labels)
+        for number, content in other.contents.items():
+            self._count(number, content)
+
+    def _join(self, labels: AnyArray) -> None:
+        self.labels = [joint_labels(self.labels[0], labels) if self.labels else labels]
+
+    def _count(self, number: int, content: Content) -> None:
+        self.contents[number] = self.contents.get(number, Content()) + content
+
+    def classes(self) -> AnyArray:
+        """The labels, sorted; at least two."""
+        if not self.labels or self.survey.n_rows == 0:
+            raise refusal("batches", "at least one row of positive weight", Words("none"))
+        summable("weight", np.array([self.survey.total_weight]))
+        (labels,) = self.labels
+        if len(labels) < 2:
+            raise refusal("y", "labels of at least two classes", Words(f"one class only, {labels.tolist()[0]!r}"))
+        if len(labels) > MOST_CLASSES:
+            raise refusal("target", f"a column of at most {MOST_CLASSES:,} classes", Words(f"{len(labels)} of them"))
+        return labels
+
+    def binning(self) -> Binning:
+        """The bins of the whole table."""
+        return self.survey.binning(self.named)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some row weighs other than 1."""
+        return bool(self.survey.weights - {1.0})
+
+
+def refuse_categories(binning: Binning) -> None:
+    """A boundary takes numbers alone."""
+    for column in binning.schema.columns:
+        if column.kind == "categorical":
+            remedy = "leave it out, or fit rules or a tree, which take categories"
+            raise refusal(
+                "X", "columns of numbers for a linear classifier", Words(f"categories in {column.name!r}"), remedy
+            )
+
+
+def encoded(
+    part: Part, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
+) -> MemoryPart:
+    """Pass 2 over one part: codes, classes, weights and hashes (and values) of the rows of positive weight."""
+    part = counted(part)
+    if not weighted and part.weight is not None and np.any(part.weight != 1.0):
+        raise changed("other weights in the second")
+    return MemoryPart(
+        encode(binning, part.table), _codes_among(classes, part.labels), part.weight if weighted else None,
+        row_hashes(part.table, seed), numbers_of(part.table) if valued else None,
+    )  # fmt: skip
+
+
+def check_same(first: Content, second: Content) -> None:
+    """Refuse rows that changed between the passes: bins and classes would be those of other rows."""
+    if first.n_rows != second.n_rows:
+        raise changed(f"{first.n_rows} rows in the first and {second.n_rows} in the second")
+    if first != second:
+        raise changed("other values, labels or weights in the second")
+
+
+def content_of_rows(rows: MemoryPart, classes: AnyArray) -> Content:
+    """The content of rows that were encoded."""
+    return content_of(rows.content, label_hashes(classes)[rows.classes], rows.weights)
+
+
+def changed(how: str) -> ValueError:
+    """The error for a source that gives other rows the second time."""
+    remedy = "hand in data that stay the same while they are read, for instance a copy of the files"
+    return refusal("batches", "the same rows in both passes over them", Words(how), remedy)
+
+
+def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
+    """The class of each row; a label that the first pass did not meet is refused."""
+    try:
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        known = classes[codes] == labels
+    except TypeError:  # labels of another type
+        codes, known = np.zeros(0), np.zeros(1, dtype=bool)
+    if not np.all(known):
+        raise changed("a label in the second that the first did not have")
+    return codes.astype(np.uint16)
+
+
+def counted(part: Part) -> Part:
+    """Only the rows of positive weight, all categories kept."""
+    if part.weight is None or part.weight.all():
+        return part
+    counts = part.weight > 0
+    table = Table(part.table.schema, tuple(c[counts] for c in part.table.columns), int(counts.sum()))
+    return Part(table, part.labels[counts], part.weight[counts])

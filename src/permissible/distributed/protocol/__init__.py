@@ -1,0 +1,1 @@
+"""Questions to workers that may be lost."""

@@ -1,0 +1,173 @@
+"""A journal of the choices of a fit, so that a coordinator that was killed can go on where it was, to the identical model.
+
+A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal remembers
+the choices in order. A resumed fit takes them from there instead of asking the rows again, and only tells the rows the steps;
+after the last remembered choice it goes on as any fit. Plain JSON: reading one runs no code.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from permissible.bins.literal import Literal
+from permissible.learners.mcboost.grown import Grown
+from permissible.learners.mcboost.linear import AffineStep
+from permissible.learners.trees.grower import Weighed
+from permissible.learners.uls.leverage import Leverage
+from permissible.learners.uls.refit import Refit
+from permissible.learners.uls.search import GrownRule
+from permissible.learners.uls.trace import Round, Trace
+from permissible.losses import Loss
+from permissible.models.files.atomic import write
+from permissible.validation import Words, refusal
+
+Choice = TypeVar("Choice")
+VERSION = 2
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (AffineStep, Grown, GrownRule, Leverage, Literal, Refit, Round, Trace, Weighed)
+}
+
+
+@dataclass(slots=True)
+class Journal:
+    """The choices so far, on disk at `path` after every `every` rounds; `fit` names the data and the settings."""
+
+    path: Path
+    fit: str
+    every: int = 10
+    choices: list[Any] = field(default_factory=list)
+    position: int = 0
+    unwritten: int = 0
+    sections: dict[str, "Journal"] = field(default_factory=dict)
+    whole: "Journal | None" = None
+    writing: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], fit: str, every: int = 10) -> "Journal":
+        """Go on with the journal at `path`, or begin one."""
+        file = Path(path)
+        if not file.exists():
+            return cls(file, fit, every)
+        if not file.is_file():  # a pipe would be waited for, and the file goes when the fit is done
+            raise refusal("checkpoint", "the name of a file", Words(f"{file}, a folder, device or pipe"))
+        remedy = "fit with the data and settings it was made with, or remove the file"
+        try:
+            found = json.loads(file.read_bytes())
+            version, told = found["version"], found["fit"]
+            choices = {name: [_read(c) for c in kept] for name, kept in found["choices"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise refusal("checkpoint", "a file that a fit has left", Words(f"another file, {file}"), remedy) from error
+        if (version, told) != (VERSION, fit):
+            raise refusal("checkpoint", "the checkpoint of this very fit", Words("that of another one"), remedy)
+        journal = cls(file, fit, every, choices.pop("", []))
+        for name, kept in choices.items():
+            journal.section(name).choices = kept
+        return journal
+
+    def section(self, name: str) -> "Journal":
+        """A journal of its own for one of several fits side by side, in the same file."""
+        if name not in self.sections:
+            self.sections[name] = Journal(self.path, self.fit, self.every, whole=self)
+        return self.sections[name]
+
+    def recall(self, choose: Callable[[], Choice]) -> Choice:
+        """The choice that was made here last time, or make it now and remember it."""
+        if self.position < len(self.choices):
+            choice: Choice = self.choices[self.position]
+        else:
+            choice = choose()
+            self.choices.append(choice)
+            self.unwritten += isinstance(choice, (AffineStep, Grown, GrownRule))
+            self.unwritten += self.every * isinstance(choice, Weighed)  # a tree has few questions, and each is dear
+        self.position += 1
+        if self.unwritten >= self.every:
+            self.write()
+        return choice
+
+    def run(self, fit: Callable[[], Choice]) -> Choice:
+        """A whole run of rounds: once it is finished, only its outcome is remembered."""
+        start = self.position
+        if start < len(self.choices) and isinstance(self.choices[start], Trace):
+            self.position += 1
+            outcome: Choice = self.choices[start]
+            return outcome
+        outcome = fit()
+        self.choices[start:] = [outcome]
+        self.position = start + 1
+        self.write()
+        return outcome
+
+    def write(self) -> None:
+        """Put what is known on disk, whole or not at all."""
+        self.unwritten = 0
+        if self.whole is not None:
+            self.whole.write()
+            return
+        with self.writing:  # what another section adds meanwhile is in this file or in the next
+            known = {"": self.choices, **{name: section.choices for name, section in self.sections.items()}}
+            choices = {name: [_written(choice) for choice in list(kept)] for name, kept in known.items()}
+            write(self.path, json.dumps({"version": VERSION, "fit": self.fit, "choices": choices}))
+
+    def finish(self) -> None:
+        """The fit is done: the file goes."""
+        self.path.unlink(missing_ok=True)
+
+
+def fingerprint(*named: Any) -> str:
+    """A name for data and settings: equal exactly when everything in them is."""
+    return hashlib.sha256(repr([described(value) for value in named]).encode()).hexdigest()
+
+
+def described(value: Any) -> Any:
+    """A value as plain data whose repr tells it from every other one: arrays in full, losses and functions by what they do."""
+    if isinstance(value, np.generic | np.ndarray):
+        return (str(value.dtype), value.shape, repr(value.tolist()))
+    if isinstance(value, Mapping):
+        return [(repr(key), described(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *map(described, value)]
+    if isinstance(value, Loss):  # a user's own phi has only a name
+        return repr(value), np.asarray(value.value(MARGINS)).tolist()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, [(f.name, described(getattr(value, f.name))) for f in dataclasses.fields(value)]
+    code = getattr(value, "__code__", None)
+    return repr(value) if code is None else (value.__qualname__, code.co_code, repr(code.co_consts), code.co_names)
+
+
+MARGINS = np.linspace(-4.0, 4.0, 33)
+
+
+def _written(value: Any) -> Any:
+    """A choice as JSON: dataclasses by name, numbers with all their digits."""
+    if type(value).__name__ in KINDS:
+        fields = {f.name: _written(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"kind": type(value).__name__, "fields": fields}
+    if isinstance(value, np.ndarray):
+        return {"kind": "array", "values": value.tolist()}
+    if isinstance(value, tuple):
+        return {"kind": "tuple", "values": [_written(item) for item in value]}
+    if isinstance(value, dict):
+        return {"kind": "dict", "values": {str(key): _written(item) for key, item in value.items()}}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    match value["kind"]:
+        case "array":
+            return np.array(value["values"])
+        case "tuple":
+            return tuple(_read(item) for item in value["values"])
+        case "dict":
+            return {key: _read(item) for key, item in value["values"].items()}
+        case kind:
+            return KINDS[kind](**{name: _read(item) for name, item in value["fields"].items()})

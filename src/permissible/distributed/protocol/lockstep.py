@@ -1,0 +1,120 @@
+"""Fits that run side by side and ask in step, so that their questions travel in one message: the classes of a multiclass fit.
+
+Each fit runs in a thread of its own and knows nothing of the others. A question waits until every fit that is still going has
+one; then all of them go out as one `Batch`, and each fit gets its own answers. Sums do not depend on who else is asking, so a
+fit side by side is the fit alone, bit for bit.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from permissible.distributed.protocol.session import Batch, Request
+from permissible.distributed.protocol.transport import Transport
+
+Outcome = TypeVar("Outcome")
+CLOSING_SECONDS = 5.0
+"""How long an interrupted fit waits for each thread to close its sessions."""
+
+
+class Meeting:
+    """Where the questions of several fits meet."""
+
+    def __init__(self, transport: Transport, members: int) -> None:
+        self._transport, self._active = transport, members
+        self._changed = threading.Condition()
+        self._questions: dict[int, Request] = {}
+        self._answers: dict[int, list[Any]] = {}
+        self._error: BaseException | None = None
+
+    def ask(self, member: int, request: Request) -> Sequence[Any]:
+        """The answers to a question of one fit, once all have asked."""
+        with self._changed:
+            if request.method == "close":  # said once, waits for nobody, and said even when a fit has failed
+                return self._transport.send(request)
+            self._check()
+            self._questions[member] = request
+            self._send_when_complete()
+            while member not in self._answers:
+                self._check()
+                self._changed.wait()
+            return self._answers.pop(member)
+
+    def leave(self) -> None:
+        """A fit is done: the others no longer wait for it."""
+        with self._changed:
+            self._active -= 1
+            self._send_when_complete()
+
+    def give_up(self, error: BaseException) -> None:
+        """No fit goes on."""
+        with self._changed:
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise RuntimeError("another class of this fit could not go on") from self._error
+
+    def _send_when_complete(self) -> None:
+        if not self._questions or len(self._questions) < self._active:
+            return
+        members, questions = zip(*sorted(self._questions.items()), strict=True)
+        self._questions.clear()
+        replies = list(self._transport.send(Batch(questions) if len(questions) > 1 else questions[0]))
+        for place, member in enumerate(members):
+            self._answers[member] = [reply[place] for reply in replies] if len(members) > 1 else replies
+        self._changed.notify_all()
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The transport of one fit among several."""
+
+    meeting: Meeting
+    member: int
+    remote: bool = True
+
+    def send(self, request: Request | Batch) -> Sequence[Any]:
+        """Ask when the others do."""
+        assert isinstance(request, Request)
+        return self.meeting.ask(self.member, request)
+
+
+class _Fit(threading.Thread, Generic[Outcome]):
+    """One fit, and how it ended."""
+
+    def __init__(self, meeting: Meeting, member: int, fit: Callable[[Transport], Outcome]) -> None:
+        super().__init__(name=f"permissible-{member}", daemon=True)
+        self.meeting, self.member, self.fit = meeting, member, fit
+        self.outcome: Outcome | None = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.outcome = self.fit(Seat(self.meeting, self.member))
+            self.meeting.leave()
+        except BaseException as error:
+            self.error = error
+            self.meeting.give_up(error)
+
+
+def side_by_side(transport: Transport, fits: Sequence[Callable[[Transport], Outcome]]) -> list[Outcome]:
+    """The outcomes of fits that share their messages; the first error ends all of them, Ctrl-C too."""
+    meeting = Meeting(transport, len(fits))
+    threads = [_Fit(meeting, member, fit) for member, fit in enumerate(fits)]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException as error:
+        meeting.give_up(error)
+        for thread in threads:
+            thread.join(CLOSING_SECONDS)
+        raise
+    failed = [thread.error for thread in threads if thread.error is not None]
+    if failed:
+        raise next((error for error in failed if error.__cause__ is not meeting._error), failed[0])
+    return [thread.outcome for thread in threads]  # type: ignore[misc]

@@ -1,0 +1,49 @@
+"""A doubtful fit says so once: one warning with every doubt of its certificate (learners/doubts.py decides what is doubtful)."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import sklearn
+from sklearn.exceptions import ConvergenceWarning
+
+from permissible.learners.doubts import Doubts
+
+OURS = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "callback"))
+"""Files between a user and a fit: the library, and what wraps `fit` for callbacks."""
+
+
+class DoubtfulFitWarning(ConvergenceWarning):
+    """A fit ended, and something about it is doubtful: what and how much is said, and kept in ``certificate_``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import permissible as pm
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = pm.ULSClassifier.plain(n_rules=5).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> issubclass(said[0].category, pm.DoubtfulFitWarning), model.certificate_.doubts[0].kind
+    (True, 'coefficient explodes')
+    """
+
+
+def warn_of(doubts: Sequence[Doubts], names: Any = None) -> None:
+    """Warn once of all doubts: those of one fit, or of one fit per class, each with its name."""
+    words: list[str] = []
+    for place, found in enumerate(doubts):
+        for doubt in found:
+            about = f"Class {names[place]!s}: " if names is not None and len(doubts) > 1 else ""
+            words.append(about + doubt.words)
+    if words:
+        warnings.warn(" ".join(dict.fromkeys(words)), DoubtfulFitWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How far up the first caller is that does not belong to the library, as `warnings.warn` in `warn_of` counts."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        level, frame = level + 1, frame.f_back
+    return level

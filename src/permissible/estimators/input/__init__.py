@@ -1,0 +1,1 @@
+"""What was passed to fit and predict, by scikit-learn's conventions."""

@@ -1,0 +1,245 @@
+"""The one place where scikit-learn's conventions about input live: X, y, weights, names, counts, and the words of its errors.
+
+`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. A float matrix passes without a copy.
+"""
+
+import os
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from permissible.bins.binning import BinnedTable
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
+from permissible.estimators.input.target import decode_target
+from permissible.estimators.input.weights import ClassWeight, row_weights, with_class_weight
+from permissible.table.reading import Categorical, names_of, read
+from permissible.table.schema import Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import Words, refusal, refusal_type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """What a learner is fitted on. Rows of weight 0 are gone.
+
+    `target` holds codes into `classes`; `weight` is 1 throughout when `weighted` is False.
+    """
+
+    table: Table
+    target: IntArray
+    classes: AnyArray
+    weight: FloatArray
+    weighted: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.table.schema
+
+    def bins(self, max_bins: int = 255, seed: int = 0, n_threads: int = 1) -> BinnedTable:
+        """The rows as codes of bins that are found now."""
+        weight = self.weight if self.weighted else None
+        return encode(find_bins(self.table, max_bins, seed, weight, n_threads), self.table, n_threads)
+
+
+def training_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    *,
+    categorical: Categorical = None,
+    n_threads: int = 1,
+) -> TrainingRows:
+    """Check and read what `fit` was given.
+
+    Parameters
+    ----------
+    estimator : object
+        Named in the errors; nothing is stored in it (see `remember`).
+    X, y, sample_weight
+        As given to `fit`.
+    class_weight : mapping from label to weight, "balanced" or None
+    categorical : names, positions or mask, optional
+        Columns of numbers to be taken as categories.
+    """
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    table = read(X, categorical=categorical, n_threads=n_threads)
+    refuse_empty(name, table.n_rows, len(table.columns))
+    classes, codes = decode_target(name, y, table.n_rows)
+    weight = with_class_weight(row_weights(sample_weight, table.n_rows), class_weight, classes, codes)
+    weighted = weight is not None
+    if weight is None:
+        weight = np.ones(table.n_rows)
+    elif not weight.all():
+        table, classes, codes, weight = _without_zero_weights(table, classes, codes, weight)
+    return _of_two_classes(TrainingRows(table, codes, classes, weight, weighted))
+
+
+def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
+    """Refuse a table without rows or without columns; scikit-learn's words are part of the sentence."""
+    if n_rows == 0:
+        found = (
+            f"none: Found array with 0 sample(s) (shape=(0, {n_columns})) while a minimum of 1 is required by {name}"
+        )
+        raise refusal("X", "a table of one row or more", Words(found))
+    if n_columns == 0:
+        found = f"none: Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required by {name}"
+        raise refusal("X", "a table of one column or more", Words(found))
+
+
+def _without_zero_weights(
+    table: Table, classes: AnyArray, codes: IntArray, weight: FloatArray
+) -> tuple[Table, AnyArray, IntArray, FloatArray]:
+    counts = weight > 0
+    if not counts.any():
+        raise refusal("class_weight", "positive for at least one class in y", Words("weights that are all zero"))
+    kept = np.flatnonzero(np.bincount(codes[counts], minlength=len(classes)))
+    code_of = np.zeros(len(classes), dtype=np.int64)
+    code_of[kept] = np.arange(len(kept))
+    return table.take(counts), classes[kept], code_of[codes[counts]], weight[counts]
+
+
+def _of_two_classes(rows: TrainingRows) -> TrainingRows:
+    if len(rows.classes) < 2:
+        of = " of positive weight" if rows.weighted else ""
+        samples = "1 sample" if rows.table.n_rows == 1 else f"{rows.table.n_rows} samples"
+        came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({samples}{of})")
+        raise refusal("y", "labels of at least two classes", came)
+    return rows
+
+
+def remember(estimator: Any, rows: TrainingRows) -> None:
+    """Store what predict needs to know of fit: call it when the fit has succeeded, so that a broken one leaves nothing half."""
+    estimator.classes_ = rows.classes
+    remember_schema(estimator, rows.schema)
+
+
+def remember_schema(estimator: Any, schema: Schema) -> None:
+    """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
+    estimator.schema_ = schema
+    remember_names(estimator, schema.names if schema.named else None, len(schema.columns))
+
+
+def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) -> None:
+    """Store the number of columns, and their names where they had some."""
+    estimator.n_features_in_ = count
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def rows(estimator: Any, X: Any, *, n_threads: int = 1) -> Table:
+    """Check and read what `predict` was given, in the terms of the columns of fit."""
+    schema: Schema | None = getattr(estimator, "schema_", None)
+    if schema is None:
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
+            "this estimator."
+        )
+    check_names(estimator, names_of(X))
+    count = column_count(X)
+    if count is not None:
+        check_count(estimator, count)
+    table = read(X, schema, n_threads=n_threads)
+    if table.n_rows == 0:
+        refuse_empty(type(estimator).__name__, 0, len(table.columns))
+    return table
+
+
+def column_count(X: Any) -> int | None:
+    """The number of columns where it can be told without reading the table."""
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[1]) if len(shape) == 2 else None
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
+        return len(X[0])
+    return None
+
+
+def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
+    """scikit-learn's rule for feature names, in its words: the names of fit in the order of fit."""
+    known = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
+    if known == names:
+        return
+    who = type(estimator).__name__
+    if names is None:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=4
+        )
+    elif known is None:
+        warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
+    else:
+        raise ValueError(_name_mismatch(known, names))
+
+
+def check_count(estimator: Any, count: int) -> None:
+    """scikit-learn's rule for the number of columns, in its words."""
+    if count != estimator.n_features_in_:
+        who = type(estimator).__name__
+        raise ValueError(
+            f"X has {count} features, but {who} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
+def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
+    message = "The feature names should match those that were passed during fit.\n"
+    for title, listed in (
+        ("Feature names unseen at fit time:\n", sorted(set(names) - set(known))),
+        ("Feature names seen at fit time, yet now missing:\n", sorted(set(known) - set(names))),
+    ):
+        if listed:
+            message += title + "".join(f"- {name}\n" for name in listed[:5]) + ("- ...\n" if len(listed) > 5 else "")
+    if set(known) == set(names):
+        message += "Feature names must be in the same order as they were in fit.\n"
+    if set(known) <= set(names):
+        message += "Select them with X[model.feature_names_in_].\n"
+    return message
+
+
+MOST_THREADS = 256
+"""More are never started, whatever a caller or a model file asks for: the runtime ends the process when it gets no thread."""
+
+
+def threads(n_jobs: Any) -> int:
+    """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core.
+
+    Every core is every core that is this process's share: a worker of joblib is told its share by OMP_NUM_THREADS.
+    """
+    if n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs
+
+    expected = "None, a positive number of threads, or -1 for every core"
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise refusal_type("n_jobs", expected, n_jobs)
+    if n_jobs == 0:
+        raise refusal("n_jobs", expected, n_jobs)
+    count = min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
+    share = os.environ.get("OMP_NUM_THREADS", "") if n_jobs is not None and n_jobs < 0 else ""
+    return min(count, int(share)) if share.isdecimal() and int(share) > 0 else count
+
+
+def seed(random_state: Any) -> int:
+    """A seed for one fit: an integer is itself, None is 0 so that fits repeat, a generator draws one."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise refusal("random_state", "None, an integer from 0 up, or a generator", int(random_state))
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except (TypeError, ValueError):
+        raise refusal("random_state", "None, an integer from 0 up, or a generator", random_state) from None

@@ -1,0 +1,117 @@
+"""What the boundary estimators check and read before they call the learner: settings, labels, weights, kernel."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from permissible.estimators.input import weights
+from permissible.estimators.input.target import codes_among, decode_target
+from permissible.estimators.input.training import seed, threads
+from permissible.estimators.input.weights import with_class_weight
+from permissible.models.kinds.kernel import Kernel
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
+from permissible.validation import Words, one_of, refusal, refusal_type, squarable
+from permissible.validation.numbers import flag, real_number
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
+
+
+def check_settings(estimator: Any) -> None:
+    """Refuse what no fit could use, in one sentence."""
+    for name in ("alpha", "tol", "cache_size"):
+        if hasattr(estimator, name):
+            _positive(name, getattr(estimator, name))
+    for name in ("max_iter", "degree"):
+        value = getattr(estimator, name)
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+            raise refusal(name, "a whole number of at least 1", value)
+    for name in ("fit_intercept", "penalize_intercept"):
+        flag(name, getattr(estimator, name))
+    if not (estimator.kernel is None or callable(estimator.kernel)):
+        one_of("kernel", estimator.kernel, KERNELS)
+    real_number("coef0", estimator.coef0, -np.finfo(np.float64).max)
+    one_of("solver", estimator.solver, SOLVERS)
+    threads(estimator.n_jobs)
+    if not isinstance(
+        estimator.random_state, np.random.RandomState
+    ):  # a generator is not drawn from before it is needed
+        seed(estimator.random_state)
+    if estimator.kernel is None and estimator.solver == "smo":
+        raise refusal(
+            "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"
+        )
+    if estimator.kernel is not None and estimator.solver not in ("auto", "smo"):
+        raise refusal("solver", "auto or smo with a kernel", estimator.solver)
+
+
+def _positive(name: str, value: object) -> None:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
+        raise refusal_type(name, "a positive number", value)
+    if not (value > 0 and np.isfinite(value)):
+        raise refusal(name, "a positive number", value, "lambda = 0 is a linear program: use a small one such as 1e-8")
+
+
+def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
+    """Return the two classes in order, and each row's code; refuse another number of classes, or labels not among them."""
+    name = type(estimator).__name__
+    if classes is None:
+        found, codes = decode_target(name, y, n_rows)
+    else:
+        found, _ = decode_target(name, classes, len(np.atleast_1d(np.asarray(classes, dtype=object))))
+        codes = codes_among(found, y, n_rows, name)
+    if len(found) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: `y` has {len(found)} classes, "
+            "and a boundary of a probability needs two, so wrap the classifier in OneVsRestClassifier."
+        )
+    if len(found) < 2:
+        raise refusal("y", "labels of two classes", Words(f"one class: {found.tolist()[0]!r}"))
+    return found, codes
+
+
+def row_weights(
+    codes: IntArray,
+    classes: AnyArray,
+    sample_weight: ArrayLike | None,
+    class_weight: Any,
+    part: bool = False,
+) -> FloatArray:
+    """Return c_i = sample weight times class weight; a class without weight is refused, unless this is `part` of a stream."""
+    weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)
+    if weight is None:
+        return np.ones(len(codes))
+    for code, label in enumerate(classes.tolist()):
+        if not part and not weight[codes == code].any():
+            raise refusal(
+                "sample_weight", "positive for some rows of each class", Words(f"no weight on class {label!r}")
+            )
+    return np.ascontiguousarray(weights.canonical(weight)[0])
+
+
+def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
+    """Return the kernel asked for; None for the linear classifier.
+
+    ``gamma="scale"`` is scikit-learn's 1 / (n_features * X.var()), the variance weighted: weight 2 is the row twice.
+    """
+    if estimator.kernel is None:
+        return None
+    if sparse.issparse(X):
+        squarable("X", X.data, "any")
+    else:
+        for j, column in enumerate(X.T):
+            squarable("X", column, f"x{j}")
+    gamma = estimator.gamma
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise refusal("gamma", "'scale', 'auto' or a positive number", gamma)
+        spread = 1.0
+        if gamma == "scale" and estimator.kernel != "precomputed":
+            share = weight / (weight.sum() * X.shape[1])
+            squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+            spread = float((share @ squares).sum() - (share @ X).sum() ** 2)
+        gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+    else:
+        _positive("gamma", gamma)
+    return Kernel(estimator.kernel, float(gamma), float(estimator.coef0), int(estimator.degree))

@@ -1,0 +1,183 @@
+"""Arguments of `MCBoostClassifier`, checked: one clear sentence for each that is wrong, before anything is computed."""
+
+from typing import Any
+
+import numpy as np
+
+from permissible.decisions import CostMatrix
+from permissible.decisions.builders import frame_labels
+from permissible.estimators.input.training import TrainingRows
+from permissible.learners.mcboost.fit import LEARNERS, Settings
+from permissible.learners.mcboost.problem import LOSSES, Problem
+from permissible.learners.mcboost.trees import UNLIMITED, Growth
+from permissible.losses.multiclass.losses import MULTICLASS
+from permissible.types import FloatArray
+from permissible.validation import Words, real_numbers, refusal, refusal_type
+from permissible.validation.numbers import flag, whole_number
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
+        raise refusal(name, "one of " + ", ".join(repr(option) for option in allowed), value)
+    return value
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise refusal_type(name, "a whole number", value)
+    if value < least:
+        raise refusal(name, f"at least {least}", value)
+    return int(value)
+
+
+def _number(name: str, value: Any, low: float, high: float, expected: str, *, open_low: bool = True) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise refusal_type(name, "a number", value)
+    if not ((value > low if open_low else value >= low) and value <= high and np.isfinite(value)):
+        raise refusal(name, expected, value)
+    return float(value)
+
+
+def _learning_rate(estimator: Any) -> float:
+    if isinstance(estimator.learning_rate, str):
+        _one_of("learning_rate", estimator.learning_rate, ("auto",))
+        return 1.0 if estimator.learner in ("linear", "linear-full") else 0.1
+    return _number("learning_rate", estimator.learning_rate, 0.0, 1.0, "a share in (0, 1], or 'auto'")
+
+
+def _growth(estimator: Any) -> Growth:
+    leaves = estimator.max_leaves
+    depth = estimator.max_depth
+    line_search = _one_of("line_search", estimator.line_search, ("auto", "exact", "newton"))
+    return Growth(
+        max_leaves=UNLIMITED if leaves is None else _count("max_leaves", leaves, 2),
+        max_depth=None if depth is None else _count("max_depth", depth, 1),
+        max_literals=_count("max_literals", estimator.max_literals, 1) if estimator.learner == "rule" else 0,
+        min_leaf_weight=_number("min_samples_leaf", estimator.min_samples_leaf, 0.0, np.inf, "positive"),
+        l2=_number("l2", estimator.l2, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
+        random_tests=flag("random_tests", estimator.random_tests),
+        exact=line_search == "exact",
+    )
+
+
+def loss_name(loss: Any) -> str:
+    """The name of a loss given by name or as an object of `permissible.losses`.
+
+    The compiled core has these losses only, so an object of another class is refused, be it derived from one of them.
+    """
+    name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
+    if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
+        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", or its object", loss)
+    return str(name)
+
+
+def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
+    """The settings of a fit; refuses what makes no sense."""
+    _one_of("decision", estimator.decision, ("argmax", "bayes"))
+    _one_of("calibration", estimator.calibration, ("auto", None))
+    share = "a share in (0, 1]"
+    return Settings(
+        learner=_one_of("learner", estimator.learner, LEARNERS),
+        descent=_one_of("descent", estimator.descent, ("coordinate", "gradient")),
+        n_rounds=_count("n_rounds", estimator.n_rounds, 1),
+        learning_rate=_learning_rate(estimator),
+        growth=_growth(estimator),
+        n_bags=_count("n_bags", estimator.n_bags, 1),
+        max_bins=whole_number("max_bins", estimator.max_bins, 2, high=255) or 255,
+        row_share=_number("subsample", estimator.subsample, 0.0, 1.0, share),
+        column_share=_number("colsample", estimator.colsample, 0.0, 1.0, share),
+        early_stopping=_one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
+        patience=_count("patience", estimator.patience, 1),
+        validation_fraction=_number("validation_fraction", estimator.validation_fraction, 0.0, 0.9, "in (0, 0.9]"),
+        calibrate=estimator.calibration is not None,
+        tol=_number("tol", estimator.tol, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
+        seed=seed,
+        bin_seed=seed,
+        n_threads=n_threads,
+    )
+
+
+def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
+    """Refuse what rows in parts cannot do; the settings otherwise."""
+    if settings.learner not in ("linear", "rule", "tree"):
+        remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'
+        raise refusal("learner", '"linear", "rule" or "tree" on data in parts', settings.learner, remedy)
+    if cost is not None:
+        raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
+    if estimator.warm_start:
+        raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
+    if settings.n_bags > 1 and settings.row_share < 1.0:
+        remedy = "set one of them to 1, or fit rows in memory"
+        raise refusal("n_bags", "1 on data in parts where `subsample` is below 1", settings.n_bags, remedy)
+    if settings.n_bags > 1 and settings.learner == "linear":
+        remedy = "set it to 1, or learn rules or trees"
+        raise refusal("n_bags", '1 on data in parts with learner="linear"', settings.n_bags, remedy)
+    return settings
+
+
+def refuse_light(rows: TrainingRows, settings: Settings) -> None:
+    """Refuse weights so small that no leaf could reach its least weight: nothing would be learned, without a word."""
+    least = 2.0 if settings.learner == "auto" else settings.growth.min_leaf_weight
+    total = float(rows.weight.sum())
+    if rows.weighted and settings.learner in ("rule", "tree", "auto") and total < 2 * least * (1 - 1e-9):
+        raise refusal(
+            "sample_weight", f"of a sum of at least {2 * least:g}, twice the least weight of a leaf, which is in their unit",
+            Words(f"a sum of {total:g}"), "scale them to a mean of 1",
+        )  # fmt: skip
+
+
+def problem_of(
+    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
+) -> tuple[Problem, CostMatrix]:
+    """The problem of the training rows, and its cost matrix in the order of the classes."""
+    if cost is None:
+        costs = costs_of(estimator.cost_matrix, rows.classes)
+        return Problem(rows.target, costs.matrix, rows.weight, loss), costs
+    if estimator.cost_matrix is not None:
+        raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
+    by_row = _kept(checked_cost_rows(cost, np.asarray(y), rows.classes), rows, y, sample_weight, estimator.class_weight)
+    own = by_row[np.arange(len(by_row)), rows.target]
+    if own.any():
+        row = int(np.flatnonzero(own)[0])
+        raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
+    problem = Problem(rows.target, by_row, rows.weight, loss, by_row=True)
+    return problem, CostMatrix(problem.mean_costs())
+
+
+def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
+    """The costs in the order of the classes; every mistake costs 1 when there are none."""
+    n_classes = len(classes)
+    if cost_matrix is None:
+        return CostMatrix(1.0 - np.eye(n_classes))
+    costs = cost_matrix if isinstance(cost_matrix, CostMatrix) else CostMatrix(cost_matrix)
+    return costs.aligned(classes)
+
+
+def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
+    """Costs by row as a float64 array (n, M): finite, not negative; the columns of a data frame are found by their names."""
+    names, n_classes = frame_labels(cost), len(classes)
+    if names is not None:
+        wanted = np.asarray(classes).tolist()
+        if set(names) != set(wanted) or len(names) != n_classes:
+            raise refusal("cost", f"a data frame with a column for each class, {wanted}", Words(f"columns {names}"))
+        cost = np.asarray(cost)[:, [names.index(name) for name in wanted]]
+    array = real_numbers("cost", cost, "an array of costs, one row per sample and one column per class")
+    expected = (len(y), n_classes)
+    if array.shape != expected:
+        raise refusal("cost", f"of shape {expected}, a cost for each row and class", Words(f"shape {array.shape}"))
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row, column = (int(i[0]) for i in np.nonzero(bad))
+        raise refusal("cost", "finite and not negative", Words(f"{array[row, column]:g} at row {row}, column {column}"))
+    return array
+
+
+def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: Any) -> FloatArray:
+    """The cost rows that go with the training rows: rows of weight 0 were dropped by the intake."""
+    if len(costs) == rows.table.n_rows:
+        return costs
+    counts = np.ones(len(costs), dtype=bool) if sample_weight is None else np.asarray(sample_weight) > 0
+    if hasattr(class_weight, "items"):
+        zero = [label for label, value in class_weight.items() if value == 0]
+        counts &= ~np.isin(np.asarray(y), zero)
+    return costs[counts]

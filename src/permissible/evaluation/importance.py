@@ -1,0 +1,52 @@
+"""Which columns and which rules matter: how much worse the log-loss gets without a column, how much a term moves the score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.evaluation.metrics import log_losses
+from permissible.models.card.evaluate import probabilities, scores
+from permissible.models.card.scorecard import Scorecard
+from permissible.table.table import Table
+from permissible.types import FloatArray, IntArray
+
+MAX_ROWS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """How much something matters."""
+
+    name: str
+    value: float
+
+
+def column_importance(card: Scorecard, table: Table, codes: IntArray, seed: int = 0) -> tuple[Importance, ...]:
+    """The rise of the log-loss when a column's values are dealt out anew, the largest first; unused columns are left out."""
+    generator = np.random.default_rng(seed)
+    if table.n_rows > MAX_ROWS:
+        kept = np.sort(generator.choice(table.n_rows, MAX_ROWS, replace=False))
+        table = Table(table.schema, tuple(values[kept] for values in table.columns), MAX_ROWS)
+        codes = codes[kept]
+    proba = probabilities(card, scores(card, table))
+    if proba is None:
+        return ()
+    before = float(log_losses(codes, proba).mean())
+    found = []
+    for column in card.used_columns():
+        order = generator.permutation(table.n_rows)
+        dealt = tuple(values[order] if place == column else values for place, values in enumerate(table.columns))
+        shuffled = probabilities(card, scores(card, Table(table.schema, dealt, table.n_rows)))
+        assert shuffled is not None
+        found.append(Importance(card.schema.columns[column].name, float(log_losses(codes, shuffled).mean()) - before))
+    return tuple(sorted(found, key=lambda item: -item.value))
+
+
+def term_importance(names: Sequence[str], contributions: Sequence[FloatArray]) -> tuple[Importance, ...]:
+    """The standard deviation of what each term adds over the rows, the largest first."""
+    found = [
+        Importance(name, float(np.nanstd(added, axis=0).max()))
+        for name, added in zip(names, contributions, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda item: -item.value))

@@ -1,0 +1,1 @@
+"""Growing and pruning trees, for all learners."""

@@ -1,0 +1,1 @@
+"""UDT: decision trees for any phi."""

@@ -1,0 +1,136 @@
+"""What is proved of a grown tree, and how it got there: the certificate and the history of UDT.
+
+UDT is greedy: it stops where no single test lowers the surrogate, which is a local minimum only (mathematics E6; XOR stops at the
+root). What can be said globally is a bound: no tree over the same bins is better than the one that gives each different row
+its own leaf, so the surrogate of that partition lies below every tree's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.binning import BinnedTable
+from permissible.learners.doubts import LAST_DIGIT, Doubts, of_tree
+from permissible.learners.udt.fit import TreeTrace
+from permissible.models.kinds.tree import TreeModel
+from permissible.types import AnyArray, FloatArray
+
+BOUND_ROWS = 20_000
+"""Up to so many rows the bound is computed; beyond, it is left at 0, which is always true."""
+_REASONS = {
+    "max_leaves": "growth stopped at max_leaves",
+    "pure": "every leaf is pure: the surrogate is 0, the least there is",
+    "pruned": "branches were cut off by cost-complexity pruning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCertificate:
+    """How good a tree is known to be. Surrogates are means over the weighted examples.
+
+    Attributes
+    ----------
+    surrogate : float
+        The tree's own.
+    root_surrogate : float
+        That of the tree without a split.
+    lower_bound : float
+        No tree over the same bins has less.
+    stopped : {"max_leaves", "pure", "no gain", "pruned"}
+    locally_optimal : bool
+        Whether no single test within the limits lowers the surrogate.
+    statement : str
+        All that in a sentence.
+    saturated : float
+        Share of the training weight in leaves that say 0 or 1: pure ones, unless the tree was smoothed.
+    doubts : tuple of Doubt
+        What is doubtful about the fit; the estimator warned of the same.
+    """
+
+    surrogate: float
+    root_surrogate: float
+    lower_bound: float
+    stopped: str
+    locally_optimal: bool
+    statement: str
+    saturated: float = 0.0
+    doubts: Doubts = ()
+
+
+def certify(
+    tree: TreeModel, trace: TreeTrace, binned: BinnedTable | None, target: AnyArray, weight: FloatArray | None
+) -> TreeCertificate:
+    """State what is proved of a tree on its training rows; without them (None) the bound is 0."""
+    total = float(tree.weight[0].sum())
+    surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
+    bound = 0.0
+    if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
+        bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
+    return TreeCertificate(
+        surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound),
+        _saturated(tree), () if trace.stopped == "pruned" else of_tree(trace.surrogate),
+    )  # fmt: skip
+
+
+def _saturated(tree: TreeModel) -> float:
+    """The share of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    leaves = tree.left < 0
+    weight = tree.weight.sum(axis=1)[leaves]
+    sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT
+    return float(weight[sure].sum() / weight.sum())
+
+
+def finest_surrogate(tree: TreeModel, binned: BinnedTable, target: AnyArray, weight: FloatArray | None) -> float:
+    """The surrogate of the partition into rows of equal codes, a sum over examples."""
+    rows = np.ascontiguousarray(binned.blocks.transpose(1, 0, 2).reshape(binned.n_rows, -1))
+    _, group = np.unique(rows.view(np.dtype((np.void, rows.shape[1]))).ravel(), return_inverse=True)
+    sums = np.zeros((int(group.max()) + 1, tree.n_classes))
+    np.add.at(sums, (group, target), 1.0 if weight is None else weight)
+    share = sums[:, 1:] if tree.n_classes == 2 else sums
+    all_weight = sums.sum(axis=1, keepdims=True)
+    return float(np.sum(all_weight * np.asarray(tree.loss.impurity(share / np.where(all_weight > 0, all_weight, 1)))))
+
+
+def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:
+    known = f"the surrogate is {surrogate:.6g}, and no tree over these bins is below {bound:.6g}"
+    if trace.stopped != "no gain":
+        return f"Greedy growth: {_REASONS[trace.stopped]}; {known}."
+    splits = len(trace.split_order)
+    where = "at the root" if splits == 0 else f"after {splits} split{'s' if splits > 1 else ''}"
+    words = (
+        f"Growth stopped {where}: within the limits no single test lowers the surrogate. This is a local minimum of a"
+    )
+    words += f" greedy search, not a proof that no tree does better; {known}."
+    if surrogate > bound * (1 + 1e-9) + 1e-12:
+        words += (
+            " Two tests together might help where one does not (as for XOR): add such a column, or use longer rules."
+        )
+    return words
+
+
+def history_of(tree: TreeModel, trace: TreeTrace) -> Mapping[str, Any]:
+    """One entry a split: surrogate and training error after it, its gain, and the edge of its parts before it.
+
+    With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these weights the
+    edge of the indicator of a child c of k is W_c |p_c - p_k| / Z, the same for both children. Several classes: the largest.
+    """
+    total = tree.weight[0].sum()
+    node_weight = tree.weight.sum(axis=1)
+    share = tree.weight / node_weight[:, None]
+    wrong = node_weight - tree.weight.max(axis=1)
+    spread = 2 * tree.weight * (1 - share)  # each node's part of Z, per class
+    order, left, right = trace.split_order, tree.left[trace.split_order], tree.right[trace.split_order]
+    errors = wrong[0] + np.cumsum(wrong[left] + wrong[right] - wrong[order])
+    before = spread[0] + np.cumsum(spread[left] + spread[right] - spread[order], axis=0)
+    before = np.vstack([spread[:1], before[:-1]]) if len(order) else before
+    edge = node_weight[left, None] * np.abs(share[left] - share[order]) / np.where(before > 0, before, 1.0)
+    return {
+        "surrogate": trace.surrogate[1:] / total,
+        "gain": -np.diff(trace.surrogate) / total,
+        "train_error": errors / total,
+        "edge": edge.max(axis=1, initial=0.0),
+        "loss": np.array([tree.loss.name] * len(order), dtype=object),
+        "node": order,
+    }

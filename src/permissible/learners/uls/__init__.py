@@ -1,0 +1,1 @@
+"""ULS: boosted rules, columns and leaves."""

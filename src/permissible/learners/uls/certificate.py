@@ -1,0 +1,146 @@
+"""What is known of a fit when it ends: how much is left to gain, Theorem 2's bound with its ingredients, separable or not.
+
+Theorem 2 ([T], [I], constant of section 4.3): while every rule has an edge of at least gamma_j, the number of rounds
+is at most 2 m b a_m^2 / (a_v a_Z^2 a_gamma^2). Here m b is the surrogate at the start (sum of b F), a_m the largest Euclidean
+norm of a feature over the rows (a_m^2 = m for +-1 rules), a_v = min G'' = 1 / largest curvature, a_Z the least sum of weights
+and a_gamma the mean edge. It says how long weak learning can last, not when to stop, and is proved for the plain algorithm
+(no shrinkage, no l2); elsewhere it is shown for comparison.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from permissible.learners.doubts import Doubts
+from permissible.learners.uls.options import Stop
+from permissible.learners.uls.trace import Trace
+from permissible.losses import Loss, PermissibleLoss
+from permissible.types import AnyArray, FloatArray, Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCertificate:
+    """How far a fit is from the optimum.
+
+    Attributes
+    ----------
+    stopped : {"rounds", "no edge", "separable", "time", "callback"}
+    separable : bool
+        Whether the rules separate the classes and the loss falls for ever, so that no finite minimiser exists: the fit stopped
+        at a cap.
+    rounds : int
+        Rounds really used.
+    surrogate : float
+        Mean surrogate at the end.
+    largest_edge : float
+        The largest edge of a rule of one literal (of a column) under the last weights; 0 at the optimum over such rules. Where
+        coefficients are refitted with `l2`, what the penalty takes is part of the edge, here and in `gradient_norm`.
+    gradient_norm : float
+        Euclidean norm of the gradient over the rules found and the constant, over the sum of weights; NaN where it was too
+        much work to compute.
+    bound : float
+        Theorem 2's bound on the rounds.
+    ingredients : mapping
+        `examples`, `b`, `a_m`, `a_v`, `a_Z`, `a_gamma`.
+    statement : str
+        All that in a sentence.
+    doubts : tuple of Doubt
+        What is doubtful about the fit; the estimator warned of the same.
+    """
+
+    stopped: Stop
+    separable: bool
+    rounds: int
+    surrogate: float
+    largest_edge: float
+    gradient_norm: float
+    bound: float
+    ingredients: Mapping[str, float]
+    statement: str
+    doubts: Doubts = ()
+
+
+def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None) -> RuleCertificate:
+    """State what is known at the end of a fit.
+
+    `largest_norm` is a_m, the largest Euclidean norm of a feature over the weighted rows; None is that of +-1 rules.
+    """
+    surrogate = trace.rounds[-1].surrogate if trace.rounds else trace.start_surrogate
+    ingredients = _ingredients(trace, loss, largest_norm)
+    bound = float("inf")
+    curved = ingredients["a_v"] * ingredients["a_Z"] ** 2 * ingredients["a_gamma"] ** 2
+    if curved > 0:
+        bound = 2.0 * ingredients["examples"] * ingredients["b"] * ingredients["a_m"] ** 2 / curved
+    separable = trace.stop == "separable"
+    return RuleCertificate(
+        trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
+        _statement(trace, surrogate, bound, doubts), doubts,
+    )  # fmt: skip
+
+
+def largest_norm(X: Matrix, weight: FloatArray | None, constant: bool) -> float:
+    """a_m of the columns of a matrix: the root of the largest sum of squares over the weighted rows, the constant's with it."""
+    sample = np.ones(X.shape[0]) if weight is None else weight
+    squares = X.multiply(X).T @ sample if hasattr(X, "multiply") else np.einsum("ij,ij,i->j", X, X, sample)
+    return float(np.sqrt(np.max(squares, initial=float(sample.sum()) if constant else 0.0)))
+
+
+def _ingredients(trace: Trace, loss: Loss, largest_norm: float | None) -> dict[str, float]:
+    start = loss.b if isinstance(loss, PermissibleLoss) else float(np.asarray(loss.value(np.zeros(1)))[0])
+    return {
+        "examples": trace.total_weight,
+        "b": start,
+        "a_m": float(np.sqrt(trace.total_weight)) if largest_norm is None else largest_norm,
+        "a_v": 1.0 / loss.largest_curvature,
+        "a_Z": min((step.weight for step in trace.rounds), default=0.0),
+        "a_gamma": float(np.mean([step.edge for step in trace.rounds])) if trace.rounds else 0.0,
+    }
+
+
+def in_unit(certificate: RuleCertificate, scale: float) -> RuleCertificate:
+    """The certificate of a fit on weights times `scale`, with its ingredients in the unit of the weights as they were given."""
+    if scale == 1.0:
+        return certificate
+    units = {"examples": scale, "a_m": math.sqrt(scale), "a_Z": scale}
+    return replace(certificate, ingredients={k: v / units.get(k, 1.0) for k, v in certificate.ingredients.items()})
+
+
+_REASONS: dict[str, str] = {
+    "rounds": "it took all the rounds that it was given",
+    "no edge": "no {term} lowers the surrogate any more",
+    "separable": "the {terms} separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
+    "time": "its time was up",
+    "callback": "a callback asked for it",
+}
+
+
+def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> str:
+    columns = trace.evidence.get("features") == "columns"
+    term, terms, single = ("column", "columns", "a column") if columns else ("rule", "rules", "a rule of one literal")
+    known = bool(trace.rounds) and not np.isnan(trace.largest_edge)
+    left = f"; the largest edge left to {single} is {trace.largest_edge:.3g}" if known else ""
+    theorem = (
+        f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
+    )
+    reason = _REASONS[trace.stop].format(term=term, terms=terms)
+    away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
+    return " ".join([
+        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}. "
+        f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()),
+    ])  # fmt: skip
+
+
+def history_of(trace: Trace) -> dict[str, AnyArray]:
+    """One array entry a round: surrogate, train_error, edge, loss, and validation where there was one."""
+    history: dict[str, AnyArray] = {
+        "surrogate": np.array([step.surrogate for step in trace.rounds]),
+        "train_error": np.array([step.train_error for step in trace.rounds]),
+        "edge": np.array([step.edge for step in trace.rounds]),
+        "loss": np.array([step.loss for step in trace.rounds], dtype=str),
+    }
+    validation = np.array([step.validation for step in trace.rounds])
+    if len(validation) and not np.isnan(validation).all():
+        history["validation"] = validation
+    return history

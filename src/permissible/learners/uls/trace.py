@@ -1,0 +1,120 @@
+"""What happened in a fit: one entry a round, enough to rebuild the model after any number of rounds. Data only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.literal import Literal, Rule, Test
+from permissible.learners.uls.options import STOPS, Stop
+from permissible.models.kinds.rules import RuleModel
+from permissible.types import Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round: the rule, what it adds inside and outside, and how things stood.
+
+    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
+    `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the
+    share of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
+    and then `intercept` with it. `endless`: a side of the rule had no finite value, all its rows being of one class.
+    """
+
+    rule: Rule
+    value_in: float
+    value_out: float
+    edge: float
+    weight: float
+    surrogate: float
+    train_error: float
+    loss: str
+    validation: float = float("nan")
+    passes: int = 0
+    support: float = float("nan")
+    positive: float = float("nan")
+    refit: tuple[float, ...] | None = None
+    intercept: float | None = None
+    endless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A whole fit: the constant fitted before the first round, the rounds, and why it stopped.
+
+    `largest_edge` is the largest one that a rule of one literal has under the last weights; `gradient_norm` that of the
+    gradient over the rules found (and the constant), both over the sum of the weights.
+    """
+
+    constant: float
+    rounds: tuple[Round, ...]
+    stop: Stop
+    start_surrogate: float
+    start_error: float
+    start_validation: float = float("nan")
+    total_weight: float = 1.0
+    largest_edge: float = float("nan")
+    gradient_norm: float = float("nan")
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def terms(self, n_rounds: int | None = None) -> tuple[float, dict[Rule, float]]:
+        """Intercept and the coefficient of each rule after so many rounds (all when None); a rule found again is one rule."""
+        intercept, coefficients = self.constant, dict[Rule, float]()
+        for step in self.rounds if n_rounds is None else self.rounds[:n_rounds]:
+            before = coefficients.setdefault(step.rule, 0.0)
+            if step.refit is not None and step.intercept is not None:
+                intercept = step.intercept
+                coefficients = dict(zip(coefficients, step.refit, strict=True))
+            else:
+                intercept += 0.5 * (step.value_in + step.value_out)
+                coefficients[step.rule] = before + 0.5 * (step.value_in - step.value_out)
+        return intercept, coefficients
+
+    def endless(self) -> list[int]:
+        """Positions of the rules along which the surrogate falls for ever (-1: the constant)."""
+        places = {rule: place for place, rule in enumerate(dict.fromkeys(step.rule for step in self.rounds))}
+        told: tuple[int, ...] = self.evidence.get("endless", ())
+        return list(dict.fromkeys([*told, *(places[step.rule] for step in self.rounds if step.endless)]))
+
+    def coverage(self) -> dict[Rule, tuple[float, float]]:
+        """Support and share of positives of each rule."""
+        return {step.rule: (step.support, step.positive) for step in self.rounds}
+
+    def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
+        """The model after so many rounds; a rule found again adds to its first coefficient."""
+        intercept, found = self.terms(n_rounds)
+        coefficients = np.array(list(found.values()), dtype=np.float64)
+        return RuleModel(binning.schema, loss, float(intercept), tuple(found), coefficients, category_bins(binning))
+
+
+def category_bins(binning: Binning) -> dict[int, Codes]:
+    """The bins of the categories, for the columns where they are not simply the categories' positions."""
+    return {
+        position: column.code_of_category
+        for position, column in enumerate(binning.columns)
+        if len(column.code_of_category)
+        and not np.array_equal(column.code_of_category, np.arange(len(column.code_of_category)))
+    }
+
+
+_TESTS: tuple[Test, ...] = ("<=", ">", "missing", "present", "in", "not in")
+
+
+def literal_of(found: tuple[int, int, int, bool, bytes | None], binning: Binning) -> Literal:
+    """A kernel's literal (column, test, code, missing, members) as data with its threshold or categories."""
+    column, test, code, missing, members = found
+    name = _TESTS[test]
+    if name in ("<=", ">"):
+        return Literal(column, name, float(binning.columns[column].thresholds[code]), (code,), missing)
+    if members is None:
+        return Literal(column, name, missing=missing)
+    named = np.frombuffer(members, dtype=np.uint8)[:255].astype(bool)
+    codes = np.flatnonzero(named if name == "in" else ~named)
+    return Literal(column, name, codes=tuple(codes.tolist()), missing=missing)
+
+
+def stop_of(number: int) -> Stop:
+    """The kernels' reason to stop in words."""
+    return STOPS[number]

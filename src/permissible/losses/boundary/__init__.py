@@ -1,0 +1,1 @@
+"""Losses of K probability boundaries, and the conditions under which they are consistent."""

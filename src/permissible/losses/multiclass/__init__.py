@@ -1,0 +1,1 @@
+"""Losses of several classes with a cost matrix, and guess-aversion."""

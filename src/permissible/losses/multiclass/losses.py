@@ -1,0 +1,249 @@
+"""Losses of a vector of class scores with a cost matrix ([B] sections 3 and 4; mathematics, section 9).
+
+S has one score for each class, z is the true class, C[z, j] what predicting j would cost. GEL and GLL penalise the
+differences S_j - S_z (guess-averse); L_s and L_t penalise the scores themselves (calibrated, not guess-averse).
+Values and gradients with respect to S are for all rows at once. Exponentials are factored by their largest exponent; GLL never
+overflows, the others stop growing at e^600.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from permissible.losses.multiclass.costs import Rows, rows_of
+from permissible.types import ArrayLike, FloatArray
+from permissible.validation import refusal
+
+LARGEST = 600.0  # e^600 times any sensible cost and number of classes is still a double
+
+
+@dataclass(frozen=True)
+class GLL:
+    """Generalised logistic loss ln(1 + sum_j C_zj e^(S_j - S_z)) ([B] (21)); guess-averse, never overflows.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.GLL().value([[0.0, 0.0, 0.0]], [0])
+    array([1.09861229])
+    """
+
+    name: ClassVar[str] = "gll"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
+        at = rows_of(scores, y, cost, rows)
+        top, terms = _factored(at)
+        return at.out(top + np.log1p(np.expm1(-top) + terms.sum(axis=1)))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS, of the shape of `scores`."""
+        at = rows_of(scores, y, cost, rows)
+        top, terms = _factored(at)
+        return at.out(_balanced(at, terms / (np.exp(-top) + terms.sum(axis=1))[:, None]))
+
+    def posterior(self, scores: ArrayLike) -> FloatArray:
+        """Return the class probabilities of the cost-insensitive loss: proportional to e^S."""
+        return softmax(scores, 1.0)
+
+
+@dataclass(frozen=True)
+class GEL:
+    """Generalised exponential loss sum_j C_zj e^(S_j - S_z) ([B] (20)); guess-averse.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.GEL().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [8.0]
+    """
+
+    name: ClassVar[str] = "gel"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row."""
+        at = rows_of(scores, y, cost, rows)
+        return at.out(_exponentials(at).sum(axis=1))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS."""
+        at = rows_of(scores, y, cost, rows)
+        return at.out(_balanced(at, _exponentials(at)))
+
+    def posterior(self, scores: ArrayLike) -> FloatArray:
+        """Return class probabilities, proportional to e^(2S); right for a symmetric cost matrix only."""
+        return softmax(scores, 2.0)
+
+
+@dataclass(frozen=True)
+class MC:
+    """Cost-insensitive multiclass exponential loss sum_j e^(S_j - S_z), j = z included ([B] (22)); ignores costs.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.MC().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [3.0]
+    """
+
+    name: ClassVar[str] = "mc"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row."""
+        at = rows_of(scores, y, None)
+        return at.out(1 + _exponentials(at).sum(axis=1))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS."""
+        at = rows_of(scores, y, None)
+        return at.out(_balanced(at, _exponentials(at)))
+
+    def posterior(self, scores: ArrayLike) -> FloatArray:
+        """Return class probabilities, proportional to e^(2S) ([B] (33))."""
+        return softmax(scores, 2.0)
+
+
+@dataclass(frozen=True)
+class LS:
+    """L_s = sum_j C_zj e^(S_j) for scores that sum to zero ([B] (12)); calibrated, not guess-averse for M >= 3.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.LS().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [8.0]
+    """
+
+    name: ClassVar[str] = "ls"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row."""
+        at = rows_of(scores, y, cost, rows)
+        return at.out((at.costs * np.exp(np.minimum(at.scores, LARGEST))).sum(axis=1))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS, not projected on sum-zero scores ((36) of [B] lacks both halves: E17)."""
+        at = rows_of(scores, y, cost, rows)
+        return at.out(at.costs * np.exp(np.minimum(at.scores, LARGEST)))
+
+
+@dataclass(frozen=True)
+class LT:
+    """L_t = (sum_j C_zj e^(S_j)) (sum_k e^(-S_k)) ([B] (14)); calibrated, not guess-averse for M >= 3.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.LT().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [24.0]
+    """
+
+    name: ClassVar[str] = "lt"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row."""
+        at = rows_of(scores, y, cost, rows)
+        scale, up, down = self._parts(at)
+        return at.out(scale * up.sum(axis=1) * down.sum(axis=1))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS ((37) of [B] has the opposite sign: E17)."""
+        at = rows_of(scores, y, cost, rows)
+        scale, up, down = self._parts(at)
+        others = 1.0 - np.eye(up.shape[1])  # the product of a class with itself cancels, but for rounding
+        return at.out(scale[:, None] * (up * (down @ others) - down * (up @ others)))
+
+    @staticmethod
+    def _parts(at: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
+        high, low = at.scores.max(axis=1), at.scores.min(axis=1)
+        up = at.costs * np.exp(at.scores - high[:, None])
+        down = np.exp(low[:, None] - at.scores)
+        return np.exp(np.minimum(high - low, LARGEST)), up, down
+
+
+@dataclass(frozen=True)
+class StructuredHinge:
+    """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] appendix E, (24)); guess-averse.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> cost = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
+    >>> losses.StructuredHinge().value([[0.0, 0.0, 0.0]], [0], cost).tolist()
+    [4.0]
+    """
+
+    name: ClassVar[str] = "structured_hinge"
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row."""
+        at = rows_of(scores, y, cost, rows)
+        return at.out((at.costs + at.differences()).max(axis=1))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+        """Return a subgradient: 0 where the true class attains the maximum, else e_k - e_z at the first k that does."""
+        at = rows_of(scores, y, cost, rows)
+        violation = at.costs + at.differences()
+        worst = np.where(violation.max(axis=1) <= 0, at.y, violation.argmax(axis=1))
+        index = np.arange(at.y.size)
+        result = np.zeros_like(at.scores)
+        result[index, worst] = 1.0
+        result[index, at.y] -= 1.0
+        return at.out(result)
+
+
+MulticlassLoss = GLL | GEL | MC | LS | LT | StructuredHinge
+MULTICLASS: dict[str, Callable[[], MulticlassLoss]] = {
+    loss.name: loss for loss in (GLL, GEL, LS, LT, MC, StructuredHinge)
+}
+
+
+def get_multiclass(loss: "str | MulticlassLoss") -> MulticlassLoss:
+    """Return the multiclass loss of a name, or a loss object as it is.
+
+    Examples
+    --------
+    >>> from permissible import losses
+    >>> losses.get_multiclass("gll")
+    GLL()
+    """
+    if not isinstance(loss, str):
+        return loss
+    if loss.lower() not in MULTICLASS:
+        raise refusal("loss", f"one of {', '.join(MULTICLASS)}", loss)
+    return MULTICLASS[loss.lower()]()
+
+
+def softmax(scores: ArrayLike, scale: float) -> FloatArray:
+    """Return e^(scale S), normalised over the last axis."""
+    raised = scale * np.asarray(scores, dtype=np.float64)
+    terms = np.exp(raised - raised.max(axis=-1, keepdims=True))
+    result: FloatArray = terms / terms.sum(axis=-1, keepdims=True)
+    return result
+
+
+def _factored(at: Rows) -> tuple[FloatArray, FloatArray]:
+    """Return m >= 0 and C_zj e^(S_j - S_z - m), none above C_zj."""
+    differences = at.differences()
+    top = np.maximum(np.where(at.costs > 0, differences, 0.0).max(axis=1), 0.0)
+    return top, at.costs * np.exp(np.minimum(differences - top[:, None], 0.0))
+
+
+def _exponentials(at: Rows) -> FloatArray:
+    """Return C_zj e^(S_j - S_z)."""
+    return at.costs * np.exp(np.minimum(at.differences(), LARGEST))
+
+
+def _balanced(at: Rows, terms: FloatArray) -> FloatArray:
+    """Return the gradient whose entries j != z are given; moving all scores together changes nothing, so rows sum to 0."""
+    index = np.arange(at.y.size)
+    result = terms.copy()
+    result[index, at.y] = 0.0
+    result[index, at.y] = -result.sum(axis=1)
+    return result

@@ -1,0 +1,1 @@
+"""A user's own functions, checked and completed to losses."""

@@ -1,0 +1,1 @@
+"""The one form of a model that every rendering reads."""

@@ -1,0 +1,88 @@
+"""A scorecard evaluated in NumPy, term by term: what each term adds to each score. The reference for every rendering."""
+
+import numpy as np
+
+from permissible.bins.describe import describe
+from permissible.bins.literal import Literal, Rule
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, kernel_values
+from permissible.models.kinds.rules import passes
+from permissible.table.table import Table
+from permissible.types import BoolArray, FloatArray
+
+
+def holds(rule: Rule, card: Scorecard, table: Table) -> BoolArray:
+    """Whether a rule covers each row."""
+    covered = np.ones(table.n_rows, dtype=bool)
+    for literal in rule:
+        covered &= passes(literal, table.columns[literal.column], card.code_of_category.get(literal.column))
+    return covered
+
+
+def adds(term: Term, card: Scorecard, table: Table) -> FloatArray:
+    """What a term adds to the scores of each row, shape (n_rows, n_scores)."""
+    if isinstance(term, RuleTerm):
+        return np.where(holds(term.rule, card, table)[:, None], term.holds, term.fails)
+    if isinstance(term, TreeTerm):
+        return np.asarray(sum(adds(leaf, card, table) for leaf in term.leaves()))
+    if isinstance(term, SlopeTerm):
+        x = (np.asarray(table.columns[term.column], dtype=np.float64) - term.center) / term.scale
+        missing = np.full(len(term.slope), np.nan) if term.missing is None else np.asarray(term.missing)
+        return np.where(np.isnan(x)[:, None], missing, np.nan_to_num(x)[:, None] * np.asarray(term.slope))
+    rows = np.column_stack([np.asarray(table.columns[column], dtype=np.float64) for column in term.columns])
+    return np.asarray(kernel_values(term, rows) @ term.coefficients)
+
+
+def scores(card: Scorecard, table: Table) -> FloatArray:
+    """The scores of each row, shape (n_rows, n_scores), added up as the model does."""
+    total = np.tile(np.asarray(card.intercept), (table.n_rows, 1))
+    for group in card.groups:
+        part = np.zeros_like(total)
+        for term in group:
+            part += adds(term, card, table)
+        total += part
+    return total
+
+
+def probabilities(card: Scorecard, score: FloatArray) -> FloatArray | None:
+    """Class probabilities of scores, None where the model has none."""
+    link = card.link
+    match link.kind:
+        case "loss":
+            positive = np.asarray(link.losses[0].probability(score[:, 0]))
+            return np.column_stack([1 - positive, positive])
+        case "one-versus-rest":
+            each = np.column_stack([loss.probability(score[:, k]) for k, loss in enumerate(link.losses)])
+            total = each.sum(axis=1, keepdims=True)
+            even = np.full_like(each, 1 / each.shape[1])
+            return np.asarray(np.divide(each, total, out=even, where=total > 0))
+        case "softmax":
+            raised = np.exp(link.sharpness * (score - score.max(axis=1, keepdims=True)))
+            return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+        case "probabilities":
+            return score
+    return None
+
+
+def literal_words(literal: Literal, card: Scorecard) -> str:
+    """A literal in words."""
+    seen = card.seen_missing is None or literal.column in card.seen_missing
+    return describe(literal, card.schema, card.code_of_category.get(literal.column), has_missing=seen)
+
+
+def rule_words(rule: Rule, card: Scorecard) -> str:
+    """A rule in words."""
+    parts = [literal_words(literal, card) for literal in rule]
+    if len(parts) > 1:
+        parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
+    return " and ".join(parts) or "always"
+
+
+def words(term: Term, card: Scorecard) -> str:
+    """A term in words."""
+    if isinstance(term, RuleTerm):
+        return rule_words(term.rule, card)
+    if isinstance(term, TreeTerm):
+        return f"a tree of {sum(literal is None for literal in term.literals)} leaves"
+    if isinstance(term, SlopeTerm):
+        return card.schema.columns[term.column].name
+    return f"similarity to {len(term.vectors)} training rows ({term.kernel} kernel)"

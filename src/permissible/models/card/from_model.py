@@ -1,0 +1,202 @@
+"""The scorecard of each kind of model: where the models' own vocabularies meet the one that the exports read."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from permissible.bins.literal import Literal, Rule
+from permissible.models.card.scorecard import (
+    KernelTerm,
+    Link,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    Term,
+    TreeTerm,
+    Vector,
+    scorecard,
+)
+from permissible.models.kinds.additive import AdditiveModel
+from permissible.models.kinds.affine import AffineTerms
+from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.forest import Forest
+from permissible.models.kinds.kernel import KINDS, KernelModel
+from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import GROUP, RuleModel
+from permissible.models.kinds.simplex import codewords
+from permissible.models.kinds.tree import TreeModel
+from permissible.table.schema import Schema
+from permissible.types import Codes, FloatArray
+from permissible.validation import Words, refusal, refusal_type
+
+
+@scorecard.register
+def _(model: RuleModel, schema: Schema) -> Scorecard:
+    terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
+    return Scorecard(
+        schema, (float(model.intercept),), grouped(terms), Link("loss", (model.loss,)), dict(model.code_of_category)
+    )
+
+
+@scorecard.register
+def _(model: LinearModel, schema: Schema) -> Scorecard:
+    slopes = tuple((SlopeTerm(column, (slope,)),) for column, slope in enumerate(model.coef.tolist()) if slope != 0.0)
+    return Scorecard(schema, (float(model.intercept),), slopes, Link("loss", (model.loss,)))
+
+
+@scorecard.register
+def _(model: TreeModel, schema: Schema) -> Scorecard:
+    term = tree_term(model, model.node_probability)
+    start = tuple(0.0 for _ in range(model.n_classes))
+    return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category), model.seen_missing)
+
+
+@scorecard.register
+def _(model: AdditiveModel, schema: Schema) -> Scorecard:
+    start = np.array(model.prior, dtype=np.float64)
+    terms: list[Term] = []
+    for part in model.parts:
+        if isinstance(part, Forest):
+            terms.extend(forest_terms(part))
+            continue
+        if not isinstance(part, AffineTerms):
+            raise refusal_type("model", "an additive model that can be written as a scorecard", part)
+        coefficients, levels = part.coefficients()
+        start += levels
+        for attribute, slope in zip(part.attributes, coefficients.T, strict=True):
+            if slope.any():
+                terms.append(affine_term(attribute, slope))
+    return Scorecard(
+        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", (), model.exponent),
+        *_bins(model),
+    )  # fmt: skip
+
+
+@scorecard.register
+def _(model: KernelModel, schema: Schema) -> Scorecard:
+    if not model.kernel.compiled:
+        name = "a function" if callable(model.kernel.name) else repr(model.kernel.name)
+        raise refusal("kernel", f"one of {', '.join(KINDS)}, to be exported", Words(name))
+    vectors = model.support.toarray() if hasattr(model.support, "toarray") else np.asarray(model.support)
+    n_columns = len(schema.columns)
+    term = KernelTerm(
+        str(model.kernel.name), float(model.kernel.gamma), float(model.kernel.degree), float(model.kernel.coef0),
+        tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns), vectors.astype(np.float64), model.coef[:, None],
+    )  # fmt: skip
+    return Scorecard(schema, (float(model.intercept),), ((term,),), Link("loss", (model.loss,)))
+
+
+def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
+    """The bin of each category, and the columns with missing values, of the tree parts, which all share one binning."""
+    forests = [part for part in model.parts if isinstance(part, Forest)]
+    if not forests:
+        return {}, None
+    columns = forests[0].binning.columns
+    codes = {place: column.code_of_category for place, column in enumerate(columns) if len(column.code_of_category)}
+    return codes, tuple(place for place, column in enumerate(columns) if column.has_missing)
+
+
+def forest_terms(forest: Forest) -> list[Term]:
+    """Each tree, or rule, as a term on the scores of all classes."""
+    words = codewords(forest.n_classes) / 2
+    found: list[Term] = []
+    for tree in range(forest.n_trees):
+        first, last = (int(place) for place in forest.arrays["first_node"][tree : tree + 2])
+        coordinate = int(forest.arrays["coordinate"][tree])
+        values = forest.arrays["value"][slice(*forest.arrays["first_value"][tree : tree + 2])]
+        scores = (
+            np.outer(values, words[:, coordinate]) if coordinate >= 0 else values.reshape(-1, words.shape[1]) @ words.T
+        )
+        leaves = [tuple(row) for row in scores.tolist()]
+        if len(leaves) == 2:  # a stump or a rule
+            found.append(RuleTerm(*_rule_of(forest, first, last, leaves)))
+        else:
+            found.append(_grown(forest, first, last, leaves))
+    return found
+
+
+def _rule_of(forest: Forest, first: int, last: int, leaves: list[Vector]) -> tuple[Rule, Vector, Vector]:
+    """The way to the leaf that only one path reaches: leaf 1 of a rule, the left one of a stump."""
+    left = forest.arrays["left"][first:last].tolist()
+    wanted = 0 if last - first == 1 and left[0] == ~0 else 1
+    rule: list[Literal] = []
+    for place in range(last - first):
+        goes_left = left[place] in (place + 1, ~wanted)
+        literal = forest.literal(first + place)
+        rule.append(literal if goes_left else literal.negated())
+    return tuple(rule), leaves[wanted], leaves[1 - wanted]
+
+
+def _grown(forest: Forest, first: int, last: int, leaves: list[Vector]) -> TreeTerm:
+    """A tree: its tests first to last, then a node for every leaf."""
+    children = [[int(child) for child in forest.arrays[side][first:last].tolist()] for side in ("left", "right")]
+    literals: list[Literal | None] = [forest.literal(node) for node in range(first, last)]
+    nothing = tuple(0.0 for _ in leaves[0])
+    table: list[Vector] = [nothing] * (last - first)
+    for side in children:
+        for place, child in enumerate(side):
+            if child < 0:
+                side[place] = len(table)
+                table.append(leaves[~child])
+    if last == first:
+        table = [leaves[0]]
+    grown = len(table) - len(literals)
+    links = [(*side, *([-1] * grown)) for side in children]
+    return TreeTerm((*literals, *([None] * grown)), links[0], links[1], tuple(table))
+
+
+def affine_term(attribute: Attribute, slope: FloatArray) -> Term:
+    """Slope times (attribute - mean), nothing where the value is missing."""
+    nothing = tuple(0.0 for _ in slope)
+    if attribute.category < 0:
+        return SlopeTerm(attribute.column, tuple(slope.tolist()), attribute.mean, 1.0, nothing)
+    missing = Literal(attribute.column, "missing", missing=True)
+    equal = Literal(attribute.column, "in", codes=(attribute.category,))
+    values = (
+        nothing,
+        nothing,
+        nothing,
+        tuple((slope * (1 - attribute.mean)).tolist()),
+        tuple((slope * -attribute.mean).tolist()),
+    )
+    return TreeTerm((missing, None, equal, None, None), (1, -1, 3, -1, -1), (2, -1, 4, -1, -1), values)
+
+
+def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
+    """A tree whose nodes have the given values."""
+    return TreeTerm(
+        model.literals,
+        tuple(model.left.tolist()),
+        tuple(model.right.tolist()),
+        tuple(tuple(row) for row in values.tolist()),
+    )
+
+
+def grouped(terms: Sequence[Term]) -> tuple[tuple[Term, ...], ...]:
+    """Terms in the groups of eight in which rule models add them up."""
+    return tuple(tuple(terms[start : start + GROUP]) for start in range(0, len(terms), GROUP))
+
+
+def one_versus_rest(models: Sequence[RuleModel | LinearModel], schema: Schema) -> Scorecard:
+    """The scorecard of one binary model a class: as many scores as classes, each through its own loss, then normalised."""
+    cards = [scorecard(model, schema) for model in models]
+    groups = [
+        tuple(_widened(term, k, len(cards)) for term in group) for k, card in enumerate(cards) for group in card.groups
+    ]
+    codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
+    intercept = tuple(card.intercept[0] for card in cards)
+    losses = tuple(card.link.losses[0] for card in cards)  # loss="auto" and "F*" choose one for each class
+    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", losses), codes)
+
+
+def _widened(term: Term, k: int, n_scores: int) -> Term:
+    """A term of one score as a term of many, of which it moves the k-th."""
+
+    def wide(values: Vector) -> Vector:
+        return tuple(values[0] if j == k else 0.0 for j in range(n_scores))
+
+    if isinstance(term, RuleTerm):
+        return RuleTerm(term.rule, wide(term.holds), wide(term.fails))
+    if isinstance(term, SlopeTerm):
+        return SlopeTerm(term.column, wide(term.slope), term.center, term.scale)
+    raise refusal_type("model", "rules or columns, one model a class", term)

@@ -1,0 +1,174 @@
+"""Any model as a scorecard: an intercept and a list of terms that add up to one or several scores, and the link to probabilities.
+
+It is the one form that the exports read. A boosted rule adds one number where it holds and another elsewhere; the leaves of a
+tree are disjoint rules; a linear model adds a slope times a column; a kernel model adds similarities to its support vectors.
+SQL, Python, ONNX and the report's own JavaScript are renderings of this, so they cannot disagree about what the model says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
+
+import numpy as np
+
+from permissible.bins.literal import Literal, Rule
+from permissible.models.card.categories import Covered, covered
+from permissible.table.schema import Schema
+from permissible.types import Codes, FloatArray
+from permissible.validation import refusal_type
+
+Vector: TypeAlias = tuple[float, ...]
+LinkKind: TypeAlias = OneOf["loss", "one-versus-rest", "softmax", "probabilities", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTerm:
+    """Adds `holds` to the scores where the rule covers the row, `fails` elsewhere."""
+
+    rule: Rule
+    holds: Vector
+    fails: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeTerm:
+    """Adds slope * (x - center) / scale, x a numeric column; `missing` instead where x is missing."""
+
+    column: int
+    slope: Vector
+    center: float = 0.0
+    scale: float = 1.0
+    missing: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTerm:
+    """Adds sum_v coefficients[v] * K(x, vectors[v]), x the row's columns as numbers, centred and scaled as given."""
+
+    kernel: str
+    gamma: float
+    degree: float
+    coef0: float
+    columns: tuple[int, ...]
+    center: FloatArray
+    scale: FloatArray
+    vectors: FloatArray
+    coefficients: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTerm:
+    """Adds the values of the leaf that the row falls into; children come after their parent, left where the literal holds."""
+
+    literals: tuple[Literal | None, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    values: tuple[Vector, ...]
+
+    def leaves(self) -> list[RuleTerm]:
+        """The same tree as disjoint rules, one a leaf."""
+        paths: dict[int, Rule] = {0: ()}
+        found = []
+        for node, literal in enumerate(self.literals):
+            path = paths.pop(node)
+            if literal is None:
+                found.append(RuleTerm(path, self.values[node], tuple(0.0 for _ in self.values[node])))
+            else:
+                paths[self.left[node]], paths[self.right[node]] = (*path, literal), (*path, literal.negated())
+        return found
+
+
+Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How scores become class probabilities.
+
+    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own loss (there
+    are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised. "probabilities": the scores are the
+    probabilities already.
+    "none": labels only.
+    """
+
+    kind: LinkKind
+    losses: tuple[Any, ...] = ()
+    sharpness: float = 1.0
+
+    @property
+    def alike(self) -> bool:
+        """Whether every score goes through the same loss, so that scores can be compared with each other."""
+        return all(loss == self.losses[0] for loss in self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """An additive model that any target can run."""
+
+    schema: Schema
+    intercept: Vector
+    groups: tuple[tuple[Term, ...], ...]  # terms that are added to each other, first to last, before the scores
+    link: Link
+    code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    seen_missing: tuple[int, ...] | None = None  # the columns where words about missing values are worth it; None: all
+
+    def covered(self, literal: Literal) -> Covered:
+        """The categories that a literal covers."""
+        return covered(literal, self.schema.columns[literal.column], self.code_of_category.get(literal.column))
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms in order."""
+        return tuple(term for group in self.groups for term in group)
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores a row gets: one for two classes, except where each class has its own."""
+        return len(self.intercept)
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether a row without one of the values has no score: linear and kernel models take no missing values."""
+        return any(
+            isinstance(term, KernelTerm) or (isinstance(term, SlopeTerm) and term.missing is None)
+            for term in self.terms
+        )
+
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns that some term looks at, in order."""
+        used: set[int] = set()
+        for term in self.terms:
+            if isinstance(term, RuleTerm):
+                used |= {literal.column for literal in term.rule}
+            elif isinstance(term, TreeTerm):
+                used |= {literal.column for literal in term.literals if literal is not None}
+            elif isinstance(term, SlopeTerm):
+                used.add(term.column)
+            else:
+                used |= set(term.columns)
+        return tuple(sorted(used))
+
+
+@singledispatch
+def scorecard(model: object, schema: Schema) -> Scorecard:
+    """The scorecard of a model over the columns of `schema`; each kind of model registers its own."""
+    raise refusal_type("model", "a model of permissible that can be written as a scorecard", model)
+
+
+def kernel_values(term: KernelTerm, rows: FloatArray) -> FloatArray:
+    """K(x, v) for each row and support vector: the reference that the renderings are tested against."""
+    points = (rows - term.center) / term.scale
+    inner = points @ term.vectors.T
+    match term.kernel:
+        case "linear":
+            return np.asarray(inner)
+        case "rbf":
+            distance = ((points[:, None, :] - term.vectors[None, :, :]) ** 2).sum(axis=2)
+            return np.asarray(np.exp(-term.gamma * distance))
+        case "poly":
+            return np.asarray((term.gamma * inner + term.coef0) ** term.degree)
+        case "sigmoid":
+            return np.asarray(np.tanh(term.gamma * inner + term.coef0))
+    raise refusal_type("kernel", "one that can be written out", term.kernel)

@@ -1,0 +1,1 @@
+"""The model file: strict JSON, checked field by field, written atomically."""

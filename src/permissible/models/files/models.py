@@ -1,0 +1,319 @@
+"""Each kind of model <-> plain data: rules, trees, linear and kernel scores, additive models. Layout: docs/model-file.md."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from permissible.models.files.elements import (
+    Losses,
+    codes_document,
+    literal_document,
+    loss_document,
+    read_codes,
+    read_literal,
+    read_loss,
+    read_rule,
+    rule_document,
+)
+from permissible.models.files.forest import forest_document, read_forest
+from permissible.models.files.json_node import Node
+from permissible.models.files.strict_json import Plain, number, numbers
+from permissible.models.kinds.additive import AdditiveModel
+from permissible.models.kinds.affine import AffineTerms
+from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.forest import Forest
+from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel
+from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import RuleModel
+from permissible.models.kinds.tree import TreeModel
+from permissible.table.schema import Schema
+from permissible.validation import Words, refusal
+
+
+def rules_document(model: RuleModel) -> Plain:
+    """A list of rules with a coefficient each."""
+    terms: list[Plain] = [
+        {"coefficient": number(coefficient), "rule": rule_document(rule)}
+        for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True)
+    ]
+    return {
+        "kind": "rules",
+        "loss": loss_document(model.loss),
+        "intercept": number(model.intercept),
+        "rules": terms,
+        "bins": codes_document(model.code_of_category),
+    }
+
+
+def read_rules(node: Node, schema: Schema, own_losses: Losses) -> RuleModel:
+    """A list of rules of a document."""
+    fields = node.fields("kind", "loss", "intercept", "rules", "bins")
+    terms = [item.fields("coefficient", "rule") for item in fields["rules"].items()]
+    return RuleModel(
+        schema,
+        read_loss(fields["loss"], own_losses),
+        fields["intercept"].number(),
+        tuple(read_rule(term["rule"], schema) for term in terms),
+        np.array([term["coefficient"].number() for term in terms], dtype=np.float64),
+        read_codes(fields["bins"], schema),
+    )
+
+
+def tree_document(model: TreeModel) -> Plain:
+    """A tree: its nodes in order, children after parents, with the training weight of each class."""
+    nodes: list[Plain] = []
+    for node, literal in enumerate(model.literals):
+        entry: dict[str, Plain] = {"samples": int(model.samples[node]), "weight": numbers(model.weight[node].tolist())}
+        if literal is not None:
+            entry |= {"test": literal_document(literal), "left": int(model.left[node]), "right": int(model.right[node])}
+        nodes.append(entry)
+    document: dict[str, Plain] = {
+        "kind": "tree",
+        "loss": loss_document(model.loss),
+        "smoothing": number(model.smoothing),
+        "nodes": nodes,
+        "bins": codes_document(model.code_of_category),
+        "seen_missing": None if model.seen_missing is None else [int(column) for column in model.seen_missing],
+    }
+    if model.smoothing and model.monotone is not None:  # the shares of the weights alone would not be in order
+        document["monotone"] = [int(direction) for direction in model.monotone]
+    return document
+
+
+def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
+    """A tree of a document; its links must form one tree with children after their parents."""
+    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins", "seen_missing", optional=("monotone",))
+    seen, monotone = fields["seen_missing"], None
+    if "monotone" in fields:
+        monotone = tuple(item.integer(-1, 2) for item in fields["monotone"].items(len(schema.columns)))
+    items = fields["nodes"].items()
+    entries = [item.fields("samples", "weight", optional=("test", "left", "right")) for item in items]
+    if not entries:
+        raise fields["nodes"].refused("a list of at least one node")
+    left, right, literals = np.full(len(entries), -1), np.full(len(entries), -1), []
+    children: list[int] = []
+    for place, (item, entry) in enumerate(zip(items, entries, strict=True)):
+        if len({"test", "left", "right"} & set(entry)) not in (0, 3):
+            raise item.refused("a leaf, or a node with 'test', 'left' and 'right'")
+        literals.append(read_literal(entry["test"], schema) if "test" in entry else None)
+        if "test" in entry:
+            left[place] = entry["left"].integer(place + 1, len(entries))
+            right[place] = entry["right"].integer(place + 1, len(entries))
+            children += [int(left[place]), int(right[place])]
+    if sorted(children) != list(range(1, len(entries))):
+        raise fields["nodes"].refused("nodes that form one tree", Words("nodes that do not"))
+    width = len(entries[0]["weight"].items())
+    if monotone is not None and width != 2:
+        raise fields["monotone"].refused("for a tree of two classes only")
+    return TreeModel(
+        schema,
+        read_loss(fields["loss"], own_losses),
+        tuple(literals),
+        left,
+        right,
+        np.array([entry["weight"].floats(width, finite=True) for entry in entries]),
+        np.array([entry["samples"].integer(0) for entry in entries]),
+        read_codes(fields["bins"], schema),
+        fields["smoothing"].number(finite=True),
+        None if seen.is_null() else tuple(seen.integers(low=0, high=len(schema.columns)).tolist()),
+        monotone,
+    )
+
+
+def linear_document(model: LinearModel) -> Plain:
+    """A linear score with its boundaries."""
+    return {
+        "kind": "linear",
+        "loss": loss_document(model.loss),
+        "intercept": number(model.intercept),
+        "coefficients": numbers(model.coef.tolist()),
+        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
+        "deltas": numbers(np.asarray(model.deltas).tolist()),
+    }
+
+
+def read_linear(node: Node, schema: Schema, own_losses: Losses) -> LinearModel:
+    """A linear score of a document."""
+    fields = node.fields("kind", "loss", "intercept", "coefficients", "boundaries", "deltas")
+    boundaries = fields["boundaries"].floats(finite=True)
+    return LinearModel(
+        fields["coefficients"].floats(len(schema.columns), finite=True),
+        fields["intercept"].number(finite=True),
+        read_loss(fields["loss"], own_losses),
+        boundaries,
+        fields["deltas"].floats(len(boundaries)),
+    )
+
+
+def kernel_document(model: KernelModel) -> Plain:
+    """A kernel score: its support vectors, their coefficients, the kernel and the boundaries."""
+    if not model.kernel.compiled:
+        name = "a function" if callable(model.kernel.name) else f"{model.kernel.name!r}"
+        raise refusal("kernel", f"one of {', '.join(KINDS)}, to be written to a file or exported", Words(name))
+    support = model.support.toarray() if hasattr(model.support, "toarray") else np.asarray(model.support)
+    return {
+        "kind": "kernel",
+        "loss": loss_document(model.loss),
+        "kernel": str(model.kernel.name),
+        "gamma": number(model.kernel.gamma),
+        "coef0": number(model.kernel.coef0),
+        "degree": int(model.kernel.degree),
+        "intercept": number(model.intercept),
+        "coefficients": numbers(model.coef.tolist()),
+        "vectors": [numbers(row) for row in support.astype(np.float64).tolist()],
+        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
+        "deltas": numbers(np.asarray(model.deltas).tolist()),
+    }
+
+
+def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
+    """A kernel score of a document."""
+    fields = node.fields(
+        "kind",
+        "loss",
+        "kernel",
+        "gamma",
+        "coef0",
+        "degree",
+        "intercept",
+        "coefficients",
+        "vectors",
+        "boundaries",
+        "deltas",
+    )
+    kernel = Kernel(
+        fields["kernel"].one_of(tuple(KINDS)),
+        fields["gamma"].number(finite=True),
+        fields["coef0"].number(finite=True),
+        fields["degree"].integer(0, 1000),
+    )
+    vectors = fields["vectors"].matrix(len(schema.columns), finite=True)
+    boundaries = fields["boundaries"].floats(finite=True)
+    return KernelModel(
+        kernel,
+        vectors,
+        fields["coefficients"].floats(len(vectors), finite=True),
+        fields["intercept"].number(finite=True),
+        read_loss(fields["loss"], own_losses),
+        boundaries,
+        fields["deltas"].floats(len(boundaries)),
+    )
+
+
+def additive_document(model: AdditiveModel) -> Plain:
+    """An additive model of several classes, part by part."""
+    return {
+        "kind": "additive",
+        "loss": model.loss,
+        "prior": numbers(model.prior.tolist()),
+        "exponent": number(model.exponent),
+        "calibrated": bool(model.calibrated),
+        "parts": [_part_document(part) for part in model.parts],
+    }
+
+
+def _part_document(part: Any) -> Plain:
+    if isinstance(part, Forest):
+        return forest_document(part)
+    if not isinstance(part, AffineTerms):
+        raise refusal("model", "an additive model whose parts a file can hold", Words(type(part).__name__))
+    attributes: list[Plain] = [
+        {"column": a.column, "category": a.category, "mean": number(a.mean)} for a in part.attributes
+    ]
+    return {
+        "kind": "affine",
+        "attributes": attributes,
+        "round": [int(value) for value in part.round_],
+        "coordinate": [int(value) for value in part.coordinate],
+        "attribute": [int(value) for value in part.attribute],
+        "slope": numbers(part.slope.tolist()),
+        "level": numbers(part.level.tolist()),
+    }
+
+
+def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveModel:
+    """An additive model of a document."""
+    fields = node.fields("kind", "loss", "prior", "exponent", "calibrated", "parts")
+    prior = fields["prior"].floats(finite=True)
+    if len(prior) < 2:
+        raise fields["prior"].refused("a list of at least two numbers")
+    return AdditiveModel(
+        schema,
+        fields["loss"].one_of(("gll", "gel", "ls", "lt", "mc")),
+        prior,
+        tuple(_read_part(item, schema, len(prior)) for item in fields["parts"].items()),
+        fields["exponent"].number(finite=True),
+        fields["calibrated"].boolean(),
+    )
+
+
+def _read_part(node: Node, schema: Schema, n_classes: int) -> Any:
+    if isinstance(node.value, dict) and node.value.get("kind") == "forest":
+        return read_forest(node, schema, n_classes)
+    fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")
+    fields["kind"].one_of(("affine",))
+    attributes = tuple(_read_attribute(item, schema) for item in fields["attributes"].items())
+    rounds = fields["round"].integers(low=0)
+    return AffineTerms(
+        attributes,
+        n_classes,
+        rounds,
+        fields["coordinate"].integers(len(rounds), 0, n_classes - 1),
+        fields["attribute"].integers(len(rounds), -1, len(attributes)),
+        fields["slope"].floats(len(rounds), finite=True),
+        fields["level"].floats(len(rounds), finite=True),
+    )
+
+
+def _read_attribute(node: Node, schema: Schema) -> Attribute:
+    fields = node.fields("column", "category", "mean")
+    column = fields["column"].integer(0, len(schema.columns))
+    categories = len(schema.columns[column].categories)
+    category = fields["category"].integer(0 if categories else -1, categories if categories else 0)
+    return Attribute(column, category, fields["mean"].number(finite=True))
+
+
+def several_document(models: Sequence[Any]) -> Plain:
+    """One model a class."""
+    return {"kind": "one-versus-rest", "models": [model_document(model) for model in models]}
+
+
+def read_several(node: Node, schema: Schema, own_losses: Losses) -> tuple[Any, ...]:
+    """One model a class, each of the same kind."""
+    fields = node.fields("kind", "models")
+    return tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in fields["models"].items())
+
+
+_WRITERS: dict[type, Callable[[Any], Plain]] = {
+    RuleModel: rules_document,
+    TreeModel: tree_document,
+    LinearModel: linear_document,
+    KernelModel: kernel_document,
+    AdditiveModel: additive_document,
+    tuple: several_document,
+    list: several_document,
+}
+_READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
+    "rules": read_rules,
+    "tree": read_tree,
+    "linear": read_linear,
+    "kernel": read_kernel,
+    "additive": read_additive,
+    "one-versus-rest": read_several,
+}
+
+
+def model_document(model: object) -> Plain:
+    """The plain data of any model."""
+    if type(model) not in _WRITERS:
+        raise refusal("model", "a model of permissible", Words(type(model).__name__))
+    return _WRITERS[type(model)](model)
+
+
+def read_model(node: Node, schema: Schema, own_losses: Losses, kinds: Sequence[str] = ()) -> Any:
+    """The model of a document, of one of the `kinds` where they are given."""
+    if not isinstance(node.value, dict) or "kind" not in node.value:
+        raise node.refused("an object with 'kind'")
+    kind = Node(node.value["kind"], f"{node.path}.kind").one_of(tuple(kinds) or tuple(_READERS))
+    return _READERS[kind](node, schema, own_losses)

@@ -1,0 +1,34 @@
+"""Codewords: the corners of a regular simplex, one per class, that tie the M scores to the M-1 functions that boosting learns.
+
+Equation (23) of [B]: S = Y f / 2. The paper asks for sum 0 and unit rows only, which for M >= 4 does not make the simplex
+regular; here all pairs have the same inner product, -1/(M-1), by the Helmert construction. Coordinate r compares the classes
+0..r with class r+1 and leaves the later ones alone, which makes a round of coordinate steps cheap (cpp/losses/multiclass.hpp).
+"""
+
+import numpy as np
+
+from permissible.types import FloatArray
+
+
+def codewords(n_classes: int) -> FloatArray:
+    """The M x (M-1) matrix Y of codewords, one row per class.
+
+    Examples
+    --------
+    >>> codewords(2).ravel().tolist()
+    [1.0, -1.0]
+    >>> y = codewords(4)
+    >>> (y @ y.T).round(3)[0].tolist()
+    [1.0, -0.333, -0.333, -0.333]
+    """
+    corners = np.zeros((n_classes, n_classes - 1))
+    for r in range(1, n_classes):
+        corners[:r, r - 1] = 1.0
+        corners[r, r - 1] = -r
+        corners[:, r - 1] /= np.sqrt(r * (r + 1))
+    return np.asarray(np.sqrt(n_classes / (n_classes - 1)) * corners)
+
+
+def scores_of(functions: FloatArray) -> FloatArray:
+    """S = Y f / 2 (23) for an (n, M-1) array of function values."""
+    return np.asarray(functions @ codewords(functions.shape[1] + 1).T / 2)

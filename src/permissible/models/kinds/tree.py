@@ -1,0 +1,180 @@
+"""A decision tree: the frozen result of UDT. It finds leaves, probabilities and scores; it does not learn or print.
+
+Node 0 is the root; the children of a node come after it. A node's literal sends a row left when it holds. Leaf k estimates
+Pr[class c] = p_k(c), the share of class c among the training weight that reached it, and its real prediction is g(p_k)
+(mathematics.md section 6). At a pure leaf g is +-infinite for most losses: scores are therefore cut off at the score of
+probability 1 - `PURE`, which no leaf of fewer than 10^9 examples can reach otherwise, so they stay finite and in order.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.literal import OTHER, Literal, Rule
+from permissible.kernels._core import trees
+from permissible.models.kinds.tree_monotone import in_order
+from permissible.table.schema import Schema
+from permissible.table.table import Table
+from permissible.types import BoolArray, Codes, FloatArray, IntArray
+
+PURE = 2.0**-30
+"""A pure leaf has the score of probability 1 - PURE (or PURE), where the score of probability 1 is infinite."""
+_KIND = {"<=": 0, ">": 0, "missing": 1, "present": 1, "in": 2, "not in": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """A classifier made of nested tests.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns that the tests speak of.
+    loss : Loss
+        What turns a leaf's probability into a score (`loss.score`).
+    literals : tuple of Literal or None
+        The test of each node, holding for the rows that go left; None at a leaf.
+    left, right : array of int
+        The children of each node, -1 at a leaf.
+    weight : array of float, shape (n_nodes, n_classes)
+        Training weight of each class at each node.
+    samples : array of int
+        Training rows at each node.
+    code_of_category : mapping of column position to uint8 array
+        The bin of each category, for the categorical columns where it is not simply the category's position.
+    smoothing : float
+        Added to each class's weight in a leaf before its share is taken (1 is Laplace's rule).
+    seen_missing : tuple of int, optional
+        The columns that had missing values in training: words about missing values are spent on these only. None: all.
+    monotone : tuple of {-1, 0, 1}, optional
+        Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are kept in
+        that order (tree_monotone.py); shares that are not smoothed are in order already.
+    """
+
+    schema: Schema
+    loss: Any
+    literals: tuple[Literal | None, ...]
+    left: IntArray
+    right: IntArray
+    weight: FloatArray
+    samples: IntArray
+    code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    smoothing: float = 0.0
+    seen_missing: tuple[int, ...] | None = None
+    monotone: tuple[int, ...] | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.left)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.weight.shape[1])
+
+    @property
+    def leaves(self) -> IntArray:
+        """The nodes that are leaves, in order."""
+        return np.flatnonzero(self.left < 0)
+
+    @cached_property
+    def parent(self) -> IntArray:
+        """The parent of each node, -1 for the root."""
+        parent = np.full(self.n_nodes, -1)
+        inner = np.flatnonzero(self.left >= 0)
+        parent[self.left[inner]] = inner
+        parent[self.right[inner]] = inner
+        return parent
+
+    @cached_property
+    def depth(self) -> IntArray:
+        """The number of tests above each node."""
+        depth = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in np.flatnonzero(self.left >= 0):
+            depth[self.left[node]] = depth[self.right[node]] = depth[node] + 1
+        return depth
+
+    @cached_property
+    def node_probability(self) -> FloatArray:
+        """Class probabilities of each node, shape (n_nodes, n_classes)."""
+        weight = self.weight + self.smoothing
+        if self.smoothing and self.monotone is not None:
+            positive = in_order(self, weight, self.monotone)
+            return np.column_stack([1.0 - positive, positive])
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    @cached_property
+    def node_score(self) -> FloatArray:
+        """Finite score of each node: g(p) of the positive class, or one column per class when there are more than two."""
+        probability = self.node_probability[:, 1] if self.n_classes == 2 else self.node_probability
+        limit = self.loss.score_limit
+        if not np.isfinite(limit):
+            limit = float(self.loss.score(1 - PURE))
+        return np.clip(np.asarray(self.loss.score(probability), dtype=np.float64), -limit, limit)
+
+    @cached_property
+    def is_pure(self) -> BoolArray:
+        """Whether each node holds rows of one class only; where scores are unbounded, its score is the cut-off one."""
+        return np.asarray((self.weight > 0).sum(axis=1) == 1, dtype=bool)
+
+    def apply(self, table: Table, n_threads: int = 1) -> IntArray:
+        """The leaf (node number) that each row falls into."""
+        leaf = trees.find_leaves(**self._arrays, columns=list(table.columns), n_rows=table.n_rows, threads=n_threads)
+        return leaf.astype(np.int64)
+
+    def score(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """Score of each row: that of its leaf."""
+        return np.asarray(self.node_score[self.apply(table, n_threads)], dtype=np.float64)
+
+    def probability(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """Class probabilities of each row, shape (n_rows, n_classes)."""
+        return np.asarray(self.node_probability[self.apply(table, n_threads)], dtype=np.float64)
+
+    def path(self, node: int) -> Rule:
+        """The literals that lead from the root to a node, as they were tested; the rule that covers exactly its rows."""
+        literals: list[Literal] = []
+        while node:
+            above = int(self.parent[node])
+            literal = self.literals[above]
+            assert literal is not None  # only inner nodes are parents
+            literals.append(literal if self.left[above] == node else literal.negated())
+            node = above
+        return tuple(reversed(literals))
+
+    @cached_property
+    def _arrays(self) -> dict[str, Any]:
+        """The tree as the kernel takes it."""
+        column = np.full(self.n_nodes, -1, dtype=np.int32)
+        threshold = np.full(self.n_nodes, np.nan)
+        test = np.full(self.n_nodes, -1, dtype=np.int8)
+        covered = np.zeros((self.n_nodes, 256), dtype=bool)
+        for node, literal in enumerate(self.literals):
+            if literal is None:
+                continue
+            by_code = self.schema.columns[literal.column].kind == "categorical" and literal.test not in ("<=", ">")
+            column[node], test[node] = literal.column, 2 if by_code else _KIND[literal.test]
+            covered[node] = literal.membership()
+            threshold[node] = literal.threshold if test[node] == 0 else np.inf
+        swapped = np.array([literal is not None and literal.test in (">", "missing") for literal in self.literals])
+        left, right = np.where(swapped, self.right, self.left), np.where(swapped, self.left, self.right)
+        covered[swapped] = ~covered[swapped]
+        codes, begins = _category_codes(self.schema, self.code_of_category)
+        sets = np.packbits(covered, axis=1, bitorder="little")
+        return {
+            "left": left.astype(np.int32), "right": right.astype(np.int32), "node_column": column, "threshold": threshold,
+            "test": test, "left_set": sets, "code_of_category": codes, "category_begin": begins, "other": OTHER,
+        }  # fmt: skip
+
+
+def _category_codes(schema: Schema, code_of_category: Mapping[int, Codes]) -> tuple[Codes, IntArray]:
+    """The bins of every column's categories laid end to end, and where each column's run begins."""
+    runs = []
+    for position, column in enumerate(schema.columns):
+        known = code_of_category.get(position)
+        runs.append(np.arange(len(column.categories), dtype=np.uint8) if known is None else known)
+    begins = np.concatenate([[0], np.cumsum([len(run) for run in runs])]).astype(np.int64)
+    return np.concatenate(runs).astype(np.uint8) if runs else np.zeros(0, dtype=np.uint8), begins

@@ -1,0 +1,1 @@
+"""One file for each output: text, SQL, Python, ONNX, HTML."""

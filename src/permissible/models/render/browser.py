@@ -1,0 +1,117 @@
+"""A scorecard as plain data for the browser: the report's what-if panel runs it in JavaScript (report/assets/model.js)."""
+
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.literal import Literal
+from permissible.models.card.actions import Actions
+from permissible.models.card.evaluate import literal_words, words
+from permissible.models.card.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.files.strict_json import Plain, number, numbers
+from permissible.models.render.formula import formula
+
+_GRID = 4001
+
+
+def plain_card(card: Scorecard) -> dict[str, Plain]:
+    """The scorecard: columns, intercept, groups of terms, link."""
+    columns: list[Plain] = [
+        {"name": column.name, "kind": column.kind, "categories": [_value(value) for value in column.categories]}
+        for column in card.schema.columns
+    ]
+    return {
+        "columns": columns,
+        "used": list(card.used_columns()),
+        "intercept": numbers(card.intercept),
+        "groups": [[plain_term(term, card) for term in group] for group in card.groups],
+        "link": plain_link(card.link),
+    }
+
+
+def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:
+    """A term, its words included."""
+    if isinstance(term, RuleTerm):
+        tests: list[Plain] = [plain_literal(literal, card) for literal in term.rule]
+        entry: dict[str, Plain] = {
+            "kind": "rule",
+            "rule": tests,
+            "holds": numbers(term.holds),
+            "fails": numbers(term.fails),
+        }
+    elif isinstance(term, TreeTerm):
+        nodes: list[Plain] = []
+        for node, literal in enumerate(term.literals):
+            if literal is None:
+                nodes.append({"values": numbers(term.values[node])})
+            else:
+                nodes.append({"test": plain_literal(literal, card), "left": term.left[node], "right": term.right[node]})
+        entry = {"kind": "tree", "nodes": nodes}
+    elif isinstance(term, SlopeTerm):
+        entry = {
+            "kind": "slope",
+            "column": term.column,
+            "slope": numbers(term.slope),
+            "center": number(term.center),
+            "scale": number(term.scale),
+            "missing": None if term.missing is None else numbers(term.missing),
+        }
+    else:
+        entry = {
+            "kind": "kernel",
+            "kernel": term.kernel,
+            "gamma": number(term.gamma),
+            "degree": number(term.degree),
+            "coef0": number(term.coef0),
+            "columns": list(term.columns),
+            "center": numbers(term.center.tolist()),
+            "scale": numbers(term.scale.tolist()),
+            "vectors": [numbers(row) for row in term.vectors.tolist()],
+            "coefficients": [numbers(row) for row in term.coefficients.tolist()],
+        }
+    return {**entry, "words": words(term, card)}
+
+
+def plain_literal(literal: Literal, card: Scorecard) -> Plain:
+    """A test of one column; categories as the covered values, or all but the named ones."""
+    entry: dict[str, Plain] = {"column": literal.column, "test": literal.test, "missing": literal.missing}
+    if literal.test in ("<=", ">"):
+        entry["threshold"] = number(literal.threshold)
+    elif literal.test in ("in", "not in"):
+        found = card.covered(literal)
+        entry["named"], entry["others"] = [_value(value) for value in found.named], found.others
+    return {**entry, "words": literal_words(literal, card)}
+
+
+def plain_link(link: Link) -> Plain:
+    """The link, with the loss of each score."""
+    losses: list[Plain] = [_plain_loss(loss) for loss in link.losses]
+    return {"kind": link.kind, "sharpness": number(link.sharpness), "losses": losses}
+
+
+def _plain_loss(loss: Any) -> Plain:
+    """A formula by name, or a table of scores and probabilities where there is none."""
+    if formula(loss) is not None:
+        parameters: dict[str, Plain] = {key: number(value) for key, value in loss.params.items()}
+        return {"loss": str(loss.name), "parameters": parameters}
+    share = np.linspace(0.0, 1.0, _GRID)[1:-1]
+    scores = numbers(np.asarray(loss.score(share)).tolist())
+    return {"loss": "table", "scores": scores, "shares": numbers(share.tolist())}
+
+
+def plain_actions(actions: Actions) -> Plain:
+    """How `predict` decides."""
+    return {
+        "shape": actions.shape,
+        "labels": [None if label is None else str(label) for label in actions.labels],
+        "cuts": numbers(actions.cuts),
+        "scoreCuts": numbers(actions.score_cuts),
+        "cutGoesUp": actions.cut_goes_up,
+        "byScore": actions.by_score,
+        "costs": [numbers(row) for row in actions.costs],
+    }
+
+
+def _value(value: object) -> Plain:
+    """A category as the form of the page has it: its text."""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)

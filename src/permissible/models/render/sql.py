@@ -1,0 +1,262 @@
+"""A model as SQL: one SELECT that adds score, probability and decision to the rows of a table.
+
+The query has up to three storeys: scores of the rows, probabilities of the scores, decision of the probabilities. Every name
+and value goes through the dialect, which quotes it; there is no other way for a user's text to get into the query.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from permissible.bins.literal import Literal, Rule
+from permissible.models.card.actions import Actions
+from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.render.dialects import Dialect, dialect
+from permissible.models.render.formula import Formula, formulas
+from permissible.table.schema import Column
+from permissible.validation import refusal
+
+MAX_SUPPORT = 200
+TINY = 1e-130
+"""Below it the square of a number may be too small for a double, which some databases call an error."""
+_FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln"}
+
+
+def literal_sql(literal: Literal, card: Scorecard, target: Dialect) -> str:
+    """The condition under which a literal holds; an unknown (NULL) condition counts as false, as in CASE WHEN and WHERE."""
+    column = card.schema.columns[literal.column]
+    x = target.column(column.name)
+    nan = target.is_nan.format(x=x) if target.is_nan and _may_be_nan(column) else None
+    absent = f"{x} IS NULL" if nan is None else f"({x} IS NULL OR {nan})"
+    if literal.test == "missing":
+        return absent
+    if literal.test == "present":
+        return f"{x} IS NOT NULL" if nan is None else f"({x} IS NOT NULL AND NOT {nan})"
+    if column.kind == "categorical":
+        condition, holds_for_nan = _among(literal, card, target), card.covered(literal).others
+    else:
+        operand = f"CAST({x} AS INTEGER)" if column.kind == "boolean" else x
+        condition = f"{operand} {literal.test} {target.double(literal.threshold)}"
+        holds_for_nan = literal.test == ">"  # NaN is larger than any number to these databases
+    if nan and not literal.missing and holds_for_nan:
+        return f"({condition} AND NOT {nan})"
+    return f"({condition} OR {absent})" if literal.missing else condition
+
+
+def _may_be_nan(column: Column) -> bool:
+    """Whether a column of a database that holds NaN may hold it: one of numbers, also where the numbers are categories."""
+    if column.kind != "categorical":
+        return column.kind == "numeric"
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column.categories)
+
+
+def rule_sql(rule: Rule, card: Scorecard, target: Dialect) -> str:
+    """The condition under which a rule holds: all of its literals do."""
+    return " AND ".join(literal_sql(literal, card, target) for literal in rule) or "1 = 1"
+
+
+def select(
+    card: Scorecard,
+    actions: Actions,
+    *,
+    table: str = "data",
+    dialect_name: str = "ansi",
+    keep: Sequence[str] | None = None,
+    prefix: str = "",
+) -> str:
+    """The query.
+
+    Parameters
+    ----------
+    card : Scorecard
+    actions : Actions
+        What to call the classes and how to decide.
+    table : str
+        The table that holds the rows; `schema.table` is two names.
+    dialect_name : {"ansi", "duckdb", "postgres", "sqlite"}
+    keep : sequence of str, optional
+        Columns of the table to return beside the answer, all of them unless given.
+    prefix : str
+        Put before the names score, probability and decision, for a table that has such columns itself.
+    """
+    target = dialect(dialect_name)
+    names = _OutputNames(card, actions, target, prefix)
+    kept = ["t.*"] if keep is None else [f"t.{target.name_of(name)}" for name in keep]
+    shown = _shown_scores(card)
+    scores = [f"{_score(card, k, target)} AS {name}" for k, name in zip(shown, names.scores, strict=True)]
+    source = ".".join(target.name_of(part) for part in table.split("."))
+    query = _storey([*kept, *scores], f"{source} AS t")
+    probabilities = _probabilities(card, names, target)
+    if probabilities and probabilities != names.scores:
+        listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
+        query = _storey(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
+    actions.check(bool(probabilities), card.link.alike)
+    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, card.needs_values)
+    return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
+
+
+class _OutputNames:
+    """The names of the answer's columns, kept away from the names of the model's own columns."""
+
+    def __init__(self, card: Scorecard, actions: Actions, target: Dialect, prefix: str) -> None:
+        taken = {name.casefold() for name in card.schema.names}
+        self._target, self._prefix, self._taken = target, prefix, taken
+        shown = _shown_scores(card)
+        suffixes = [""] if len(shown) == 1 else [f"_{k}" for k in shown]
+        if card.link.kind == "probabilities":
+            self.scores = self.probabilities = [self._free(f"probability{suffix}") for suffix in suffixes]
+        else:
+            self.scores = [self._free(f"score{suffix}") for suffix in suffixes]
+            self.probabilities = [self._free(f"probability{suffix}") for suffix in suffixes]
+        self.decision = self._free("decision")
+
+    def _free(self, wanted: str) -> str:
+        name = self._prefix + wanted
+        while name.casefold() in self._taken:
+            name += "_"
+        self._taken.add(name.casefold())
+        return self._target.name_of(name)
+
+
+def _shown_scores(card: Scorecard) -> list[int]:
+    """The scores that the query computes: of two probabilities one is enough."""
+    return [1] if card.link.kind == "probabilities" and card.n_scores == 2 else list(range(card.n_scores))
+
+
+def _among(literal: Literal, card: Scorecard, target: Dialect) -> str:
+    column = card.schema.columns[literal.column]
+    x = target.column(column.name)
+    found = card.covered(literal)
+    if not found.named:
+        return f"{x} IS NOT NULL" if found.others else "1 = 0"
+    listed = ", ".join(target.value(value) for value in found.named)
+    if len(found.named) == 1:
+        return f"{x} {'<>' if found.others else '='} {listed}"
+    return f"{x} {'NOT IN' if found.others else 'IN'} ({listed})"
+
+
+def _score(card: Scorecard, k: int, target: Dialect) -> str:
+    parts = [target.double(card.intercept[k])]
+    for group in card.groups:
+        texts = [text for term in group if (text := _term(term, k, card, target))]
+        parts += texts if len(texts) < 2 else ["(" + "\n    + ".join(texts) + ")"]
+    if len(parts) > 1 and card.intercept[k] == 0.0:
+        del parts[0]
+    return "\n  + ".join(parts)
+
+
+def _term(term: Term, k: int, card: Scorecard, target: Dialect) -> str:
+    if isinstance(term, RuleTerm):
+        if term.holds[k] == 0.0 and term.fails[k] == 0.0:
+            return ""
+        condition = rule_sql(term.rule, card, target)
+        return f"CASE WHEN {condition} THEN {target.double(term.holds[k])} ELSE {target.double(term.fails[k])} END"
+    if isinstance(term, TreeTerm):
+        return _branch(term, 0, k, card, target)
+    if isinstance(term, SlopeTerm):
+        return _slope(term, k, card, target)
+    return _kernel(term, k, card, target)
+
+
+def _branch(term: TreeTerm, node: int, k: int, card: Scorecard, target: Dialect) -> str:
+    literal = term.literals[node]
+    if literal is None:
+        return target.double(term.values[node][k])
+    left, right = (_branch(term, child, k, card, target) for child in (term.left[node], term.right[node]))
+    return f"CASE WHEN {literal_sql(literal, card, target)} THEN {left} ELSE {right} END"
+
+
+def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
+    if term.slope[k] == 0.0 and term.missing is None:
+        return ""
+    x = _centred(term.column, term.center, term.scale, card, target, term.missing is None)
+    product = f"{target.double(term.slope[k])} * {x}"
+    if term.missing is None:
+        return product
+    absent = literal_sql(Literal(term.column, "missing", missing=True), card, target)
+    return f"CASE WHEN {absent} THEN {target.double(term.missing[k])} ELSE {product} END"
+
+
+def _centred(column: int, center: float, scale: float, card: Scorecard, target: Dialect, needed: bool) -> str:
+    """A column as a number, centred and scaled; where it is `needed` NaN is made NULL, and the answer is NULL too."""
+    x = target.column(card.schema.columns[column].name)
+    if card.schema.columns[column].kind == "boolean":
+        x = f"CAST({x} AS INTEGER)"
+    else:
+        x = target.number.format(x=f"NULLIF({x}, {target.nan})" if needed and target.nan else x)
+    moved = f"({x} - {target.double(center)})" if center != 0.0 else x
+    return f"{moved} / {target.double(scale)}" if scale != 1.0 else moved
+
+
+def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
+    if len(term.vectors) > MAX_SUPPORT:
+        raise refusal(
+            "model",
+            f"a kernel model with at most {MAX_SUPPORT} support vectors, to be written as SQL",
+            len(term.vectors),
+            "export it as ONNX, or fit without a kernel",
+        )
+    points = [
+        _centred(column, float(term.center[i]), float(term.scale[i]), card, target, True)
+        for i, column in enumerate(term.columns)
+    ]
+    parts = []
+    vectors = np.where(np.abs(term.vectors) < TINY, 0.0, term.vectors)
+    for vector, weight in zip(vectors, term.coefficients[:, k], strict=True):
+        inner = " + ".join(f"{target.double(float(v))} * {x}" for v, x in zip(vector, points, strict=True))
+        shifted = f"{target.double(term.gamma)} * ({inner}) + {target.double(term.coef0)}"
+        match term.kernel:
+            case "linear":
+                value = f"({inner})"
+            case "poly":
+                value = f"power({shifted}, {target.double(term.degree)})"
+            case "sigmoid":
+                value = f"tanh({shifted})"
+            case _:
+                squares = " + ".join(
+                    f"({x} - {target.double(float(v))}) * ({x} - {target.double(float(v))})"
+                    for v, x in zip(vector, points, strict=True)
+                )
+                value = target.exp.format(x=f"-{target.double(term.gamma)} * ({squares})")
+        parts.append(f"{target.double(float(weight))} * {value}")
+    return "\n  + ".join(parts)
+
+
+def _probabilities(card: Scorecard, names: "_OutputNames", target: Dialect) -> list[str]:
+    link = card.link
+    if link.kind == "probabilities":
+        return names.scores
+    if link.kind == "none":
+        return []
+    if link.kind == "softmax":
+        return [_softmax_share(k, names.scores, link.sharpness, target) for k in range(card.n_scores)]
+    known = formulas(link.losses)
+    if known is None:
+        return []
+    each = [_linked(one, name, target) for one, name in zip(known, names.scores, strict=True)]
+    if link.kind == "loss":
+        return each
+    total = " + ".join(each)
+    even = target.double(1.0 / card.n_scores)
+    return [f"CASE WHEN {total} > 0 THEN {text} / ({total}) WHEN {total} <= 0 THEN {even} END" for text in each]
+
+
+def _linked(known: Formula, x: str, target: Dialect) -> str:
+    limit = target.double(known.limit)
+    below = known.below.format(x=x, **_FUNCTIONS)
+    above = known.below.format(x=f"-{x}", **_FUNCTIONS)
+    return f"CASE WHEN {x} >= {limit} THEN 1.0 WHEN {x} <= -{limit} THEN 0.0 WHEN {x} < 0 THEN {below} ELSE 1.0 - ({above}) END"
+
+
+def _softmax_share(k: int, scores: Sequence[str], sharpness: float, target: Dialect) -> str:
+    # 1 / sum_j exp(s (S_j - S_k)); an exponent beyond 700 makes the share 0 to a double
+    def clipped(j: int) -> str:
+        gap = f"{target.double(sharpness)} * ({scores[j]} - {scores[k]})"
+        return f"CASE WHEN {gap} > 700 THEN exp(700) WHEN {gap} < -700 THEN 0.0 ELSE exp({gap}) END"
+
+    return "1.0 / (" + " + ".join("1.0" if j == k else clipped(j) for j in range(len(scores))) + ")"
+
+
+def _storey(columns: Sequence[str], source: str) -> str:
+    # nothing is re-indented after it was written: a column name or a category may contain a line break
+    return "SELECT\n  " + ",\n  ".join(columns) + f"\nFROM {source}"

@@ -1,0 +1,1 @@
+"""One display for each question, in scikit-learn's style."""

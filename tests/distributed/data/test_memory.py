@@ -1,0 +1,109 @@
+"""Fits of data on disk keep their promise of memory, 12 bytes a row beside a constant, and leave nothing behind when killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import permissible as pm
+from permissible.distributed.data.scratch import Scratch, Spill
+
+PEAK = Path(__file__).with_name("peak_of_a_fit.py")
+FEW, MANY = 2 * 65_536, 10 * 65_536
+NOISE = 2 << 20  # what the allocator may keep more or less of
+pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the memory accounts of Linux")
+
+
+def batches(n_rows):
+    for start in range(0, n_rows, 65_536):
+        random = np.random.default_rng(start)
+        X = random.integers(0, 200, (min(65_536, n_rows - start), 3)).astype(np.float32)
+        score = X[:, 0] + X[:, 1] * X[:, 2] / 100 + 30 * random.standard_normal(len(X))
+        yield {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": np.digitize(score, [120, 200])}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """The same kind of rows, few and many of them."""
+    made = []
+    for n_rows in (FEW, MANY):
+        made.append(str(tmp_path_factory.mktemp(f"rows{n_rows}")))
+        pm.BinnedDataset.from_batches(
+            lambda n_rows=n_rows: batches(n_rows), target="y", directory=made[-1], keep_values=True
+        )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings"),
+    [
+        pytest.param("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}, marks=pytest.mark.slow),
+        ("ULSClassifier", {"n_rules": 2, "max_literals": 2, "early_stopping": False}),
+        ("UDTClassifier", {"max_leaves": 100}),
+        ("UDTClassifier", {"max_leaves": 4, "pruning": "cv", "pruning_folds": 2}),
+        (
+            "MCBoostClassifier",
+            {"learner": "tree", "n_rounds": 1, "max_leaves": 2, "loss": "ls"},
+        ),  # temperature included
+    ],
+)
+def test_a_fit_takes_at_most_twelve_bytes_for_each_further_row(folders, estimator, settings):
+    few, many = folders
+    ballast = np.ones(40_000_000)  # a large parent must not show in the figures of its child
+    done = subprocess.run(
+        [sys.executable, str(PEAK), estimator, json.dumps(settings), few, few, many],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    of_few, of_many = json.loads(done.stdout)
+    assert ballast[0] == 1.0
+    assert of_many - of_few <= 12 * (MANY - FEW) + NOISE
+    assert of_many <= 12 * MANY + (64 << 20)
+
+
+KILLED = """
+import os, signal, sys
+import permissible as pm
+from permissible.distributed.protocol.transport import SerialTransport
+send, taken = SerialTransport.send, []
+def counted(self, request):
+    taken.append(request.method)
+    if taken.count("take") == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return send(self, request)
+SerialTransport.send = counted
+pm.MCBoostClassifier(learner="tree", n_rounds=5, max_leaves=3).fit(pm.BinnedDataset.open(sys.argv[1]))
+"""
+
+
+def test_a_killed_fit_leaves_no_file_behind(folders, tmp_path):
+    before = sorted(os.listdir(folders[0]))
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, folders[0]], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert sorted(os.listdir(folders[0])) == before
+    assert not os.listdir(tmp_path)
+
+
+def test_slots_are_kept_apart_and_used_again(tmp_path):
+    one, other = Spill(tmp_path), Spill(tmp_path)
+    assert one.read().size == 0
+    one.write(np.arange(6.0))
+    other.write(np.ones((2, 3)))
+    one.write(np.arange(6.0) + 1)
+    np.testing.assert_array_equal(one.read(), np.arange(6.0) + 1)
+    np.testing.assert_array_equal(other.read(), np.ones(6))
+    other.write(np.zeros(0))
+    assert other.read().size == 0
+    del one
+    third = Spill(tmp_path)
+    third.write(np.full(6, 3.0))
+    np.testing.assert_array_equal(third.read(), np.full(6, 3.0))
+    assert Scratch.of(tmp_path)._end == 12 * 8  # nothing but the two slots that were ever needed
+    assert not os.listdir(tmp_path)

@@ -1,0 +1,96 @@
+"""Sessions survive retries, loss and replay: the state depends on the changes alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from permissible.distributed.protocol.session import Behind, Holder, Opening, Request
+from permissible.distributed.protocol.transport import RemoteRows, SerialTransport
+
+
+class Counter:
+    """Rows whose state is a polynomial hash of the changes: any change lost, doubled or out of order shows."""
+
+    def __init__(self, part: int, start: int) -> None:
+        self.part, self.state = part, start
+
+    def add(self, value: int) -> int:
+        self.state = (31 * self.state + value + self.part) % 1_000_003
+        return self.state
+
+    def look(self) -> int:
+        return self.state
+
+
+class CounterKind:
+    changes = frozenset({"add"})
+
+    def build(self, part: int, settings: int) -> Counter:
+        return Counter(part, settings)
+
+    def merge(self, method: str, answers: Sequence[Any]) -> int:
+        return sum(answers)
+
+
+KINDS = {"counter": CounterKind()}
+OPENING = Opening("counter", 7)
+
+
+class FailingTransport:
+    """Two holders of two parts each; before chosen messages one of them forgets everything, or answers twice."""
+
+    def __init__(self, forget_at: set[int], repeat_at: set[int]) -> None:
+        self.holders = [Holder(KINDS, {"a": 1, "b": 2}), Holder(KINDS, {"c": 3, "d": 4})]
+        self.forget_at, self.repeat_at, self.sent = forget_at, repeat_at, 0
+
+    def send(self, request: Request) -> Sequence[Any]:
+        self.sent += 1
+        if self.sent in self.forget_at:
+            sessions = self.holders[self.sent % 2].sessions
+            for key in [*sessions][self.sent % 3 == 0 :]:  # all of them, or all but the first
+                del sessions[key]
+        if self.sent in self.repeat_at:
+            for holder in self.holders:
+                holder.answer(request)
+        return [holder.answer(request) for holder in self.holders]
+
+
+def run(transport: Any) -> list[int]:
+    rows = RemoteRows(transport, KINDS["counter"], OPENING)
+    answers = []
+    for value in range(10):
+        answers += [rows.ask("add", value), rows.ask("look")]
+    return answers
+
+
+@pytest.fixture
+def undisturbed() -> list[int]:
+    return run(SerialTransport({"a": 1, "b": 2, "c": 3, "d": 4}, KINDS))
+
+
+@pytest.mark.parametrize("forget_at", [{1}, {2}, {7}, {3, 9, 15}, set(range(2, 40))])
+def test_a_holder_that_forgets_is_caught_up(undisturbed, forget_at):
+    assert run(FailingTransport(forget_at, set())) == undisturbed
+
+
+def test_a_message_that_comes_twice_changes_nothing(undisturbed):
+    assert run(FailingTransport(set(), set(range(1, 21)))) == undisturbed
+
+
+def test_forgetting_and_repeating_together_change_nothing(undisturbed):
+    assert run(FailingTransport({4, 5, 11, 18}, {3, 4, 12, 19})) == undisturbed
+
+
+def test_a_session_behind_says_how_far_it_is():
+    holder = Holder(KINDS, {"a": 1})
+    holder.answer(Request("s", OPENING, 0, "add", (5,)))
+    assert holder.answer(Request("s", OPENING, 3, "look")) == Behind(1)
+
+
+def test_a_closed_session_is_forgotten():
+    transport = SerialTransport({"a": 1}, KINDS)
+    rows = RemoteRows(transport, KINDS["counter"], OPENING)
+    rows.ask("add", 1)
+    rows.close()
+    assert not transport.holder.sessions

@@ -1,0 +1,23 @@
+"""A scorecard evaluated term by term gives the scores and probabilities of the estimator, whatever the model."""
+
+import numpy as np
+import pytest
+
+from permissible.estimators.cards import actions_for, card_of, table_of
+from permissible.models.card.evaluate import probabilities, scores
+from tests.estimators.files.test_save_load import CASES
+
+
+@pytest.mark.parametrize("case", CASES, ids=[name for name, *_ in CASES])
+def test_the_scorecard_is_the_model(case):
+    _, estimator, X = case
+    card, table = card_of(estimator), table_of(estimator, X)
+    score = scores(card, table)
+    proba = probabilities(card, score)
+    np.testing.assert_allclose(proba, estimator.predict_proba(X), rtol=1e-9, atol=1e-12)
+    actions = actions_for(estimator, None)
+    chosen = np.array([actions.choose(s, p) for s, p in zip(score.tolist(), proba.tolist(), strict=True)])
+    ranked = np.sort(proba, axis=1)
+    clear = ranked[:, -1] - ranked[:, -2] > 1e-9  # on the boundary itself rounding decides (BLAS adds in another order)
+    assert clear.mean() > 0.8
+    assert (chosen == estimator.predict(X))[clear].all()
