@@ -71,9 +71,7 @@ def observe_series(name: str, series: Any) -> Observed:
         return Observed("numeric", _floats(series, name))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return from_factors(*_factors(series))
-    if dtype == nw.Object:
-        return observe(name, np.asarray(series.to_numpy(), dtype=object))
-    if dtype == nw.Binary:
+    if dtype in (nw.Object, nw.Binary):
         return observe(name, as_objects(series))
     if len(series) == series.null_count():
         return Observed("numeric", np.full(len(series), np.nan))

@@ -131,3 +131,9 @@ def test_labels_that_a_file_cannot_hold_are_refused_and_large_integers_are_kept(
         BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [10**400, 2**60]}], target="y")
     made = BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [2**60 + 1, 2**60]}], target="y")
     assert made.classes.tolist() == [2**60, 2**60 + 1]
+
+
+def test_labels_of_a_file_that_float64_would_join_are_refused(tmp_path):
+    (tmp_path / "ids.csv").write_text(f"x,y\n1,{2**53}\n2,{2**53 + 1}\n3,{2**53}\n")
+    with pytest.raises(ValueError, match=r"`target` must be integers below 2\^53.*store them as text"):
+        BinnedDataset.from_csv(tmp_path / "ids.csv", target="y")

@@ -125,6 +125,9 @@ def typed_labels(values: AnyArray, kind: str) -> AnyArray:
     missing = [value is None for value in values] if values.dtype == object else np.isnan(values)
     if np.any(missing):
         return values
+    if kind == "integer" and float(np.abs(values).max(initial=0.0)) >= 2.0**53:
+        expected = "integers below 2^53, which a file's numbers tell apart"
+        raise refusal("target", expected, Words("larger ones"), "store them as text")
     if kind in ("integer", "boolean"):
         return values.astype(np.int64 if kind == "integer" else bool)
     return values.astype(str) if all(isinstance(value, str) for value in values) else values
