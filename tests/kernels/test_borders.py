@@ -36,13 +36,15 @@ def node_cells(blocks):
 
 
 def round_of_trees(blocks):
-    return boosting_state().round_trees(blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0)
+    state = boosting_state()
+    state.begin_round()
+    return state.round_trees(blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0)
 
 
 def round_of_gradient(blocks):
-    return boosting_state().round_trees_gradient(
-        blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0
-    )
+    state = boosting_state()
+    state.begin_round()
+    return state.round_trees_gradient(blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0)
 
 
 def bundles(blocks):
