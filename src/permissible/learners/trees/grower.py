@@ -149,7 +149,7 @@ class PartRows:
 
 
 def merge_answers(answers: Sequence[Answer]) -> Answer:
-    """Answers of several parts together: sums."""
+    """The answers of several parts, added."""
     return sum((a[0] for a in answers[1:]), answers[0][0]), sum((a[1] for a in answers[1:]), answers[0][1])
 
 

@@ -81,7 +81,7 @@ class _Rows:
 
 
 def at_hand(start: Start, examples: Examples, loss_of: Callable[[str], Loss]) -> Trace:
-    """The earlier trace where its figures are those of the rows at hand; else its rounds measured on them.
+    """The earlier trace if its figures hold on these rows; otherwise its rounds, measured again on them.
 
     `loss_of` gives the loss of a round by its name.
     """
