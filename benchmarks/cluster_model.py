@@ -45,10 +45,10 @@ def measured(n_rows: int = 262_144) -> Costs:
     """The times of this machine: kernels on rows in memory, messages of dask's over loopback."""
     from permissible.bins.binning import BinnedTable, Binning, ColumnBins
     from permissible.learners.uls.compiled import Examples
-    from permissible.learners.uls.kernel_losses import compiled
     from permissible.learners.uls.loss_rows import CompiledRows
     from permissible.learners.uls.rows import Grids, HistogramRequest, Terms
     from permissible.losses import get
+    from permissible.losses.surrogate import compiled
     from permissible.table.schema import Column, Schema
 
     random = np.random.default_rng(0)

@@ -64,8 +64,8 @@ def boosting() -> Thunk:
     """Ten rounds of rules of two literals with exact leverage."""
     from permissible import losses
     from permissible.learners.uls.compiled import Examples, boost_compiled
-    from permissible.learners.uls.kernel_losses import compiled
     from permissible.learners.uls.options import ULSOptions
+    from permissible.losses.surrogate import compiled
 
     examples = Examples(_binned(), higgs_like(ROWS, COLUMNS)[1] == 1)
     kernel = compiled(losses.get("logistic"))

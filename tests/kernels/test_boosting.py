@@ -9,7 +9,7 @@ from permissible import losses
 from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
-from permissible.learners.uls.kernel_losses import compiled
+from permissible.losses.surrogate import compiled
 from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.trace import Round, Trace, literal_of, stop_of
+from permissible.losses.entropy import Functor
 from permissible.types import AnyArray, BoolArray, FloatArray
 
 Watch = Callable[[int], bool]
@@ -65,7 +65,7 @@ def layout_of(binning: Binning) -> AnyArray:
 
 
 def kernel_rows(
-    examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
+    examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
     """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
     return kernels.Rows(
@@ -77,7 +77,7 @@ def kernel_rows(
 
 def boost_compiled(
     examples: Examples,
-    loss: CompiledLoss,
+    loss: Functor,
     loss_name: str,
     options: ULSOptions,
     *,
@@ -101,7 +101,7 @@ def boost_compiled(
     return _trace(found, examples, validation, loss, loss_name)
 
 
-def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: CompiledLoss, name: str) -> Trace:
+def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: Functor, name: str) -> Trace:
     at_zero = float(loss.function().at(np.zeros(1))[0, 0])
     total, scale = examples.total, loss.scale
     unit, held_unit = at_zero * total, float("nan") if held is None else at_zero * held.total

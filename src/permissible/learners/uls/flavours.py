@@ -17,12 +17,12 @@ from permissible import losses
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.compiled import Examples, Watch, kernel_rows, layout_of
-from permissible.learners.uls.kernel_losses import compiled
-from permissible.learners.uls.loss_rows import kernel_rule, natural_value
+from permissible.learners.uls.loss_rows import kernel_rule
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.start import Start
 from permissible.learners.uls.trace import Round, Trace, literal_of, stop_of
-from permissible.losses import BAGS, Loss
+from permissible.losses import BAGS, Loss, PermissibleLoss
+from permissible.losses.surrogate import compiled, natural_value
 from permissible.types import AnyArray, BoolArray, FloatArray
 
 FLAVOURS = tuple(BAGS)
@@ -90,7 +90,8 @@ def boost_adaptive(
             theta = np.append(theta, 0.0)
         theta[1 + rules.index(best.rule)] += 0.5 * (best.value_in - best.value_out)
         theta[0] += 0.5 * (best.value_in + best.value_out)
-        shrink = max(1.0, float(np.abs(theta).sum())) if best.loss.name == "squared" else 1.0
+        renormalised = isinstance(best.loss, PermissibleLoss) and best.loss.entropy.renormalised
+        shrink = max(1.0, float(np.abs(theta).sum())) if renormalised else 1.0
         theta = theta / shrink
         for part in parts:
             part.step(best, shrink)
