@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from permissible.bins.binning import BinnedTable, Binning, ColumnBins
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import sums, trees
 from permissible.losses import Loss
@@ -102,7 +102,8 @@ def grow_tree(
     phi, parameter, function = compiled_impurity(loss)
     integers, unit, counts = quantise(weight)
     total = float(binned.n_rows) if weight is None else sums.exact_sum(np.ascontiguousarray(weight, dtype=np.float64))
-    codes, categorical = column_layout(binned.binning)
+    layout = layout_of(binned.binning)
+    codes, categorical = layout.n_codes, layout.categorical
     grown = (trees.grow_counts if counts else trees.grow_weights)(
         binned.blocks,
         len(codes),
@@ -151,19 +152,6 @@ def compiled_impurity(loss: Loss) -> tuple[int, float, Any]:
     if functor is None:
         return len(_KERNEL_PHIS) - 1, 0.0, lambda p: np.ascontiguousarray(loss.impurity(p), dtype=np.float64)
     return _KERNEL_PHIS.index(functor.name), functor.parameter, None
-
-
-def column_layout(binning: Binning) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """The number of codes of each column, and whether it is one of categories."""
-    codes = np.array([_n_codes(bins) for bins in binning.columns], dtype=np.int32)
-    return codes, np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-
-
-def _n_codes(bins: ColumnBins) -> int:
-    """How many codes a column can have, the missing one not included."""
-    if len(bins.code_of_category):
-        return int(bins.code_of_category.max()) + 1
-    return len(bins.thresholds) + 1
 
 
 def assemble(

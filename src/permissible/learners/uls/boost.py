@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.compiled import layout_of
 from permissible.learners.uls.leverage import Field, Leverage
 from permissible.learners.uls.loss_rows import pattern_grid
 from permissible.learners.uls.options import Stop, ULSOptions
@@ -88,7 +88,7 @@ def boost(
     terms = start or Terms()
     fit = Fit(
         Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
-        layout_of(binning), options, loss_name, scale, recall, first_round,
+        layout_of(binning).by_column, options, loss_name, scale, recall, first_round,
     )  # fmt: skip
     if start is None and options.fit_intercept:
         _fit_constant(fit)

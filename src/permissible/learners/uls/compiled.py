@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.binning import BinnedTable
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.trace import Round, Trace, literal_of, stop_of
@@ -55,15 +56,6 @@ def whole(weight: FloatArray | None) -> bool:
     return bool((weight <= kernels.MULTIPLICITY_LIMIT).all() and (weight == np.rint(weight)).all())
 
 
-def layout_of(binning: Binning) -> AnyArray:
-    """Of each column: categorical or not, number of bins, missing values or not."""
-    kinds = [column.kind == "categorical" for column in binning.schema.columns]
-    return np.array(
-        [(kind, bins.n_bins, bins.has_missing) for kind, bins in zip(kinds, binning.columns, strict=True)],
-        dtype=np.int32,
-    ).reshape(-1, 3)
-
-
 def kernel_rows(
     examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
@@ -91,7 +83,7 @@ def boost_compiled(
     rows = kernel_rows(examples, loss, options.fit_intercept, n_threads)
     held = None if validation is None else kernel_rows(validation, loss, options.fit_intercept, n_threads)
     found = kernels.boost(
-        rows, held, layout_of(examples.binned.binning), n_rounds=options.n_rules, max_literals=options.max_literals,
+        rows, held, layout_of(examples.binned.binning).by_column, n_rounds=options.n_rules, max_literals=options.max_literals,
         beam=options.beam, fit_constant=options.fit_intercept, l2=options.l2 * loss.scale,
         learning_rate=options.learning_rate, share=options.search_fraction, tolerance=options.tolerance,
         seed=options.seed, first_round=first_round, start_constant=start_scores is None,

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.compiled import Examples, Watch, kernel_rows, layout_of
+from permissible.learners.uls.compiled import Examples, Watch, kernel_rows
 from permissible.learners.uls.loss_rows import kernel_rule
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.start import Start
@@ -56,7 +57,7 @@ def boost_adaptive(
     watch: Watch | None = None,
 ) -> Trace:
     """Run F1, F2, E1 or E2, from H = 0 or from an earlier fit; the trace has the rounds of this run."""
-    layout = layout_of(examples.binned.binning)
+    layout = layout_of(examples.binned.binning).by_column
     bag = [_Candidate(losses.get(name), examples, layout, options, n_threads) for name in BAGS[flavour]]
     parts = [_Margins(part) for part in (examples, held) if part is not None]
     rules: list[Rule] = []
