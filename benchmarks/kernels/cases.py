@@ -138,7 +138,16 @@ def _multiclass(learner: str, **more: Any) -> Thunk:
 CASES: dict[str, Callable[[], Thunk]] = {
     function.__name__.replace("_", " "): function
     for function in (
-        binning, histogram, rule_mask, boosting, rule_scores, tree_growth, tree_leaves, dense_solver, kernel_solver,
-        multiclass_linear, multiclass_trees,
+        binning,
+        histogram,
+        rule_mask,
+        boosting,
+        rule_scores,
+        tree_growth,
+        tree_leaves,
+        dense_solver,
+        kernel_solver,
+        multiclass_linear,
+        multiclass_trees,
     )
-}  # fmt: skip
+}
