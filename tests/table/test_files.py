@@ -283,7 +283,7 @@ def test_pyarrow_reads_what_the_csv_module_reads(tmp_path, rows, newline):
         patch.setattr(quick, "_is_plain", lambda path: False)
         plain = read_file(path)
         assert_same(fast, plain)
-    assert delimited.quick_chunks is quick.quick_chunks
+    assert delimited.fast_chunks is quick.fast_chunks
 
 
 def test_errors_in_large_files_have_their_line_too(tmp_path):

@@ -1,7 +1,7 @@
 """Rows for learning and for asking: which columns of a file are features, and their values in the form the library reads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ from permissible.cli.errors import UseError
 from permissible.cli.options import ColumnOptions, FileOptions, listed
 from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
+from permissible.evaluation.cross_validation import LabelledRows
 from permissible.table.files import Chunk, FileReader, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.reader import whole
 from permissible.table.schema import Column, Schema
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray
 
 
 def open_file(path: Path, options: FileOptions) -> FileReader:
@@ -27,15 +28,12 @@ def open_file(path: Path, options: FileOptions) -> FileReader:
     return open_table(path, delimiter, not options.no_header, tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingFile:
-    """What a file gave to learn from: columns by name, labels, weights, and what each column was taken to be."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingFile(LabelledRows):
+    """The rows of a file to learn from, and what each column was taken to be."""
 
-    X: Chunk
-    y: AnyArray
-    weight: FloatArray | None
-    kinds: dict[str, str]
-    target: str
+    kinds: dict[str, str] = field(default_factory=dict)
+    target: str = ""
 
 
 def check_folds(rows: TrainingFile, n_folds: int) -> None:

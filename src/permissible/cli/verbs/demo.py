@@ -68,8 +68,7 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
     from sklearn.preprocessing import StandardScaler
 
     from permissible.cli.io.model_options import ModelOptions
-    from permissible.cli.io.rows import TrainingFile
-    from permissible.evaluation.cross_validation import cross_validate
+    from permissible.evaluation.cross_validation import LabelledRows, cross_validate
 
     contenders = {
         "permissible, ten rules": ModelOptions(given=options.EstimatorOptions(compact=True, seed=seed)).estimator,
@@ -77,7 +76,7 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
         "AdaBoost, 100 stumps": lambda: OnMatrix(AdaBoostClassifier(n_estimators=100, random_state=seed)),
         "logistic regression": lambda: OnMatrix(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
     }
-    rows = TrainingFile(X, y, None, {}, "diagnosis")
+    rows = LabelledRows(X, y)
     found = {}
     for done, (who, make) in enumerate(contenders.items()):
         tick(done, len(contenders))
