@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible.decisions import CostMatrix, decision_for
 from permissible.distributed.mcboost import BoostFit
-from permissible.distributed.parted import Parted
 from permissible.estimators.cards import card_of
 from permissible.estimators.exports import Exports
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
-from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
@@ -33,6 +32,7 @@ from permissible.learners.mcboost.loop import Trace
 from permissible.learners.mcboost.problem import Problem
 from permissible.models.card.additive_reading import AdditiveExplanation, explain_rows, terms_table
 from permissible.models.kinds.additive import AdditiveModel, posterior
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal
 
@@ -209,8 +209,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         n_threads = intake.threads(self.n_jobs)
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
         name = loss_name(self.loss)
-        if isinstance(X, PartedSource):
-            data = parted_data(X, y, sample_weight, self.class_weight)
+        if isinstance(X, HasSource):
+            data = source_of(X, y, sample_weight, self.class_weight)
             settings = refused_on_parts(self, settings, cost)
             costs = costs_of(self.cost_matrix, data.classes)
             blank = Problem(np.zeros(0, dtype=np.int64), costs.matrix, np.zeros(0), name)
@@ -238,7 +238,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self._keep(fitted, costs, history)
         return self
 
-    def _fit_parted(self, data: Parted, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
+    def _fit_parted(self, data: Source, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
         fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
         self.classes_ = data.classes
