@@ -70,7 +70,7 @@ def summarise(
     decision: Decision | None = None,
     folds: Sequence[Any] = (),
 ) -> Summary:
-    """Look at a fitted estimator on rows whose classes are known.
+    """Summarise a fitted estimator on rows whose classes are known.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def summarise(
     contributions = [adds(term, card, table) for term in card.terms]
     only = card.terms[0] if len(card.terms) == 1 else None
     return Summary(
-        title=title or f"Telling {told_apart(classes)}",
+        title=title or f"Telling {classes_in_words(classes)}",
         estimator=type(estimator).__name__,
         classes=classes,
         n_rows=len(codes),
@@ -117,7 +117,7 @@ def summarise(
     )
 
 
-def told_apart(classes: Sequence[str]) -> str:
+def classes_in_words(classes: Sequence[str]) -> str:
     """The classes in words: "sick from well", "a, b and c apart"."""
     if len(classes) == 2:
         return f"{classes[1]} from {classes[0]}"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from permissible.losses.multiclass.costs import Rows, rows_of
+from permissible.losses.multiclass.costs import ScoredRows, rows_of
 from permissible.types import ArrayLike, FloatArray
 from permissible.validation import refusal
 
@@ -190,7 +190,7 @@ class LT:
         return at.out(scale[:, None] * (up * (down @ others) - down * (up @ others)))
 
     @staticmethod
-    def _parts(at: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _parts(at: ScoredRows) -> tuple[FloatArray, FloatArray, FloatArray]:
         high, low = at.scores.max(axis=1), at.scores.min(axis=1)
         up = at.costs * np.exp(at.scores - high[:, None])
         down = np.exp(low[:, None] - at.scores)
@@ -268,19 +268,19 @@ def _symmetric(costs: FloatArray | None) -> bool:
     return costs is not None and np.array_equal(costs, costs.T)
 
 
-def _factored(at: Rows) -> tuple[FloatArray, FloatArray]:
+def _factored(at: ScoredRows) -> tuple[FloatArray, FloatArray]:
     """Return m >= 0 and C_zj e^(S_j - S_z - m), none above C_zj."""
     differences = at.differences()
     top = np.maximum(np.where(at.costs > 0, differences, 0.0).max(axis=1), 0.0)
     return top, at.costs * np.exp(np.minimum(differences - top[:, None], 0.0))
 
 
-def _exponentials(at: Rows) -> FloatArray:
+def _exponentials(at: ScoredRows) -> FloatArray:
     """Return C_zj e^(S_j - S_z)."""
     return at.costs * np.exp(np.minimum(at.differences(), LARGEST))
 
 
-def _balanced(at: Rows, terms: FloatArray) -> FloatArray:
+def _balanced(at: ScoredRows, terms: FloatArray) -> FloatArray:
     """Return the gradient whose entries j != z are given; moving all scores together changes nothing, so rows sum to 0."""
     index = np.arange(at.y.size)
     result = terms.copy()
