@@ -167,15 +167,8 @@ auto leaves_of(In3<uint8_t> blocks, In1<int32_t> column, In1<int32_t> left, In1<
     if (nodes > 0) {
         nb::gil_scoped_release release;
         const Codes codes{blocks.data(), n, static_cast<int>(blocks.shape(0) * 8), nullptr, nullptr};
-        for (std::size_t i = 0; i < n; ++i) {
-            int node = 0;
-            while (node >= 0) {
-                const uint8_t code = codes.column(column.data()[node])[i * 8];
-                const bool goes_left = (mask.data()[node * 32 + (code >> 3)] >> (code & 7)) & 1;
-                node = goes_left ? left.data()[node] : right.data()[node];
-            }
-            leaf[i] = ~node;
-        }
+        const CodedTree tree{column.data(), left.data(), right.data(), mask.data()};
+        for (std::size_t i = 0; i < n; ++i) leaf[i] = tree.leaf_of(codes, i);
     }
     return array_of(leaf, {n});
 }

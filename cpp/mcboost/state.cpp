@@ -34,9 +34,7 @@ State::State(std::size_t rows, int classes, Loss loss, int threads)
     }
 }
 
-State::Block State::block(std::size_t index) const {
-    return {index * kChunk, std::min(rows_, (index + 1) * kChunk)};
-}
+State::Block State::block(std::size_t index) const { return {index * kChunk, std::min(rows_, (index + 1) * kChunk)}; }
 
 // Half of the Helmert entry of the classes below the pivot: S = Y f / 2, Y = sqrt(M/(M-1)) U (section 10 of the notes
 // on [B]).

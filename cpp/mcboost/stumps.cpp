@@ -26,9 +26,7 @@ struct Candidates {
     double left_squares[256], right_squares[256], gain[256];
 };
 
-inline double sum_of(int64_t cells, double unit) {
-    return static_cast<double>(cells) * unit;
-}
+inline double sum_of(int64_t cells, double unit) { return static_cast<double>(cells) * unit; }
 
 /// Adds the squares of one term's sums on both sides. Grids are powers of two, so the units of the sums multiply as
 /// exactly as grids divide.
@@ -233,10 +231,9 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
         tree.code = {test.code};
         tree.left = {~0};
         tree.right = {~1};
-        Mask mask{};
+        tree.mask.emplace_back();
         for (int k = 0; k < 256; ++k)
-            if (test.goes_left(k)) mask[k >> 3] |= static_cast<uint8_t>(1u << (k & 7));
-        tree.mask = {mask};
+            if (test.goes_left(k)) insert(tree.mask[0], k);
     }
     double agreed = 0, size = 0, largest = 0;
     for (const bool on_left : {true, false}) {

@@ -8,13 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace permissible::boosting {
+#include "common/columns.hpp"
 
-struct ColumnView {
-    const void* data = nullptr;
-    std::ptrdiff_t stride = 0;  // in bytes
-    enum class Kind { float32, float64, category } kind = Kind::float64;
-};
+namespace permissible::boosting {
 
 enum class ValueTest : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, category = 4 };
 

@@ -17,7 +17,7 @@ class Rows {
   public:
     /// `sample_weight` null means 1 each; `whole` says that all weights are whole numbers of at most
     /// 2^kMultiplicityBits. `state` keeps the states of the margins outside, so that rows may be built again from them.
-    Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
+    Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
          bool two_sums, int n_threads, uint64_t first_row, double* state = nullptr);
 
     /// Sets every margin to y * score (score per row, or the same constant), and the weights with it.
@@ -42,9 +42,9 @@ class Rows {
     int64_t quantised_sample(std::size_t row, double grid) const;
 
     const LossPasses& passes() const { return *passes_; }
-    const CodeBlocks& codes() const { return codes_; }
+    const Codes& codes() const { return codes_; }
     bool two_sums() const { return two_sums_; }
-    std::size_t n_rows() const { return codes_.n_rows; }
+    std::size_t n_rows() const { return codes_.rows; }
     double total_weight() const { return total_weight_; }
     double units() const { return mode() == WeightMode::real ? static_cast<double>(n_rows()) : total_weight_; }
     double largest_sample() const { return largest_sample_; }
@@ -54,7 +54,7 @@ class Rows {
     template <class Work>
     void over_rows(Work work) const;
 
-    CodeBlocks codes_;
+    Codes codes_;
     int n_threads_;
     bool two_sums_;
     uint64_t first_row_;

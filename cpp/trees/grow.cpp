@@ -17,13 +17,14 @@ constexpr std::size_t kWorthKeeping = 256;
 template <typename Sum>
 class Grower {
   public:
-    Grower(const Rows<Sum>& rows, const Impurity& impurity, const Options& options)
+    Grower(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options)
         : rows_(rows),
           options_(options),
           offsets_(histogram_offsets(rows)),
-          weigher_(rows.codes, rows.classes, rows.counted, impurity, options) {
-        index_.reserve(rows.n_rows);
-        for (std::size_t i = 0; i < rows.n_rows; ++i)
+          weigher_({rows.codes.bins, rows.codes.bins + rows.codes.columns}, rows.classes, rows.counted, impurity,
+                   options) {
+        index_.reserve(rows.codes.rows);
+        for (std::size_t i = 0; i < rows.codes.rows; ++i)
             if (!rows.weight || rows.weight[i] > 0) index_.push_back(static_cast<std::uint32_t>(i));
         spare_.resize(index_.size());
     }
@@ -57,7 +58,7 @@ class Grower {
         bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : node > other.node; }
     };
 
-    const Rows<Sum>& rows_;
+    const ClassRows<Sum>& rows_;
     const Options& options_;
     std::vector<std::size_t> offsets_;
     Weigher<Sum> weigher_;
@@ -132,9 +133,9 @@ class Grower {
     void split(int node, bool more) {
         Open parent = std::move(open_[node]);
         const Choice& choice = parent.choice;
-        const std::size_t column = choice.cut.column;
+        const int column = choice.cut.column;
         const std::size_t n_left =
-            divide_rows(index_.data() + parent.begin, parent.end - parent.begin, rows_.block(column / 8) + column % 8,
+            divide_rows(index_.data() + parent.begin, parent.end - parent.begin, rows_.codes.column(column),
                         choice.goes_left.data(), spare_.data(), options_.threads);
         Open left{parent.begin, parent.begin + n_left, parent.depth + 1, parent.low, parent.high, choice.left_totals};
         Open right{left.end, parent.end, parent.depth + 1, parent.low, parent.high, parent.totals};
@@ -162,7 +163,8 @@ class Grower {
         tree_.column[node] = choice.cut.column;
         tree_.code[node] = choice.test == Test::numeric ? choice.cut.code : -1;
         tree_.test[node] = static_cast<std::int8_t>(choice.test);
-        for (int k = 0; k < 256; ++k) tree_.left_set[node][k / 8] |= choice.goes_left[k] << (k % 8);
+        for (int k = 0; k < 256; ++k)
+            if (choice.goes_left[k]) insert(tree_.left_set[node], k);
         tree_.split_order.push_back(node);
         tree_.gain.push_back(choice.cut.gain);
         open_[node].begin = open_[node].end = 0;  // no longer a leaf
@@ -190,7 +192,7 @@ class Grower {
 
     void name_leaves() {
         if (!options_.name_leaves) return;
-        tree_.leaf_of_row.assign(rows_.n_rows, -1);
+        tree_.leaf_of_row.assign(rows_.codes.rows, -1);
         for (std::size_t node = 0; node < open_.size(); ++node)
             for (std::size_t i = open_[node].begin; i < open_[node].end; ++i)
                 tree_.leaf_of_row[index_[i]] = static_cast<std::int32_t>(node);
@@ -200,11 +202,11 @@ class Grower {
 }  // namespace
 
 template <typename Sum>
-Tree grow(const Rows<Sum>& rows, const Impurity& impurity, const Options& options) {
+Tree grow(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options) {
     return Grower<Sum>(rows, impurity, options).run();
 }
 
-template Tree grow<std::int32_t>(const Rows<std::int32_t>&, const Impurity&, const Options&);
-template Tree grow<std::int64_t>(const Rows<std::int64_t>&, const Impurity&, const Options&);
+template Tree grow<std::int32_t>(const ClassRows<std::int32_t>&, const Impurity&, const Options&);
+template Tree grow<std::int64_t>(const ClassRows<std::int64_t>&, const Impurity&, const Options&);
 
 }  // namespace permissible::trees
