@@ -52,7 +52,7 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
     require(!bundles || bundles->made_of(n, static_cast<int>(bins.shape(0))), "bundles of other codes");
     const double* rows = share_of(state, share);
     const Codes codes = codes_of(blocks, categorical, bins);
-    Growth growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
+    TreeLimits growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
     RoundTrees made;
     {
         nb::gil_scoped_release release;
@@ -100,8 +100,8 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
     require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
     const double* rows = share_of(state, share);
     const Codes codes = codes_of(blocks, categorical, bins);
-    const Growth growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
-                        l2,         random_thresholds, column_share, seed};
+    const TreeLimits growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
+                            l2,         random_thresholds, column_share, seed};
     RoundTrees made;
     {
         nb::gil_scoped_release release;

@@ -19,7 +19,7 @@
 #include "rules/leverage.hpp"
 #include "rules/patterns.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 using nb::literals::operator""_a;
 
@@ -229,4 +229,4 @@ void bind_kernels(nb::module_& area) {
     area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

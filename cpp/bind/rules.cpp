@@ -20,7 +20,7 @@
 #include "rules/patterns.hpp"
 
 using namespace permissible;
-using namespace permissible::boosting;
+using namespace permissible::rules;
 using nb::literals::operator""_a;
 
 namespace {
@@ -59,7 +59,7 @@ class BoundRows {
                     double constant, Grids grids) {
         if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
         const std::vector<RuleMask> masks = rules_of(rules);
-        Applied sums;
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.reset(masks, coefficients.data(), constant, grids);
@@ -106,7 +106,7 @@ class BoundRows {
     }
     nb::tuple apply(const Columns& columns, const Members& members, double value_in, double value_out, Grids grids) {
         const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
-        Applied sums;
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.apply(rule, value_in, value_out, grids);
@@ -139,7 +139,7 @@ class BoundRows {
         }
         return {blocks.data(), n_rows, static_cast<int>(n_columns)};
     }
-    static nb::tuple applied(const Applied& sums) {
+    static nb::tuple applied(const StepSums& sums) {
         const __int128 six[6] = {sums.weight, sums.curvature, sums.value,
                                  sums.error,  sums.covered,   sums.covered_positive};
         return nb::make_tuple(pairs(six), sums.low_state, sums.high_state);
@@ -197,7 +197,7 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     const bool called = !callback.is_none();
     Interrupt interrupt(std::chrono::milliseconds(50));
     bool signalled = false;
-    const auto watch = [&](int round) {
+    const auto on_round = [&](int round) {
         if (!interrupt.due() && !(called && round == 0)) return true;
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) {
@@ -210,7 +210,7 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     {
         nb::gil_scoped_release free;
         result = run_loop(rows.rows(), validation == nullptr ? nullptr : &validation->rows(), layouts, options,
-                          start_scores ? start_scores->data() : nullptr, watch);
+                          start_scores ? start_scores->data() : nullptr, on_round);
     }
     if (signalled) throw nb::python_error();
     return result_dict(result);

@@ -92,14 +92,14 @@ nb::object bind_choose(In1<std::int64_t> histogram, In1<std::int64_t> totals, in
     options.threads = threads;
     options.categorical.assign(categorical.data(), categorical.data() + n_columns);
     options.monotone.assign(monotone.data(), monotone.data() + n_columns);
-    Weigher<std::int64_t> weigher({codes.data(), codes.data() + n_columns}, classes, counted, impurity, options);
-    require(histogram.shape(0) == weigher.size() && totals.shape(0) == static_cast<std::size_t>(weigher.channels()),
+    SplitFinder<std::int64_t> finder({codes.data(), codes.data() + n_columns}, classes, counted, impurity, options);
+    require(histogram.shape(0) == finder.size() && totals.shape(0) == static_cast<std::size_t>(finder.channels()),
             "histogram or totals of the wrong size");
     const std::vector<std::int64_t> sums(totals.data(), totals.data() + totals.shape(0));
-    Choice choice;
+    NodeFindings choice;
     {
         nb::gil_scoped_release release;
-        choice = weigher.choose(histogram.data(), sums, low, high);
+        choice = finder.find_split(histogram.data(), sums, low, high);
     }
     if (choice.cut.column < 0) return nb::none();
     auto set = std::make_unique<std::uint8_t[]>(32);

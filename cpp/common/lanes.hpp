@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // every function here is inlined: no vector crosses a call
 typedef double V4 __attribute__((vector_size(32)));
@@ -226,4 +226,4 @@ PERMISSIBLE_INLINE V fast_log(V x) {
     return k * 6.93147180369123816490e-01 - ((half - (s * (half + (t1 + t2)) + k * 1.90821492927058770002e-10)) - f);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

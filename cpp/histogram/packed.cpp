@@ -10,7 +10,7 @@
 #include "common/mixing.hpp"
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -280,4 +280,4 @@ void histogram(const Codes& codes, const WeightSource& weights, const RowChoice&
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -14,7 +14,7 @@
 
 #include "common/codes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
 inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
@@ -88,4 +88,4 @@ std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicit
 void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -72,7 +72,7 @@ RandomTest random_test(bool categorical, int low, int high, bool has_missing, ui
 template <typename Sums>
 class Chooser {
   public:
-    Chooser(const Growth& growth, const Grids& grids, int outputs, bool rule)
+    Chooser(const TreeLimits& growth, const Grids& grids, int outputs, bool rule)
         : growth_(growth), grids_(grids), outputs_(outputs), width_(outputs + 2), rule_(rule) {
         least_ = growth.min_leaf_weight * (1 - 1e-9) * grids.weight;
     }
@@ -214,7 +214,7 @@ class Chooser {
         return best;
     }
 
-    Growth growth_;
+    TreeLimits growth_;
     Grids grids_;
     int outputs_, width_;
     bool rule_;

@@ -69,11 +69,11 @@ void State::begin_block(Block rows, const Leaders& leaders, RoundSums& sums) {
             }
         }
         if (uniform_)
-            weigh_by_row(nullptr, count, &terms_[at], &tails_[at], total);
+            multiply_by_row(nullptr, count, &terms_[at], &tails_[at], total);
         else if (shared_costs)
-            weigh_by_class(&factors_[j], classes, classes_, count, &terms_[at], &tails_[at], total);
+            multiply_by_class(&factors_[j], classes, classes_, count, &terms_[at], &tails_[at], total);
         else
-            weigh_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
+            multiply_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
     }
     if (L == Loss::gll && uniform_)
         std::transform(&terms_[rows.begin], &terms_[rows.begin] + count, &tails_[rows.begin], total, std::plus<>());

@@ -39,7 +39,7 @@ Grids grids_of(const Moments& m) {
 template <typename Sums>
 class Grower {
   public:
-    Grower(const Codes& codes, const Moments& moments, const Growth& growth, int threads)
+    Grower(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads)
         : codes_(codes),
           growth_(growth),
           threads_(threads),
@@ -62,7 +62,7 @@ class Grower {
     void route_others(const Tree& tree, std::vector<int32_t>& leaf_of_row) const;
 
     Codes codes_;
-    Growth growth_;
+    TreeLimits growth_;
     int threads_, outputs_, width_;
     Chooser<Sums> chooser_;
     int64_t size_ = 0;              // sum of |gradients|
@@ -271,7 +271,7 @@ Tree Grower<Sums>::grow_rule(std::vector<int32_t>& leaf_of_row) {
 }
 
 template <typename Sums>
-Tree grow_with(const Codes& codes, const Moments& moments, const Growth& growth, int threads,
+Tree grow_with(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads,
                std::vector<int32_t>& leaf_of_row) {
     Grower<Sums> grower(codes, moments, growth, threads);
     return growth.max_literals > 0 ? grower.grow_rule(leaf_of_row) : grower.grow_tree(leaf_of_row);
@@ -279,7 +279,7 @@ Tree grow_with(const Codes& codes, const Moments& moments, const Growth& growth,
 
 }  // namespace
 
-Tree grow(const Codes& codes, const Moments& moments, const Growth& growth, int threads,
+Tree grow(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads,
           std::vector<int32_t>& leaf_of_row) {
     leaf_of_row.assign(moments.rows, 0);
     return moments.outputs == 1 ? grow_with<One>(codes, moments, growth, threads, leaf_of_row)

@@ -10,7 +10,7 @@
 
 namespace permissible::mcboost {
 
-struct Growth {
+struct TreeLimits {
     int max_leaves, max_depth;  // of a tree
     int max_literals;           // of a rule; 0 grows a tree
     double min_leaf_weight, l2;
@@ -41,7 +41,7 @@ struct Moments {
 };
 
 /// Grows one tree or rule; writes the leaf of every row, also of those left out of the fit.
-Tree grow(const Codes& codes, const Moments& moments, const Growth& growth, int threads,
+Tree grow(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads,
           std::vector<int32_t>& leaf_of_row);
 
 }  // namespace permissible::mcboost

@@ -8,7 +8,7 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -166,4 +166,4 @@ void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std:
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -10,7 +10,7 @@
 
 #include "common/columns.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 enum class ValueTest : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, category = 4 };
 
@@ -63,4 +63,4 @@ void score_chunk_avx2(const ScoreInput& input, const RuleSet& set, std::size_t b
 void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std::size_t n_rows, int n_threads,
                 double* score);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

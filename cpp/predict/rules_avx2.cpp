@@ -14,7 +14,7 @@
 
 #define PERMISSIBLE_AVX2 __attribute__((target("avx2")))
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -259,15 +259,15 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
     sum_groups(set, space.patterns.data(), n, score);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
 
 #else
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 bool have_avx2() { return false; }
 void score_chunk_avx2(const ScoreInput&, const RuleSet&, std::size_t, std::size_t, ScoreSpace&, double*) {}
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
 
 #endif

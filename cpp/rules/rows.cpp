@@ -8,7 +8,7 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 bool same_rule(const RuleMask& a, const RuleMask& b) {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
@@ -178,13 +178,13 @@ Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, 
     return total;
 }
 
-Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+StepSums Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
-    Applied total;
+    StepSums total;
     total.low_state = std::numeric_limits<double>::infinity();
     total.high_state = -std::numeric_limits<double>::infinity();
     over_rows([&](std::size_t begin, std::size_t end) {
-        Applied own;
+        StepSums own;
         own.low_state = std::numeric_limits<double>::infinity();
         own.high_state = -std::numeric_limits<double>::infinity();
         passes_->apply(examples_, step, grids, begin, end, own);
@@ -203,7 +203,7 @@ Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, con
     return total;
 }
 
-Applied Rows::restart(const double* score, double constant, const Grids& grids) {
+StepSums Rows::restart(const double* score, double constant, const Grids& grids) {
     const double up = passes_->state_of(constant), down = passes_->state_of(-constant);
     for (std::size_t i = 0; i < codes_.rows; ++i) {
         if (score != nullptr) {
@@ -215,8 +215,8 @@ Applied Rows::restart(const double* score, double constant, const Grids& grids) 
     return apply(RuleMask{}, 0.0, 0.0, grids);
 }
 
-Applied Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
-                    const Grids& grids) {
+StepSums Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
+                     const Grids& grids) {
     std::vector<double> score(codes_.rows, constant);
     for (std::size_t t = 0; t < rules.size(); ++t) {
         const uint8_t* mask = mask_of(rules[t]);
@@ -231,4 +231,4 @@ int64_t Rows::quantised_sample(std::size_t row, double grid) const {
     return static_cast<int64_t>(std::nearbyint(examples_.real_weight[row] * grid));
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -11,7 +11,7 @@
 #include "losses/passes.hpp"
 #include "rules/rule.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 class Rows {
   public:
@@ -21,16 +21,16 @@ class Rows {
          bool two_sums, int n_threads, uint64_t first_row, double* state = nullptr);
 
     /// Sets every margin to y * score (score per row, or the same constant), and the weights with it.
-    Applied restart(const double* score, double constant, const Grids& grids);
+    StepSums restart(const double* score, double constant, const Grids& grids);
     /// Sets the margins to those of score = constant + sum of coefficient * h, added in order.
-    Applied reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant, const Grids& grids);
+    StepSums reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant, const Grids& grids);
     /// Over the rows that a rule covers, or over the others.
     void histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
                       int64_t* sums, bool covered = true);
     /// Of each rule the sum of the quantised signed weights of the rows that it covers, in one visit of the rows.
     std::vector<int64_t> signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const;
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
-    Applied apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
+    StepSums apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     /// The mask of a rule, kept until another one is asked for; also the number of covered rows. Of a sample only the
     /// taken rows are masked and counted.
     const uint8_t* mask_of(const RuleMask& rule, const Sample& sample = {});
@@ -74,4 +74,4 @@ class Rows {
 
 bool same_rule(const RuleMask& a, const RuleMask& b);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

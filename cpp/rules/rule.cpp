@@ -6,7 +6,7 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 LiteralMask LiteralMask::from_members(int column, const uint8_t* members) {
     LiteralMask literal;
@@ -85,4 +85,4 @@ std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begi
     return ones(out, n);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -9,7 +9,7 @@
 
 #include "common/codes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct LiteralMask {
     int column = 0;
@@ -28,4 +28,4 @@ using RuleMask = std::vector<LiteralMask>;
 std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
                       std::size_t known = 0);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -8,7 +8,7 @@
 #include "common/codes.hpp"
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -247,4 +247,4 @@ std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, c
     return found;
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
