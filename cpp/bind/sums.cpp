@@ -1,4 +1,4 @@
-// Sums over rows that are exact whatever the size and the order of the terms (accumulator.hpp), for rows in parts: the
+// Sums over rows that are exact whatever the size and the order of the terms (exact.hpp), for rows in parts: the
 // limbs of parts add, as integers, to those of the whole, and are rounded once.
 #include <nanobind/nanobind.h>
 
@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/accumulator.hpp"
 #include "common/arrays.hpp"
+#include "common/exact.hpp"
 
 namespace nb = nanobind;
 using namespace permissible;

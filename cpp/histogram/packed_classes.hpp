@@ -10,7 +10,6 @@
 
 namespace permissible::mcboost {
 
-inline constexpr int kPackedBits = 17;        // of a term, besides its sign
 inline constexpr std::size_t kStrip = 16376;  // rows at a time: the terms do not fill their 31 bits, words stay near
 
 /// The nearest integer of a double below 2^51 in size, without a branch or a call.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "common/lanes.hpp"
 #include "losses/margin.hpp"
@@ -68,7 +67,7 @@ struct Samples {
 
     PERMISSIBLE_INLINE Samples(const Examples& examples, std::size_t row) {
         if constexpr (Mode == WeightMode::real) real = Lanes<V>::load(examples.real_weight + row);
-        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::whole(examples.multiplicity + row);
+        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::ints(examples.multiplicity + row);
     }
     /// The integer of a number, lifted unless it has copies.
     PERMISSIBLE_INLINE Ints term(V number) const {
@@ -86,14 +85,13 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
                                            std::size_t end, MeasureSums& sums) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    using Flags = typename L::Flags;
-    typename L::Count rows_in{};
+    Ints rows_in{};
     Ints all[3] = {}, covered[3] = {};
     const FactorLanes<V> spread(factors);
     const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
     std::size_t i = begin;
     for (; i + L::count <= end; i += L::count) {
-        const Flags in = L::flags(mask + i), positive = L::flags(examples.positive + i);
+        const Ints in = L::flags(mask + i), positive = L::flags(examples.positive + i);
         const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
         const Samples<V, Mode> samples(examples, i);
@@ -101,10 +99,10 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
         const Ints terms[3] = {samples.term(sign * d.weight * weight_grid),
                                samples.term(samples.real * d.curvature * curvature_grid),
                                samples.term(sign * d.slope * curvature_grid)};
-        rows_in = counted(rows_in, in);
+        rows_in = rows_in - in;
         for (int s = 0; s < 3; ++s) {
             all[s] = wrapped(all[s], terms[s]);
-            covered[s] = wrapped(covered[s], kept(in, terms[s]));
+            covered[s] = wrapped(covered[s], in & terms[s]);
         }
     }
     const uint64_t rows = i - begin;
@@ -121,9 +119,8 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
                                          ApplySums& sums) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    using Flags = typename L::Flags;
     Ints weight{}, curvature{}, value{};
-    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, covered_positive{};
+    Ints error{}, covered{}, covered_positive{};
     V low = L::all(sums.low), high = L::all(sums.high);
     const V zero_state = L::all(Loss::state_of(0.0));
     const V value_grid = L::all(grids.value);
@@ -133,7 +130,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
     std::size_t i = begin;
     for (; i + L::count <= end; i += L::count) {
-        const Flags in = L::flags(mask + i), positive = L::flags(labels + i);
+        const Ints in = L::flags(mask + i), positive = L::flags(labels + i);
         const V state = loss.moved(L::load(states + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
         L::store(states + i, state);
@@ -146,18 +143,18 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         curvature = wrapped(curvature, samples.term(k * curvature_grid));
         value = wrapped(value, samples.term(samples.real * value_of(loss, state, d) * value_grid));
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
-        const Flags wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
-                            (equal(state, zero_state) & ~positive);
-        if constexpr (Mode != WeightMode::none) {
+        const Ints wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
+                           (equal(state, zero_state) & ~positive);
+        if constexpr (Mode == WeightMode::none) {  // flags are -1
+            error -= wrong;
+            covered -= in;
+            covered_positive -= in & positive;
+        } else {
             Ints share = samples.copies;
             if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
-            error += kept(wrong, share);
-            covered += kept(in, share);
-            covered_positive += kept(in & positive, share);
-        } else {
-            error = counted(error, wrong);
-            covered = counted(covered, in);
-            covered_positive = counted(covered_positive, in & positive);
+            error += wrong & share;
+            covered += in & share;
+            covered_positive += in & positive & share;
         }
     }
     const uint64_t rows = i - begin;

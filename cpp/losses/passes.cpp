@@ -146,11 +146,4 @@ std::unique_ptr<LossPasses> make_passes(const Functor& loss) {
     return nullptr;
 }
 
-double pass_grid(double largest) {
-    if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    return std::ldexp(1.0, std::min(kPassBits - exponent, 1000));
-}
-
 }  // namespace permissible::rules

@@ -8,10 +8,11 @@
 #include <memory>
 #include <string>
 
+#include "common/grids.hpp"
+
 namespace permissible::rules {
 
 inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
-inline constexpr int kPassBits = 46;             // bits of one term, so that kPassRows of them fit 64 bits
 
 /// Whole: sample weights are multiplicities. Real: any positive numbers, multiplied in before rounding.
 enum class WeightMode { none, whole, real };
@@ -90,8 +91,5 @@ struct Functor {
 
 /// Null for any other name.
 std::unique_ptr<LossPasses> make_passes(const Functor& loss);
-
-/// The grid (a power of two) on which terms of at most `largest` take kPassBits bits.
-double pass_grid(double largest);
 
 }  // namespace permissible::rules

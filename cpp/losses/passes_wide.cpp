@@ -12,8 +12,6 @@
 #include "common/avx512.hpp"
 
 #ifdef PERMISSIBLE_AVX512
-#define PERMISSIBLE_EIGHT_LANES
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 on its own intrinsics
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")
 #endif
 
@@ -22,7 +20,7 @@
 
 namespace permissible::rules {
 
-#ifdef PERMISSIBLE_EIGHT_LANES
+#ifdef PERMISSIBLE_AVX512
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "common/exact_sum.hpp"
+#include "common/grids.hpp"
 #include "common/parallel.hpp"
 #include "histogram/packed_classes.hpp"
 #include "mcboost/splits.hpp"
@@ -184,12 +184,9 @@ std::vector<double> largest_terms(const State& state, int outputs) {
 StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows) {
     if (largest.size() < 2) throw std::invalid_argument("one size per gradient and one of the curvature");
     StumpGrids grids{{}, {}, static_cast<int>(largest.size()) - 1};
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
     for (const double size : largest) {
-        const double grid = grid_for(size);
-        grids.coarse.push_back(std::ldexp(grid, kPackedBits - 52));
-        grids.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
+        grids.coarse.push_back(packed_grid(size));
+        grids.fine.push_back(tree_grid(size, rows));
     }
     return grids;
 }
