@@ -72,7 +72,7 @@ struct VectorLanes {
     static PERMISSIBLE_INLINE Ints ints(const int32_t* from) {
         return __builtin_convertvector(copied<Shorts>(from), Ints);
     }
-    static PERMISSIBLE_INLINE V all(double value) { return V{} + value; }
+    static PERMISSIBLE_INLINE V all(double value) { return value - V{}; }  // exact, also of -0.0
 };
 template <>
 struct Lanes<V4> : VectorLanes<4> {};
@@ -110,6 +110,16 @@ PERMISSIBLE_INLINE typename Lanes<V>::Ints equal(V a, V b) {
 template <class Flags, class V>
 PERMISSIBLE_INLINE V select(Flags flags, V a, V b) {
     return flags ? a : b;
+}
+/// The integers of flagged rows, 0 of the others; and a count of rows plus the flagged ones. Selected rather than by
+/// `&`, so that flags may stay bits of a mask register.
+template <class Ints>
+PERMISSIBLE_INLINE Ints kept(Ints flags, Ints value) {
+    return flags ? value : Ints{};
+}
+template <class Ints>
+PERMISSIBLE_INLINE Ints counted(Ints count, Ints flags) {
+    return flags ? count + 1 : count;
 }
 template <class V>
 PERMISSIBLE_INLINE V smaller(V a, V b) {
@@ -151,20 +161,24 @@ PERMISSIBLE_INLINE Ints wrapped(Ints a, Ints b) {
     return __builtin_bit_cast(Ints, __builtin_bit_cast(Unsigned, a) + __builtin_bit_cast(Unsigned, b));
 }
 
-/// Over the rows of a register: the sum modulo 2^64, the least and the largest number.
+/// Over the rows of a register, by halves: the sum modulo 2^64, the least and the largest number.
 template <class T, class Pick>
 PERMISSIBLE_INLINE auto folded(T value, Pick pick) {
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (sizeof(T) == 8)
         return value;
-    } else {
-        auto found = value[0];
-        for (std::size_t k = 1; k < sizeof(T) / 8; ++k) found = pick(found, value[k]);
-        return found;
-    }
+    else if constexpr (sizeof(T) == 16)
+        return pick(value[0], value[1]);
+    else if constexpr (sizeof(T) == 32)
+        return folded(pick(__builtin_shufflevector(value, value, 0, 1), __builtin_shufflevector(value, value, 2, 3)),
+                      pick);
+    else
+        return folded(
+            pick(__builtin_shufflevector(value, value, 0, 1, 2, 3), __builtin_shufflevector(value, value, 4, 5, 6, 7)),
+            pick);
 }
 template <class Ints>
 PERMISSIBLE_INLINE int64_t total(Ints value) {
-    return folded(value, [](int64_t a, int64_t b) __attribute__((always_inline)) { return wrapped(a, b); });
+    return folded(value, [](auto a, auto b) __attribute__((always_inline)) { return wrapped(a, b); });
 }
 template <class T>
 PERMISSIBLE_INLINE auto least(T value) {

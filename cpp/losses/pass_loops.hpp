@@ -99,10 +99,10 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
         const Ints terms[3] = {samples.term(sign * d.weight * weight_grid),
                                samples.term(samples.real * d.curvature * curvature_grid),
                                samples.term(sign * d.slope * curvature_grid)};
-        rows_in = rows_in - in;
+        rows_in = counted(rows_in, in);
         for (int s = 0; s < 3; ++s) {
             all[s] = wrapped(all[s], terms[s]);
-            covered[s] = wrapped(covered[s], in & terms[s]);
+            covered[s] = wrapped(covered[s], kept(in, terms[s]));
         }
     }
     const uint64_t rows = i - begin;
@@ -145,16 +145,16 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
         const Ints wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
                            (equal(state, zero_state) & ~positive);
-        if constexpr (Mode == WeightMode::none) {  // flags are -1
-            error -= wrong;
-            covered -= in;
-            covered_positive -= in & positive;
+        if constexpr (Mode == WeightMode::none) {
+            error = counted(error, wrong);
+            covered = counted(covered, in);
+            covered_positive = counted(covered_positive, in & positive);
         } else {
             Ints share = samples.copies;
             if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
-            error += wrong & share;
-            covered += in & share;
-            covered_positive += in & positive & share;
+            error += kept(wrong, share);
+            covered += kept(in, share);
+            covered_positive += kept(in & positive, share);
         }
     }
     const uint64_t rows = i - begin;
