@@ -3,8 +3,10 @@
 // grid.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -49,10 +51,25 @@ struct Measured {
 
 /// Sums of `apply`: over all rows the size of the weight, curvature, loss and misclassified sample weight; over the
 /// covered rows the sample weight and that of positives; and the extreme states.
-struct StepSums {
-    __int128 weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
-    double low_state = 0.0, high_state = 0.0;
+template <class Sum>
+struct StepSumsOf {
+    Sum weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
+    double low_state = std::numeric_limits<double>::infinity(), high_state = -low_state;
+
+    template <class Other>
+    void add(const StepSumsOf<Other>& more) {
+        weight += more.weight;
+        curvature += more.curvature;
+        value += more.value;
+        error += more.error;
+        covered += more.covered;
+        covered_positive += more.covered_positive;
+        low_state = std::min(low_state, more.low_state);
+        high_state = std::max(high_state, more.high_state);
+    }
 };
+using StepSums = StepSumsOf<__int128>;
+using RunSums = StepSumsOf<int64_t>;  // of a run of rows
 
 /// Bounds of weight, curvature and value over the states that a step of at most `reach` can lead to.
 struct Bounds {
