@@ -8,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "common/avx512.hpp"
 #include "common/elementary.hpp"
 
 namespace permissible {
@@ -57,6 +58,9 @@ struct VectorLanes {
     static PERMISSIBLE_INLINE V load(const double* from) { return copied<V>(from); }
     static PERMISSIBLE_INLINE void store(double* to, V value) { std::memcpy(to, &value, sizeof value); }
     static PERMISSIBLE_INLINE V single(V value) {  // rounded to single precision
+#ifdef __AVX512F__                                 // GCC 12 widens eight floats in two halves
+        if constexpr (N == 8) return _mm512_cvtps_pd(_mm512_cvtpd_ps(value));
+#endif
         return __builtin_convertvector(__builtin_convertvector(value, Vector<float, N>), V);
     }
     static PERMISSIBLE_INLINE Ints flags(const uint8_t* from) {  // one load, one comparison

@@ -174,9 +174,10 @@ template <class V, WeightMode Mode, bool Pair, class Loss>
 PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, std::size_t i, int64_t* out) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    const Examples& examples = pass.examples;
+    const Examples examples = pass.examples;  // copies, which no store can change
+    const std::size_t first = pass.begin, end = pass.end;
     const V weights = L::all(pass.grids.weight), curvatures = L::all(pass.grids.curvature);
-    for (; i + L::count <= pass.end; i += L::count) {
+    for (; i + L::count <= end; i += L::count) {
         const auto positive = L::flags(examples.positive + i);
         const Derivatives<V> d = loss.at(L::load(examples.state + i));
         const Samples<V, Mode> samples(examples, i);
@@ -186,7 +187,7 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, 
         Ints packed = signed_weight;
         if constexpr (Pair)
             packed = (signed_weight << 32) + rounded(L::single(samples.real * d.curvature) * curvatures);
-        std::memcpy(out + (i - pass.begin), &packed, sizeof packed);
+        std::memcpy(out + (i - first), &packed, sizeof packed);
     }
     return i;
 }
