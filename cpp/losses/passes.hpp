@@ -19,7 +19,7 @@ inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
 /// Whole: sample weights are multiplicities. Real: any positive numbers, multiplied in before rounding.
 enum class WeightMode { none, whole, real };
 
-/// What the examples are: label (1 = positive), sample weight, and the state of the margin (losses.hpp).
+/// What the examples are: label (1 = positive), sample weight, and the state of the margin (margin.hpp).
 struct Examples {
     std::size_t n_rows = 0;
     const uint8_t* positive = nullptr;
@@ -84,7 +84,7 @@ class LossPasses {
                          std::size_t end, Measured& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                        std::size_t end, StepSums& sums) const = 0;
-    /// The weights of rows [begin, begin + n) as packed integers (histogram.hpp), not yet times their copies.
+    /// The weights of rows [begin, begin + n) as packed integers (histogram/packed.hpp), not yet times their copies.
     virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
                       double curvature_grid, bool pair, int64_t* out) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;

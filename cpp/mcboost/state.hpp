@@ -1,6 +1,6 @@
 // The scores of the training rows, and what a round of Algorithm 1 [B] needs of them, class by class (class-major
-// arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see losses.hpp for
-// why.
+// arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see
+// losses/multiclass.hpp for why.
 //
 // Sums over rows are exact (exact.hpp): neither the number of threads nor the order or the parts of the rows
 // show.
