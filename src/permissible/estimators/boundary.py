@@ -244,12 +244,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return Problem(segments, positive, weight, alpha, bool(self.fit_intercept), bool(self.penalize_intercept))
 
     def _solve(
-        self,
-        X: Matrix,
-        target: Target,
-        problem: Problem,
-        kernel: Kernel | None,
-        last: LinearFit | KernelFit | None,
+        self, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None, last: LinearFit | KernelFit | None
     ) -> LinearFit | KernelFit:
         """Call the solver; `last` is a fit to start from: coefficients of as many columns, or duals of as many rows."""
         common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}

@@ -72,11 +72,7 @@ def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[A
 
 
 def row_weights(
-    codes: IntArray,
-    classes: AnyArray,
-    sample_weight: ArrayLike | None,
-    class_weight: Any,
-    part: bool = False,
+    codes: IntArray, classes: AnyArray, sample_weight: ArrayLike | None, class_weight: Any, part: bool = False
 ) -> FloatArray:
     """Return c_i = sample weight times class weight; a class without weight is refused, unless this is `part` of a stream."""
     weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)

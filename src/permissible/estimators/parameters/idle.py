@@ -67,10 +67,7 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
 
 
 ON_PARTS = Mode(
-    "on data in parts",
-    _fact("parts"),
-    {"max_bins": (), "categorical": ()},
-    "say it when the data set is made",
+    "on data in parts", _fact("parts"), {"max_bins": (), "categorical": ()}, "say it when the data set is made"
 )
 
 ULS = (
