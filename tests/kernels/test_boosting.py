@@ -184,7 +184,7 @@ def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows)
     coefficients = rng.normal(size=n_rules)
     model = RuleModel(table.schema, None, 0.3, tuple(made), coefficients)
     masks = np.array([model.covers(rule, table) for rule in made])
-    assert model.score(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()
+    assert model.scores(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()
 
 
 def test_wrong_shapes_are_refused():

@@ -56,7 +56,7 @@ def test_weighted_columns_are_unpenalised_logistic_regression_in_any_unit(scale,
     X, y, copies = rows(digits=3)
     model = fit(pm.ULSClassifier(features="columns", l2=0.0, n_rules=400, scheme=scheme), X, y, copies * scale)
     referee = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(X, y, copies)
-    np.testing.assert_allclose(model.coef_, referee.coef_[0], rtol=1e-4)
+    np.testing.assert_allclose(model.coef_, referee.coef_, rtol=1e-4)
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -196,7 +196,7 @@ def test_the_linearised_tree_scores_like_the_tree(bin_rows, data, loss):
     values, target = data
     binned, table = bin_rows(values)
     model, _ = grow_tree(binned, target, 2, loss, limits=TreeLimits(6))
-    np.testing.assert_allclose(linearised(model).score(table), model.score(table), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(linearised(model).score(table), model.scores(table), rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -291,7 +291,7 @@ def test_monotone_constraints_hold_everywhere(bin_rows):
     for direction in (1, -1):
         model, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None),
                              monotone=np.array([0, direction]))  # fmt: skip
-        probability = model.probability(free)[:, 1].reshape(12, 12)
+        probability = model.probabilities(free)[:, 1].reshape(12, 12)
         assert model.n_nodes > 20
         assert np.all(np.diff(probability, axis=1) * direction >= 0)
     unbound, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None))

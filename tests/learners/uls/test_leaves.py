@@ -34,8 +34,8 @@ def test_the_first_tree_is_udt_s_and_its_steps_are_the_leaf_scores(bin_rows, los
     model = trace.model(binned.binning, loss)
     mixed = ~tree.is_pure[tree.apply(table)]
     assert mixed.any()
-    np.testing.assert_allclose(model.score(table)[mixed], tree.score(table)[mixed], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(model.probability(table), tree.probability(table)[:, 1], atol=1e-8)
+    np.testing.assert_allclose(model.scores(table)[mixed], tree.scores(table)[mixed], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(model.probabilities(table), tree.probabilities(table), atol=1e-8)
 
 
 @settings(max_examples=15, deadline=None)

@@ -25,6 +25,7 @@ from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.kinds.tree import TreeModel
 from permissible.table.schema import Schema
@@ -274,15 +275,15 @@ def _read_attribute(node: Node, schema: Schema) -> Attribute:
     return Attribute(column, category, fields["mean"].number(finite=True))
 
 
-def several_document(models: Sequence[Any]) -> Plain:
+def several_document(model: OneVersusRest) -> Plain:
     """One model a class."""
-    return {"kind": "one-versus-rest", "models": [model_document(model) for model in models]}
+    return {"kind": "one-versus-rest", "models": [model_document(member) for member in model.models]}
 
 
-def read_several(node: Node, schema: Schema, own_losses: Losses) -> tuple[Any, ...]:
+def read_several(node: Node, schema: Schema, own_losses: Losses) -> OneVersusRest:
     """One model a class, each of the same kind."""
-    fields = node.fields("kind", "models")
-    return tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in fields["models"].items())
+    items = node.fields("kind", "models")["models"].items()
+    return OneVersusRest(tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in items))
 
 
 _WRITERS: dict[type, Callable[[Any], Plain]] = {
@@ -291,8 +292,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     LinearModel: linear_document,
     KernelModel: kernel_document,
     AdditiveModel: additive_document,
-    tuple: several_document,
-    list: several_document,
+    OneVersusRest: several_document,
 }
 _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
     "rules": read_rules,

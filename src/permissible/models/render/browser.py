@@ -6,10 +6,12 @@ import numpy as np
 
 from permissible.bins.literal import Literal
 from permissible.models.card.actions import Actions
-from permissible.models.card.evaluate import literal_words, words
-from permissible.models.card.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.evaluate import words
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.files.strict_json import Plain, number, numbers
+from permissible.models.model import Link
 from permissible.models.render.formula import formula
+from permissible.models.words import literal_words
 
 _GRID = 4001
 
