@@ -14,7 +14,8 @@ from permissible.distributed.parted import Parted
 from permissible.distributed.protocol.session import Opening
 from permissible.distributed.protocol.transport import RemoteRows
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged, certificate_of
+from permissible.learners.mcboost.certificate import certificate_of
+from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged
 from permissible.learners.mcboost.loop import Trace, mean_trace, run_rounds
 from permissible.learners.mcboost.monitor import Watch
 from permissible.learners.mcboost.problem import Problem

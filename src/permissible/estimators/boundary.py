@@ -1,7 +1,6 @@
 """BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -221,7 +220,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
             fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
         )
         doubts = self._found_doubts(fit, target, effects, share)
-        self.certificate_, self.n_iter_ = replace(fit.certificate, doubts=doubts), fit.n_iter
+        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
+        self.n_iter_ = fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self._report(fit)
         return self
@@ -300,10 +300,9 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
             self.coef_ = fit.coef[None, :]
         else:
             self.support_vectors_ = X[self.support_] if kernel.name != "precomputed" else np.empty((0, X.shape[1]))
-        self.certificate_, self.n_iter_ = (
-            replace(fit.certificate, doubts=self._doubts(fit, X, target, kernel)),
-            fit.n_iter,
-        )
+        doubts = self._doubts(fit, X, target, kernel)
+        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
+        self.n_iter_ = fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self.__dict__.pop("stream_", None)
 

@@ -104,8 +104,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         The costs in the order of ``classes_`` (mean costs by class when `fit` had costs by row).
     n_rounds_ : int
     history_ : mapping of arrays, one value per round
-    certificate_ : mapping
-        Remaining edge, steps that hit the cap, separability, why it stopped, what is doubtful (``doubts``).
+    certificate_ : BoostCertificate
+        What is known of the fit (``statement``, ``stopped``, ``doubts``): remaining edge, capped steps, separability.
 
     References
     ----------
@@ -250,7 +250,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self.n_rounds_ = fitted.model.n_rounds
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
-        warn_of([fitted.certificate["doubts"]])
+        warn_of([fitted.certificate.doubts])
         if self.learner == "auto":  # how `predict` decides, for the exports and files
             self.decision_ = CostMatrix(costs.matrix)
         elif hasattr(self, "decision_"):

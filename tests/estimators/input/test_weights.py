@@ -118,9 +118,9 @@ def test_weight_two_is_the_row_twice_where_the_learner_is_chosen(seed):
     twice = np.repeat(np.arange(len(y)), copies)
     model = pm.MCBoostClassifier(n_rounds=4, learner="auto")
     first = fit(model, X, y, copies.astype(float))
-    chosen, found = first.certificate_["chosen"], first.predict_proba(X)
+    chosen, found = first.certificate_.chosen, first.predict_proba(X)
     second = fit(model, X[twice], y[twice])
-    assert second.certificate_["chosen"] == chosen
+    assert second.certificate_.chosen == chosen
     np.testing.assert_allclose(second.predict_proba(X), found, atol=1e-6)
 
 

@@ -295,7 +295,7 @@ def test_monotone_constraints_hold_everywhere(bin_rows):
         assert model.n_nodes > 20
         assert np.all(np.diff(probability, axis=1) * direction >= 0)
     unbound, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None))
-    assert np.any(np.diff(unbound.probability(free)[:, 1].reshape(12, 12), axis=1) < 0)
+    assert np.any(np.diff(unbound.probabilities(free)[:, 1].reshape(12, 12), axis=1) < 0)
 
 
 def test_limits_are_kept(bin_rows):
