@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import Decision, Hard, decision_for
 from permissible.distributed.parted import Parted
@@ -103,6 +104,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     objective_, gap_ : float
         The value of (18), and a bound on its distance to the optimum.
     certificate_ : Certificate
+    history_ : mapping of arrays
+        ``objective`` and ``gap``, with one entry: the end of the fit.
     n_iter_ : int
     classes_ : array
         ``classes_[1]`` is the positive class.
@@ -340,6 +343,12 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return np.searchsorted(
             self.model_.deltas, scores, side="right" if isinstance(self.boundaries, Hard) else "left"
         )
+
+    @property
+    def history_(self) -> dict[str, FloatArray]:
+        """The objective and the gap of the fit, of the last iteration alone."""
+        check_is_fitted(self, "objective_")
+        return {"objective": np.array([self.objective_]), "gap": np.array([self.gap_])}
 
     def _predicting(self) -> Actions:
         return predicting(labels_of(self), True, self.target_.cutoff, tie_is_positive(self.boundaries))

@@ -23,8 +23,9 @@ def tree_importances(tree: TreeModel) -> FloatArray:
 def card_importances(card: Scorecard) -> FloatArray | None:
     """How far the terms move the scores, summed by column and normalised to sum to 1; None for a kernel.
 
-    A rule counts half of the distance between the two values it adds, shared equally among the columns of its literals; so does
-    each leaf of a tree. A slope counts its size for one unit of its column.
+    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so does each leaf
+    of a tree. A literal gets twice the part of the next one, since a rule is grown literal by literal, the best one first. A
+    slope counts its size for one unit of its column.
     """
     found = np.zeros(len(card.schema.columns))
     for term in card.terms:
@@ -39,9 +40,10 @@ def card_importances(card: Scorecard) -> FloatArray | None:
 
 
 def _add_rule(term: RuleTerm, found: FloatArray) -> None:
-    columns = sorted({literal.column for literal in term.rule})
-    if columns:
-        found[columns] += max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True)) / (2 * len(columns))
+    size = max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True)) / 2
+    parts = 0.5 ** np.arange(len(term.rule))
+    for literal, part in zip(term.rule, parts / parts.sum(), strict=True):
+        found[literal.column] += size * part
 
 
 def _normalised(found: FloatArray) -> FloatArray:
