@@ -33,7 +33,7 @@ from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
 from permissible.types import AnyArray, IntArray
 from permissible.validation import refusal
-from permissible.validation.numbers import real_number, whole_number
+from permissible.validation.numbers import count, real_number, whole_number
 
 
 class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
@@ -159,7 +159,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         loss = losses.get(self.loss)
         smoothing = real_number("smoothing", self.smoothing)
         pruning = self._pruning_level()
-        folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
+        folds = count("pruning_folds", self.pruning_folds, 2)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         refuse_idle(self, UDT, parts=isinstance(X, PartedSource))
         if isinstance(X, PartedSource):
@@ -224,7 +224,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return TreeLimits(
             max_leaves=whole_number("max_leaves", self.max_leaves, 1, none="no limit"),
             max_depth=whole_number("max_depth", self.max_depth, 0, none="no limit"),
-            min_samples_leaf=whole_number("min_samples_leaf", self.min_samples_leaf, 1) or 1,
+            min_samples_leaf=count("min_samples_leaf", self.min_samples_leaf),
             min_weight_fraction_leaf=real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf),
             min_gain=real_number("min_gain", self.min_gain),
         )

@@ -23,8 +23,8 @@ def tree_importances(tree: TreeModel) -> FloatArray:
 def card_importances(card: Scorecard) -> FloatArray | None:
     """How far the terms move the scores, summed by column and normalised to sum to 1; None for a kernel.
 
-    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so does each leaf
-    of a tree. A literal gets twice the part of the next one, since a rule is grown literal by literal, the best one first. A
+    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so does each
+    leaf of a tree. A literal gets twice the part of the next one, since a rule is grown literal by literal, the best one first. A
     slope counts its size for one unit of its column.
     """
     found = np.zeros(len(card.schema.columns))
