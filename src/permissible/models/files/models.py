@@ -122,29 +122,33 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     )
 
 
+_LINE = ("intercept", "coefficients", "boundaries", "deltas")
+
+
+def _line_document(model: LinearModel | KernelModel) -> dict[str, Plain]:
+    arrays = (model.coef, np.asarray(model.boundaries), np.asarray(model.deltas))
+    return {"intercept": number(model.intercept)} | {
+        name: numbers(array.tolist()) for name, array in zip(_LINE[1:], arrays, strict=True)
+    }
+
+
+def _read_line(fields: dict[str, Node], n_coefficients: int, own_losses: Losses) -> tuple[Any, ...]:
+    """Coefficients, intercept, loss, boundaries and cut-offs."""
+    boundaries = fields["boundaries"].floats(finite=True)
+    coefficients = fields["coefficients"].floats(n_coefficients, finite=True)
+    score = (coefficients, fields["intercept"].number(finite=True), read_loss(fields["loss"], own_losses))
+    return *score, boundaries, fields["deltas"].floats(len(boundaries))
+
+
 def linear_document(model: LinearModel) -> Plain:
     """A linear score with its boundaries."""
-    return {
-        "kind": "linear",
-        "loss": loss_document(model.loss),
-        "intercept": number(model.intercept),
-        "coefficients": numbers(model.coef.tolist()),
-        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
-        "deltas": numbers(np.asarray(model.deltas).tolist()),
-    }
+    return {"kind": "linear", "loss": loss_document(model.loss), **_line_document(model)}
 
 
 def read_linear(node: Node, schema: Schema, own_losses: Losses) -> LinearModel:
     """A linear score of a document."""
-    fields = node.fields("kind", "loss", "intercept", "coefficients", "boundaries", "deltas")
-    boundaries = fields["boundaries"].floats(finite=True)
-    return LinearModel(
-        fields["coefficients"].floats(len(schema.columns), finite=True),
-        fields["intercept"].number(finite=True),
-        read_loss(fields["loss"], own_losses),
-        boundaries,
-        fields["deltas"].floats(len(boundaries)),
-    )
+    fields = node.fields("kind", "loss", *_LINE)
+    return LinearModel(*_read_line(fields, len(schema.columns), own_losses))
 
 
 def kernel_document(model: KernelModel) -> Plain:
@@ -160,29 +164,15 @@ def kernel_document(model: KernelModel) -> Plain:
         "gamma": number(model.kernel.gamma),
         "coef0": number(model.kernel.coef0),
         "degree": int(model.kernel.degree),
-        "intercept": number(model.intercept),
-        "coefficients": numbers(model.coef.tolist()),
         "vectors": [numbers(row) for row in support.astype(np.float64).tolist()],
-        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
-        "deltas": numbers(np.asarray(model.deltas).tolist()),
+        **_line_document(model),
     }
 
 
 def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
     """A kernel score of a document."""
-    fields = node.fields(
-        "kind",
-        "loss",
-        "kernel",
-        "gamma",
-        "coef0",
-        "degree",
-        "intercept",
-        "coefficients",
-        "vectors",
-        "boundaries",
-        "deltas",
-    )
+    shape = ("kernel", "gamma", "coef0", "degree")
+    fields = node.fields("kind", "loss", *shape, "vectors", *_LINE)
     kernel = Kernel(
         fields["kernel"].one_of(tuple(KINDS)),
         fields["gamma"].number(finite=True),
@@ -190,16 +180,7 @@ def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
         fields["degree"].integer(0, 1000),
     )
     vectors = fields["vectors"].matrix(len(schema.columns), finite=True)
-    boundaries = fields["boundaries"].floats(finite=True)
-    return KernelModel(
-        kernel,
-        vectors,
-        fields["coefficients"].floats(len(vectors), finite=True),
-        fields["intercept"].number(finite=True),
-        read_loss(fields["loss"], own_losses),
-        boundaries,
-        fields["deltas"].floats(len(boundaries)),
-    )
+    return KernelModel(kernel, vectors, *_read_line(fields, len(vectors), own_losses))
 
 
 def additive_document(model: AdditiveModel) -> Plain:
