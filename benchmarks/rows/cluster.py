@@ -49,10 +49,11 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     from permissible.dask.partitions import partitions_of
     from permissible.dask.passes import binned_futures, survey_of_all
     from permissible.dask.rpc import RPCTransport
-    from permissible.distributed.parted import Parted
+    from permissible.distributed.protocol.remote import RemoteSource
     from permissible.distributed.uls import fit_label
     from permissible.learners.uls.options import ULSOptions
     from permissible.losses import get
+    from permissible.rows.totals import RowsByClass
 
     random = np.random.default_rng(0)
     X = random.standard_normal((n_rows, COLUMNS)).astype(np.float32)
@@ -68,8 +69,8 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
         partitions = partitions_of(*arrays, None, None, None, None)
         seen = survey_of_all(client, partitions, 255, 0)
         transport = RPCTransport(client, binned_futures(client, partitions, seen, 0), 120.0)
-        data = Parted(transport, seen.binning(), seen.classes(), seen.survey.n_rows, seen.weighted)
-        data.survey("classes", 2)  # waits until every partition is there
+        data = RemoteSource(transport, seen.binning(), seen.classes(), seen.survey.n_rows, seen.weighted)
+        data.survey(RowsByClass(2))  # waits until every partition is there
         before, start = transport.traffic.messages, time.perf_counter()
         received = transport.traffic.received
         trace, _ = fit_label(data, 1, get("logistic"), [ULSOptions(n_rules=ROUNDS, max_literals=2)], False)

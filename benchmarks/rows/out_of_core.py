@@ -37,10 +37,8 @@ BinnedDataset.from_batches(batches, target="y", directory=folder)
 _FIT = """
 import json, pathlib, sys, time, numpy as np
 from permissible.distributed.data.dataset import BinnedDataset
-from permissible.distributed.data.block import MemoryPart
-from permissible.distributed.protocol.transport import SerialTransport
-from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.uls_rows import NumberedPart
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.bins.binning import BinnedTable
 import permissible as pm
 folder, estimator, settings, in_memory = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4] == "memory"
@@ -51,9 +49,8 @@ if in_memory:
     codes = np.concatenate([store.codes(block) for block in range(store.n_blocks)], axis=1)
     part = MemoryPart(BinnedTable(store.binning, codes, codes.shape[1]), store.target(), None, store.hashes())
     class InMemory:
-        def parted(self):
-            transport = SerialTransport({"all": NumberedPart(0, part)}, KINDS)
-            return Parted(transport, store.binning, store.classes, store.n_rows, store.weighted)
+        def source(self):
+            return LocalSource((part,), store.binning, store.classes, store.n_rows, store.weighted)
     source = InMemory()
 start = time.perf_counter()
 model = getattr(pm, estimator)(random_state=0, **settings).fit(source)

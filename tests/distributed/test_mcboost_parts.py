@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import permissible as pm
+from permissible.dask.estimators import RECORDS
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import Journal
 from permissible.estimators.files.save_load import text_of as document
-from tests.distributed.rows_in_parts import InParts, make
+from tests.distributed.rows_in_parts import InParts, make, question_of
 
 COSTS = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
 
@@ -78,16 +79,16 @@ def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data,
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
     path, asked = tmp_path / "journal.json", []
     for most in (4, 8, None):  # stopped twice, then left alone
-        source = InParts(dataset, [300, 600], Journal.open(path, "fit", every=1))
-        send = source.data.transport.send
+        source = InParts(dataset, [300, 600], Journal.open(path, "fit", RECORDS, every=1), remote=True)
+        send = source.transport.send
 
         def counted(request, send=send, most=most, seen=None):
-            asked.append(request.method)
-            if most is not None and request.method == "take" and asked.count("take") == most:
+            asked.append(question_of(request))
+            if most is not None and asked[-1] == "take" and asked.count("take") == most:
                 raise KeyboardInterrupt
             return send(request)
 
-        source.data.transport.send = counted
+        source.transport.send = counted
         asked.clear()
         if most is None:
             assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted

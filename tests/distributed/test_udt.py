@@ -7,11 +7,11 @@ import pytest
 import permissible as pm
 from permissible.dask import UDTClassifier
 from permissible.distributed.data import store as store_module
-from permissible.distributed.protocol.transport import SerialTransport
 from permissible.estimators.files.save_load import text_of as document
 from permissible.learners.trees import grower as udt_parts
 from permissible.learners.trees.grower import Weighed
-from tests.distributed.rows_in_parts import InParts, make
+from permissible.rows.local import LocalRows
+from tests.distributed.rows_in_parts import InParts, OneWorker, make, named
 
 
 def frame(n_rows, seed=0, weighted=False):
@@ -49,7 +49,7 @@ def test_several_blocks_give_the_tree_of_memory():
     data = {f"x{j}": rng.integers(0, 50, n_rows).astype(float) for j in range(3)}
     data["y"] = (data["x0"] * data["x1"] + 400 * rng.normal(size=n_rows) > 600).astype(int)
     stored = pm.BinnedDataset.from_batches([data], target="y")
-    assert len(stored.parted().transport.holder.parts) == 2
+    assert len(stored.source().parts) == 2
     ours = pm.UDTClassifier(random_state=0).fit(stored)
     memory = pm.UDTClassifier(random_state=0).fit(pd.DataFrame(data).drop(columns="y"), data["y"])
     assert ours.model_.literals == memory.model_.literals
@@ -92,16 +92,16 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
     X, y = make(900)
     stored = pm.BinnedDataset.from_batches([X.assign(label=y)], target="label")
     settings = {"random_state": 0, "max_leaves": 40, "pruning": "cv"}
-    asked, send = [], SerialTransport.send
+    asked, ask = [], LocalRows.ask
 
-    def counted(self, request):
-        asked.append(request.method)
+    def counted(self, question):
+        asked.append(named(question))
         if asked.count("expand") == most:
             raise KeyboardInterrupt
-        return send(self, request)
+        return ask(self, question)
 
     most = -1
-    monkeypatch.setattr(SerialTransport, "send", counted)
+    monkeypatch.setattr(LocalRows, "ask", counted)
     wanted = document(pm.UDTClassifier(**settings).fit(stored))
     questions = asked.count("expand")
     assert questions > 10
@@ -118,7 +118,7 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
     assert not (tmp_path / "fit.json").exists()
 
 
-class Forgetful(SerialTransport):
+class Forgetful(OneWorker):
     """Answers twice, and every third time it has forgotten what it knew."""
 
     sent = 0
@@ -143,8 +143,8 @@ class Forgetful(SerialTransport):
 def test_parts_that_forget_in_mid_tree_give_the_same_model(estimator, settings):
     X, y = make(900, 3)
     stored = pm.BinnedDataset.from_batches([X.assign(label=y)], target="label", keep_values=True)
-    source = InParts(stored, [1, 500, 0, 399])
-    source.data.transport.__class__ = Forgetful
+    source = InParts(stored, [1, 500, 0, 399], remote=True)
+    source.transport.__class__ = Forgetful
     model = getattr(pm, estimator)
     assert document(model(random_state=0, **settings).fit(source)) == document(
         model(random_state=0, **settings).fit(X, y)

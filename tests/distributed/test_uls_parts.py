@@ -9,7 +9,7 @@ from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.estimators.uls import ULSClassifier
 from permissible.models.kinds.one_versus_rest import members
-from tests.distributed.rows_in_parts import InParts, make
+from tests.distributed.rows_in_parts import InParts, make, question_of
 
 
 def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
@@ -126,10 +126,8 @@ def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(setting
     frame, y = make(900)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
     settings = {"n_rules": 10, "early_stopping": False, "random_state": 0, **settings}
-    source, asked = InParts(dataset, [1, 500, 0, 399]), []
-    transport, send = source.data.transport, source.data.transport.send
-    transport.remote = True
-    transport.send = lambda request: (asked.append(request.method), send(request))[1]
+    source = InParts(dataset, [1, 500, 0, 399], remote=True)
+    asked = source.transport.asked
     same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, y))
     once = {"rows_of", "weights", "classes", "facts", "reset", "close"}
     assert (
@@ -147,10 +145,8 @@ def test_where_messages_cost_the_classes_of_a_fit_share_them(stopping):
     for classes in (2, 4):
         target = np.minimum(y, classes - 1)
         dataset = BinnedDataset.from_batches([frame.assign(label=target)], target="label")
-        source, asked = InParts(dataset, [1, 500, 0, 399]), []
-        transport, send = source.data.transport, source.data.transport.send
-        transport.remote = True
-        transport.send = lambda request, asked=asked, send=send: (asked.append(request.method), send(request))[1]
+        source = InParts(dataset, [1, 500, 0, 399], remote=True)
+        asked = source.transport.asked
         same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, target))
         sent.append(len([method for method in asked if method != "close"]))
         assert (asked.count("batch") > 0) == (classes == 4)
@@ -159,13 +155,12 @@ def test_where_messages_cost_the_classes_of_a_fit_share_them(stopping):
 
 def test_a_class_that_fails_ends_the_fit_with_its_own_error():
     frame, y = make(300, 3)
-    source = InParts(BinnedDataset.from_batches([frame.assign(label=y)], target="label"), [100, 200])
-    transport, send, sent = source.data.transport, source.data.transport.send, [0]
-    transport.remote = True
+    source = InParts(BinnedDataset.from_batches([frame.assign(label=y)], target="label"), [100, 200], remote=True)
+    transport, send, sent = source.transport, source.transport.send, [0]
 
     def failing(request):
-        sent[0] += request.method == "batch"
-        if sent[0] == 12 and request.method == "batch":
+        sent[0] += question_of(request) == "batch"
+        if sent[0] == 12 and question_of(request) == "batch":
             raise OSError("the cable is out")
         return send(request)
 

@@ -9,30 +9,44 @@ from typing import Any, ClassVar
 
 from distributed import Client, default_client
 
+from permissible.bins.literal import Literal
 from permissible.dask.partitions import partitions_of
 from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
-from permissible.distributed.data.content import Content, label_hashes
+from permissible.distributed.data.content import ContentOf, label_hashes
 from permissible.distributed.data.passes import refuse_categories
-from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.protocol.journal import Journal, fingerprint
-from permissible.distributed.protocol.transport import SerialTransport, Transport
+from permissible.distributed.protocol.journal import Journal, Records, fingerprint
+from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators import boundary, mcboost, udt, uls
-from permissible.estimators.input.source import PartedSource
+from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
+from permissible.learners.mcboost.grown import Grown
+from permissible.learners.mcboost.linear import AffineStep
+from permissible.learners.trees.grower import Weighed
+from permissible.learners.uls.leverage import Leverage
+from permissible.learners.uls.refit import Refit
+from permissible.learners.uls.search import GrownRule
+from permissible.learners.uls.trace import Round, Trace
+from permissible.rows.local import LocalSource
+from permissible.rows.source import Source
 from permissible.validation import one_of, refusal
 from permissible.validation.numbers import real_number, whole_number
 
 TRANSPORTS = ("rpc", "serial")
+RECORDS = Records(
+    {AffineStep: 1, Grown: 1, GrownRule: 1, Weighed: None, Leverage: 0, Literal: 0, Refit: 0, Round: 0, Trace: 0},
+    (Trace,),
+)
+"""The choices that a fit may leave in its checkpoint."""
 
 
 class Loaded:
     """Binned partitions on a cluster, as the estimators take them."""
 
-    def __init__(self, data: Parted) -> None:
+    def __init__(self, data: Source) -> None:
         self.data = data
 
-    def parted(self) -> Parted:
+    def source(self) -> Source:
         """How to reach the partitions."""
         return self.data
 
@@ -88,22 +102,23 @@ class OnCluster:
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
         fitted = self.local(**{**self.estimator.get_params(deep=False), "random_state": fit_seed})
-        if isinstance(X, PartedSource):
-            data = X.parted()
+        if isinstance(X, HasSource):
+            data = X.source()
         else:
             partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
             data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
             used = {"categorical": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
             fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
-        if self.checkpoint is not None:
-            data = self._with_journal(data, every)
-        fitted.fit(Loaded(data))
-        if data.journal is not None:
-            data.journal.finish()
+        if self.checkpoint is None:
+            fitted.fit(Loaded(data))
+        else:
+            journal = Journal.open(self.checkpoint, self._fingerprint(data), RECORDS, every)
+            fitted.fit(Loaded(data.with_journal(journal)))
+            journal.finish()
         fitted.set_params(**self.estimator.get_params(deep=False))
         return fitted
 
-    def _load(self, partitions: Any, max_bins: int, fit_seed: int, timeout: float) -> Parted:
+    def _load(self, partitions: Any, max_bins: int, fit_seed: int, timeout: float) -> Source:
         """Both passes: what the data look like, then binned partitions on the workers."""
         client = default_client() if self.client is None else self.client
         seen = survey_of_all(client, partitions, max_bins, fit_seed)
@@ -112,23 +127,20 @@ class OnCluster:
         if valued and self.local is boundary.BoundaryClassifier:
             refuse_categories(binning)
         futures = binned_futures(client, partitions, seen, fit_seed, valued)
-        return Parted(self._transport(client, futures, timeout), binning, classes, seen.survey.n_rows, seen.weighted)
+        known = (binning, classes, seen.survey.n_rows, seen.weighted)
+        if self.transport == "serial":
+            return LocalSource(tuple(client.gather([*futures.values()])), *known)
+        return RemoteSource(RPCTransport(client, futures, timeout), *known)
 
     def _needs_values(self) -> bool:
         """Whether the partitions must keep their values beside the codes."""
         return self.local is boundary.BoundaryClassifier or getattr(self.estimator, "learner", None) == "linear"
 
-    def _transport(self, client: Any, futures: Any, timeout: float) -> Transport:
-        if self.transport == "serial":
-            return SerialTransport(client.gather(futures), KINDS)
-        return RPCTransport(client, futures, timeout)
-
-    def _with_journal(self, data: Parted, every: int) -> Parted:
+    def _fingerprint(self, data: Source) -> str:
+        """What tells this fit from every other one: its settings and its rows."""
         settings = sorted((name, value) for name, value in self.estimator.get_params().items() if name != "verbose")
-        content = sum(data.survey("content", label_hashes(data.classes)), start=Content())
-        this_fit = fingerprint(settings, content, data.classes, data.binning, data.weighted)
-        journal = Journal.open(self.checkpoint, this_fit, every)
-        return Parted(data.transport, data.binning, data.classes, data.n_rows, data.weighted, journal)
+        content = data.survey(ContentOf(label_hashes(data.classes)))
+        return fingerprint(settings, content, data.classes, data.binning, data.weighted)
 
 
 class ULSClassifier(OnCluster):

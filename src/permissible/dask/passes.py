@@ -4,6 +4,7 @@ Both passes are task graphs of dask's, so a lost worker is dask's to make good: 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -13,11 +14,10 @@ from dask import delayed
 
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.dask.partitions import Loader, Partition
-from permissible.distributed.data.block import MemoryPart
 from permissible.distributed.data.content import Content
 from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, encoded
 from permissible.distributed.data.survey import Survey
-from permissible.distributed.uls_rows import NumberedPart
+from permissible.rows.part import MemoryPart
 from permissible.types import AnyArray
 
 FAN_IN = 8
@@ -53,25 +53,23 @@ def load_and_bin(
     valued: bool,
     content: Content,
     *inputs: Any,
-) -> NumberedPart:
+) -> MemoryPart:
     """Read one partition and keep its codes; its rows must be those of the first pass."""
     pieces = [
         encoded(part, binning, classes, weighted, seed, valued) for part in loader.parts(list(inputs), binning.schema)
     ]  # fmt: skip
     check_same(content, reduce(add, (content_of_rows(piece, classes) for piece in pieces), Content()))
     if len(pieces) == 1:
-        return NumberedPart(number, pieces[0])
+        return replace(pieces[0], number=number)
     blocks = np.concatenate([piece.codes.blocks for piece in pieces], axis=1)
     weights = [piece.weights for piece in pieces if piece.weights is not None]
-    return NumberedPart(
+    return MemoryPart(
+        BinnedTable(binning, blocks, blocks.shape[1]),
+        np.concatenate([piece.classes for piece in pieces]),
+        np.concatenate(weights) if weights else None,
+        np.concatenate([piece.hashes() for piece in pieces]),
+        np.concatenate([piece.numbers for piece in pieces if piece.numbers is not None]) if valued else None,
         number,
-        MemoryPart(
-            BinnedTable(binning, blocks, blocks.shape[1]),
-            np.concatenate([piece.classes for piece in pieces]),
-            np.concatenate(weights) if weights else None,
-            np.concatenate([piece.content for piece in pieces]),
-            np.concatenate([piece.numbers for piece in pieces if piece.numbers is not None]) if valued else None,
-        ),
     )
 
 

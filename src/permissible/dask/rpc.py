@@ -28,8 +28,6 @@ class Traffic:
 class RPCTransport:
     """Asks the workers through handlers that a plugin added to them."""
 
-    remote = True
-
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         client.register_plugin(AnswerPlugin())
         self.client, self.timeout = client, timeout
@@ -38,7 +36,7 @@ class RPCTransport:
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per worker, or more after a loss."""
-        ask = self._tell if request.method == "close" else self._send
+        ask = self._tell if request.closes else self._send
         answers: list[Any] = self.client.sync(ask, request)
         return answers
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-from permissible.distributed.parted import KINDS
 from permissible.distributed.protocol.session import Batch, Holder, Request
 
 HANDLER = "permissible_answer"
@@ -54,7 +53,7 @@ class AnswerPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
     def setup(self, worker: Any) -> None:
         """Start answering."""
         self.worker = worker
-        self.holder = Holder(KINDS)
+        self.holder = Holder()
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="permissible")
         worker.handlers[HANDLER] = self.answer
 
@@ -76,7 +75,7 @@ class AnswerPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
     def _answer(self, request: bytes, names: list[str]) -> bytes:
         question: Request | Batch = pickle.loads(request)
         reply = answered(self.holder, question, names)
-        if question.method == "close":  # keep no partition that dask may want to let go
+        if question.closes:  # keep no partition that dask may want to let go
             used = {name for _, name in self.holder.sessions}
             for name in [name for name in names if name not in used]:
                 self.holder.parts.pop(name, None)

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permissible.distributed.data.block import values_of
-from permissible.distributed.protocol.session import Opening
-from permissible.distributed.protocol.transport import RemoteRows, Transport
-from permissible.distributed.uls_rows import NumberedPart
+from permissible.distributed.asked import Asked
 from permissible.kernels._core import sums as kernel
 from permissible.learners.boundary.parted import BEND_BITS, COLUMN_BITS, Sums, Surface
+from permissible.rows.part import Part
+from permissible.rows.source import Source
 from permissible.types import BoolArray, FloatArray, IntArray
 
 EXACT_ROWS = 1 << (52 - 2 * COLUMN_BITS - BEND_BITS)
@@ -48,12 +47,12 @@ class Rows(NamedTuple):
 class LinearRows:
     """The rows of one part."""
 
-    part: NumberedPart
+    part: Part
     averaged: FloatArray | None = None
 
     def _rows(self) -> Rows:
-        part = self.part.part
-        values, weight, positive = values_of(part), part.weight(), part.target() == 1
+        part = self.part
+        values, weight, positive = np.ascontiguousarray(part.values()), part.weight(), part.target() == 1
         return Rows(values, positive, np.ones(len(positive)) if weight is None else weight)
 
     def facts(self) -> tuple[IntArray, FloatArray]:
@@ -147,7 +146,7 @@ class LinearKind:
 
     changes = frozenset({"average"})
 
-    def build(self, part: NumberedPart, settings: Any) -> LinearRows:
+    def build(self, part: Part, settings: Any) -> LinearRows:
         """The rows of one part."""
         return LinearRows(part)
 
@@ -172,8 +171,8 @@ def _added(answers: Sequence[Any], place: int) -> IntArray:
 class AskedLinear:
     """All parts as the rows that the solvers ask."""
 
-    def __init__(self, transport: Transport) -> None:
-        self.remote = RemoteRows(transport, LinearKind(), Opening("linear", None))
+    def __init__(self, source: Source) -> None:
+        self.remote = Asked(source, "linear", None)
 
     def facts(self) -> tuple[float, FloatArray]:
         """The total weight, and the largest size of each column."""

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permissible.distributed.mcboost_rows import BoostKind, BoostSettings, JudgeKind, Share
-from permissible.distributed.parted import Parted
-from permissible.distributed.protocol.session import Opening
-from permissible.distributed.protocol.transport import RemoteRows
+from permissible.distributed.asked import Asked, surveyed
+from permissible.distributed.mcboost_rows import BoostSettings, Share
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.certificate import certificate_of
 from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged
@@ -21,16 +19,17 @@ from permissible.learners.mcboost.monitor import Watch
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Round, Sampling
 from permissible.learners.mcboost.standardise import Space, Spread, attributes_from
-from permissible.learners.mcboost.steps import Choices, LinearChoices, Next, PartedRounds, Standing, TreeChoices, made
+from permissible.learners.mcboost.steps import Choices, LinearChoices, Next, PartedRounds, Standing, TreeChoices
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.models.kinds.additive import AdditiveModel
+from permissible.rows.source import Source
 from permissible.types import FloatArray, IntArray
 
 
 class AskedRows:
     """All parts as the rows that the learner asks."""
 
-    def __init__(self, remote: RemoteRows) -> None:
+    def __init__(self, remote: Asked) -> None:
         self._remote = remote
 
     def begin(self, following: Next) -> Standing:
@@ -73,7 +72,7 @@ class AskedRows:
 class JudgedElsewhere(Watch):
     """Held-out rows in parts."""
 
-    remote: RemoteRows = field(kw_only=True)
+    remote: Asked = field(kw_only=True)
     measure: str = field(kw_only=True)
     total: float = field(kw_only=True)
     improved: bool = False
@@ -108,7 +107,7 @@ class Run(NamedTuple):
 class BoostFit:
     """A fit to be made on parts."""
 
-    data: Parted
+    data: Source
     costs: FloatArray
     loss: str
     settings: Settings
@@ -148,15 +147,14 @@ class BoostFit:
         space = self._space(share) if space is None else space
         opening = BoostSettings(self.costs, self.loss, share, sampling, settings.n_threads, space)
         n_rows, total = self._size(share)
-        remote = RemoteRows(data.transport, BoostKind(), Opening("mcboost", opening))
+        remote = Asked(data, "mcboost", opening)
         rows, n_classes, rate = AskedRows(remote), len(self.costs), settings.learning_rate
         choices: Choices
         if space is None:
             choices = TreeChoices(rows, n_rows, data.binning, n_classes, settings.growth, sampling)
         else:
             choices = LinearChoices(rows, n_rows, space, n_classes, rate, sampling)
-        recall = made if data.journal is None else data.journal.recall
-        learner = PartedRounds(rows, choices, n_classes, settings.descent, rate, sampling, recall)
+        learner = PartedRounds(rows, choices, n_classes, settings.descent, rate, sampling, data.journal.recall)
         try:
             rounds, trace = run_rounds(
                 learner, total, self.loss, learner, n_rounds, watch=watch, tol=settings.tol, report=report
@@ -170,7 +168,7 @@ class BoostFit:
         """The mean of several runs."""
         part = averaged([run.part for run in runs])
         opening = BoostSettings(self.costs, self.loss)
-        remote = RemoteRows(self.data.transport, JudgeKind(), Opening("mcboost judge", opening))
+        remote = Asked(self.data, "mcboost judge", opening)
         try:
             remote.ask("judge", dict(part.arrays), False)
             return Run(part, mean_trace([run.trace for run in runs]), float(remote.ask("margin")), None)
@@ -182,13 +180,13 @@ class BoostFit:
         if self.settings.learner != "linear":
             return None
         data = self.data
-        means: list[IntArray] = data.survey("attribute_means", share)
+        means: list[IntArray] = surveyed(data, "attribute_means", share)
         attributes = attributes_from(data.binning.schema, sum(means[1:], means[0]))
-        return Space.around(attributes, Spread.merged(data.survey("attribute_spread", attributes, share)))
+        return Space.around(attributes, Spread.merged(surveyed(data, "attribute_spread", attributes, share)))
 
     def _size(self, share: Share | None) -> tuple[int, float]:
         """Number and exact weight of some rows."""
-        found = self.data.survey("share_sizes", share)
+        found = surveyed(self.data, "share_sizes", share)
         limbs = np.ascontiguousarray(sum((limbs for _, limbs in found[1:]), found[0][1]))
         return sum(n_rows for n_rows, _ in found), sums.exact_values(limbs)[0]
 
@@ -203,7 +201,7 @@ class BoostFit:
         # terms of a model are on the attributes' own scale
         unscaled = None if space is None else replace(space, scale=np.ones(len(space.scale)))
         opening = BoostSettings(self.costs, self.loss, held, space=unscaled)
-        remote = RemoteRows(self.data.transport, JudgeKind(), Opening("mcboost judge", opening))
+        remote = Asked(self.data, "mcboost judge", opening)
         watch = JudgedElsewhere(
             settings.patience if stopping else None, remote=remote, measure=settings.early_stopping or "surrogate",
             total=self._size(held)[1],
@@ -220,7 +218,7 @@ class BoostFit:
     def _bounds(self) -> tuple[float, ...] | None:
         """Below which number the rows of each class are held out; None when that would be none of the rows, or all."""
         fraction = self.settings.validation_fraction
-        facts = np.array(self.data.survey("shares", fraction, len(self.costs)))  # (parts, classes, 3)
+        facts = np.array(surveyed(self.data, "shares", fraction, len(self.costs)))  # (parts, classes, 3)
         members, held, largest = facts[..., 0].sum(axis=0), facts[..., 1].sum(axis=0), facts[..., 2].max(axis=0)
         below = np.where(held == members, largest, fraction)
         bounds = tuple(below.tolist())

@@ -11,9 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from permissible.distributed.data.block import BlockPart, table_of
-from permissible.distributed.data.scratch import Spill
-from permissible.distributed.uls_rows import NumberedPart
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
 from permissible.learners.mcboost.growing import Sizes
@@ -28,6 +25,7 @@ from permissible.learners.mcboost.trees import layout_of
 from permissible.learners.trees.grower import Cut, move_rows
 from permissible.models.kinds.forest import forest_values
 from permissible.models.kinds.simplex import scores_of
+from permissible.rows.part import Part, Storage, table_of
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 
@@ -70,15 +68,15 @@ class Examples(NamedTuple):
     hashes: npt.NDArray[np.uint64]
 
 
-def examples_of(part: NumberedPart, settings: BoostSettings, features: bool = True) -> Examples:
+def examples_of(part: Part, settings: BoostSettings, features: bool = True) -> Examples:
     """Read the chosen rows, with or without their features."""
-    source = part.part
+    source = part
     target, weight, hashes = source.target().astype(np.int64), source.weight(), source.hashes()
     weight = np.ones(len(target)) if weight is None else weight
     rows = None if settings.share is None else settings.share.mask(hashes, target)
     blocks, values = np.zeros((0, 0, 8), dtype=np.uint8), np.zeros((0, 0))
     if features and settings.space is not None:
-        values = settings.space.values(table_of(part.part, rows))
+        values = settings.space.values(table_of(part, rows))
     elif features:
         blocks = source.binned().blocks
     if rows is not None:
@@ -89,16 +87,16 @@ def examples_of(part: NumberedPart, settings: BoostSettings, features: bool = Tr
     )  # fmt: skip
 
 
-def spill_of(part: NumberedPart) -> Spill | None:
+def spill_of(part: Part) -> Storage | None:
     """Where a part on disk keeps its state; parts in memory keep it there."""
-    return Spill(part.part.store.folder) if isinstance(part.part, BlockPart) else None
+    return None if part.in_memory else part.storage()
 
 
 @dataclass(slots=True)
 class Kept:
     """An array that stays: in memory, or in a file."""
 
-    spill: Spill | None
+    spill: Storage | None
     values: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def write(self, values: FloatArray) -> None:
@@ -116,9 +114,9 @@ class Kept:
 class BoostRows:
     """The training rows of one part."""
 
-    def __init__(self, part: NumberedPart, settings: BoostSettings) -> None:
+    def __init__(self, part: Part, settings: BoostSettings) -> None:
         self.part, self.settings = part, settings
-        self.layout = layout_of(part.part.binned().binning)
+        self.layout = layout_of(part.binned().binning)
         self.following = Next(0, True, 0)
         self.place: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.tree, self.cut = "", 0
@@ -246,7 +244,7 @@ class BoostRows:
 class JudgedRows:
     """Held-out rows of one part: their scores grow round by round; those after the best round are kept beside them."""
 
-    def __init__(self, part: NumberedPart, settings: BoostSettings) -> None:
+    def __init__(self, part: Part, settings: BoostSettings) -> None:
         self.part, self.settings = part, settings
         spills = [spill_of(part) for _ in range(2)]
         examples = examples_of(part, settings, features=spills[0] is None)
@@ -271,7 +269,7 @@ class JudgedRows:
         """What a round adds to the scores."""
         space, n_classes = self.settings.space, len(self.settings.costs)
         if space is None:
-            binning = self.part.part.binned().binning
+            binning = self.part.binned().binning
             return scores_of(forest_values(terms, examples.blocks, binning, n_classes))
         return affine_scores(terms, examples.values, n_classes)
 
@@ -291,7 +289,7 @@ class BoostKind:
 
     changes = frozenset({"begin", "take"})
 
-    def build(self, part: NumberedPart, settings: BoostSettings) -> BoostRows:
+    def build(self, part: Part, settings: BoostSettings) -> BoostRows:
         """The rows of one part under a fit."""
         return BoostRows(part, settings)
 
@@ -313,7 +311,7 @@ class JudgeKind:
 
     changes = frozenset({"judge"})
 
-    def build(self, part: NumberedPart, settings: BoostSettings) -> JudgedRows:
+    def build(self, part: Part, settings: BoostSettings) -> JudgedRows:
         """The held-out rows of one part."""
         return JudgedRows(part, settings)
 

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.distributed.protocol.session import Kind, Opening
-from permissible.distributed.protocol.transport import RemoteRows, Transport
-from permissible.distributed.uls_rows import NumberedPart
+from permissible.distributed.asked import Asked
 from permissible.learners.trees.grower import Answer, Coordinator, Cut, Facts, PartRows, Weighting, merge_answers
 from permissible.learners.trees.pruning import (
     PruningPath,
@@ -24,6 +22,8 @@ from permissible.learners.trees.pruning import (
 )
 from permissible.learners.udt.fit import TreeLimits, TreeTrace
 from permissible.models.kinds.tree import TreeModel
+from permissible.rows.part import Part
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray, IntArray
 
 
@@ -53,11 +53,11 @@ class TreeSettings:
 class PartBlocks:
     """A part as the learner reads it: one block, whose rows of the fold have weight 0."""
 
-    part: NumberedPart
+    part: Part
     fold: Fold | None
 
     def __iter__(self) -> Iterator[tuple[BinnedTable, AnyArray, FloatArray | None]]:
-        part = self.part.part
+        part = self.part
         weight = part.weight()
         if self.fold is not None:
             outside = self.fold.holds(part.hashes())
@@ -69,7 +69,7 @@ class PartBlocks:
 class TreeRows:
     """The rows of one part under a fit."""
 
-    part: NumberedPart
+    part: Part
     settings: TreeSettings
     rows: PartRows
 
@@ -83,7 +83,7 @@ class TreeRows:
 
     def leaf_sums(self, tree: TreeModel, fold: Fold) -> IntArray:
         """Class weights of the rows of a fold at each leaf, as integers."""
-        part = self.part.part
+        part = self.part
         weight = part.weight()
         binned, target = part.binned(), part.target().astype(np.int64)
         ones = np.ones(binned.n_rows)
@@ -99,7 +99,7 @@ class TreeKind:
     changes = frozenset({"expand"})
     repeatable = changes  # a node that was cut has no rows; histograms kept by every part would fill the memory
 
-    def build(self, part: NumberedPart, settings: TreeSettings) -> TreeRows:
+    def build(self, part: Part, settings: TreeSettings) -> TreeRows:
         """The rows of one part under a fit."""
         blocks = PartBlocks(part, settings.fold)
         return TreeRows(part, settings, PartRows(blocks, settings.n_classes, settings.weighting, settings.n_threads))
@@ -119,7 +119,7 @@ class TreeKind:
 class TreeFit:
     """A tree to be grown on parts."""
 
-    transport: Transport
+    source: Source
     binning: Binning
     n_classes: int
     loss: Any
@@ -128,14 +128,13 @@ class TreeFit:
     smoothing: float = 0.0
     n_threads: int = 1
     recall: Callable[[Callable[[], Any]], Any] = lambda find: find()
-    kind: Kind = field(default_factory=TreeKind)
 
     def grow(self, fold: Fold | None = None) -> tuple[TreeModel, TreeTrace, Facts]:
         """Grow the tree of all rows, or of those outside a fold."""
         facts: Facts = self._ask_once(TreeSettings(self.n_classes, fold=fold), "facts")
         weighting = facts.weighting(self.limits)
         settings = TreeSettings(self.n_classes, weighting, fold, self.n_threads)
-        remote = RemoteRows(self.transport, self.kind, Opening("tree", settings))
+        remote = Asked(self.source, "tree", settings)
         try:
             model, trace = Coordinator(
                 lambda cuts, wanted: remote.ask("expand", cuts, wanted), self.binning, self.n_classes, self.loss,
@@ -160,7 +159,7 @@ class TreeFit:
         return best_level(candidates, total / facts.total)
 
     def _ask_once(self, settings: TreeSettings, method: str, *arguments: Any) -> Any:
-        remote = RemoteRows(self.transport, self.kind, Opening("tree", settings))
+        remote = Asked(self.source, "tree", settings)
         try:
             return remote.ask(method, *arguments)
         finally:

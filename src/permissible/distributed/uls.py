@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.protocol.lockstep import side_by_side
-from permissible.distributed.protocol.session import Opening
-from permissible.distributed.protocol.transport import RemoteRows, Transport
+from permissible.distributed.asked import numbered, surveyed
 from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
 from permissible.learners.uls.boost import boost
 from permissible.learners.uls.holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
@@ -26,12 +23,13 @@ from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import Facts
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
+from permissible.rows.source import Source
 
 Watch = Callable[[int], bool]
 
 
 def fit_labels(
-    data: Parted, labels: Sequence[int], loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
+    data: Source, labels: Sequence[int], loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
     n_threads: int = 1, watch: Watch | None = None,
 ) -> list[tuple[Trace, Choice]]:  # fmt: skip
     """Boost rules for each label against the rest; where a question is a message, those of all labels travel in one."""
@@ -41,18 +39,14 @@ def fit_labels(
         with lock:  # a bar on the terminal is one for all labels
             return watch is None or watch(number)
 
-    def fit(label: int, transport: Transport) -> tuple[Trace, Choice]:
-        journal = data.journal if data.journal is None or len(labels) == 1 else data.journal.section(str(label))
-        own = replace(data, transport=transport, journal=journal)
-        return fit_label(own, label, loss, candidates, stopping, n_threads=n_threads, watch=watched)
+    def fit(label: int, source: Source) -> tuple[Trace, Choice]:
+        return fit_label(source, label, loss, candidates, stopping, n_threads=n_threads, watch=watched)
 
-    if len(labels) == 1 or not getattr(data.transport, "remote", False):
-        return [fit(label, data.transport) for label in labels]
-    return side_by_side(data.transport, [partial(fit, label) for label in labels])
+    return data.each({str(label): partial(fit, label) for label in labels})
 
 
 def fit_label(
-    data: Parted, label: int, loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
+    data: Source, label: int, loss: Loss, candidates: Sequence[ULSOptions], stopping: bool, *,
     n_threads: int = 1, watch: Watch | None = None,
 ) -> tuple[Trace, Choice]:  # fmt: skip
     """Boost rules for one label against the rest: hold out, choose, fit on all rows."""
@@ -61,9 +55,7 @@ def fit_label(
         return merged_rows(data, label, loss, selection, two_sums, n_threads)
 
     def run(options: ULSOptions, kept: Selection, held: Selection | None) -> Trace:
-        return boosted(options, kept, held) if data.journal is None else data.journal.run(
-            lambda: boosted(options, kept, held)
-        )  # fmt: skip
+        return data.journal.run(lambda: boosted(options, kept, held))
 
     def boosted(options: ULSOptions, kept: Selection, held: Selection | None) -> Trace:
         fitted = rows(kept, options.fit_intercept)
@@ -89,13 +81,11 @@ def fit_label(
 
 
 def boost_over(
-    rows: MergedRows, held: MergedRows | None, data: Parted, loss: Loss, options: ULSOptions, watch: Watch | None
+    rows: MergedRows, held: MergedRows | None, data: Source, loss: Loss, options: ULSOptions, watch: Watch | None
 ) -> Trace:
     """The readable loop, in the units of the loss's kernel where it has one."""
     kernel = compiled(loss)
-    more: dict[str, Any] = {"held": held, "watch": watch}
-    if data.journal is not None:
-        more["recall"] = data.journal.recall
+    more: dict[str, Any] = {"held": held, "watch": watch, "recall": data.journal.recall}
     if kernel is None:
         return boost(rows, PythonSurrogate(loss), data.binning, loss.name, options, **more)
     scaled = replace(options, l2=options.l2 * kernel.scale)
@@ -103,20 +93,20 @@ def boost_over(
 
 
 def merged_rows(
-    data: Parted, label: int, loss: Loss, selection: Selection, two_sums: bool, n_threads: int = 1
+    data: Source, label: int, loss: Loss, selection: Selection, two_sums: bool, n_threads: int = 1
 ) -> MergedRows:
     """Open the chosen rows of every part."""
-    counts = data.numbered("rows_of", label, selection)
+    counts = numbered(data, "rows_of", label, selection)
     starts = np.cumsum([0, *(counts[number] for number in sorted(counts))])
     first_rows = {number: int(start) for number, start in zip(sorted(counts), starts, strict=False)}
     facts, copies = _facts(data, label, selection)
     settings = ULSSettings(label, loss, two_sums, copies, selection, first_rows, n_threads)
-    return MergedRows(RemoteRows(data.transport, KINDS["uls"], Opening("uls", settings)), facts)
+    return MergedRows(data, settings, facts)
 
 
-def _facts(data: Parted, label: int, selection: Selection) -> tuple[Facts, bool]:
+def _facts(data: Source, label: int, selection: Selection) -> tuple[Facts, bool]:
     """The facts of the chosen rows, and whether their weights are copies of a row."""
-    found: list[WeightFacts] = data.survey("weights", label, selection)
+    found: list[WeightFacts] = surveyed(data, "weights", label, selection)
     n_rows = sum(part.n_rows for part in found)
     total = math.fsum(partial for part in found for partial in part.partials)
     if not data.weighted:
@@ -126,24 +116,24 @@ def _facts(data: Parted, label: int, selection: Selection) -> tuple[Facts, bool]
     return Facts(n_rows, total, largest, not copies), copies
 
 
-def _total(data: Parted, label: int, selection: Selection) -> float:
-    found: list[WeightFacts] = data.survey("weights", label, selection)
+def _total(data: Source, label: int, selection: Selection) -> float:
+    found: list[WeightFacts] = surveyed(data, "weights", label, selection)
     return math.fsum(partial for part in found for partial in part.partials)
 
 
-def _repeats(data: Parted) -> bool:
+def _repeats(data: Source) -> bool:
     """Whether the same rows come again and again (uls/holdout.py)."""
     if data.n_rows >= LARGE:
-        return few(len(np.unique(np.concatenate(data.survey("lowest", probe(data.n_rows))))))
-    return repeats(np.concatenate([part[0] for part in data.survey("contents")]))
+        return few(len(np.unique(np.concatenate(surveyed(data, "lowest", probe(data.n_rows))))))
+    return repeats(np.concatenate([part[0] for part in surveyed(data, "contents")]))
 
 
-def _bounds(data: Parted, label: int) -> tuple[int, int] | None:
+def _bounds(data: Source, label: int) -> tuple[int, int] | None:
     """Up to which hash the rows of each class are held out; None when no sensible split exists."""
     if data.n_rows >= LARGE:
         bounds = large_bounds()
     else:
-        parts = data.survey("contents")
+        parts = surveyed(data, "contents")
         hashes = np.concatenate([part[0] for part in parts])
         positive = np.concatenate([part[1] for part in parts]) == label
         weight = np.concatenate([part[2] for part in parts]) if data.weighted else None
@@ -151,10 +141,10 @@ def _bounds(data: Parted, label: int) -> tuple[int, int] | None:
     return bounds if _splits(data, label, bounds) else None
 
 
-def _splits(data: Parted, label: int, bounds: tuple[int, int]) -> bool:
+def _splits(data: Source, label: int, bounds: tuple[int, int]) -> bool:
     """Whether both classes have rows on both sides."""
     negatives, positives = (
-        sum(data.survey("rows_of", label, Selection("held", only))) for only in ((bounds[0], -1), (-1, bounds[1]))
+        sum(surveyed(data, "rows_of", label, Selection("held", only))) for only in ((bounds[0], -1), (-1, bounds[1]))
     )
-    in_label = int(np.sum(data.survey("classes", len(data.classes)), axis=0)[label])
+    in_label = int(np.sum(surveyed(data, "classes", len(data.classes)), axis=0)[label])
     return bool(0 < negatives < data.n_rows - in_label and 0 < positives < in_label)

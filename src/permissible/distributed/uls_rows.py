@@ -15,9 +15,8 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Literal as BinLiteral
 from permissible.bins.literal import Rule
-from permissible.distributed.data.block import BlockPart, Part, table_of
-from permissible.distributed.data.content import Content, content_of
-from permissible.distributed.protocol.transport import RemoteRows
+from permissible.distributed.asked import Asked
+from permissible.distributed.protocol.remote import RemoteSource
 from permissible.distributed.streamed import StreamedRows
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.standardise import Spread, mean_sums, spread_of
@@ -36,6 +35,8 @@ from permissible.learners.uls.rows import (
 )
 from permissible.losses import Loss
 from permissible.models.kinds.attributes import Attribute
+from permissible.rows.part import Part, table_of
+from permissible.rows.source import Source
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
@@ -91,19 +92,11 @@ def exact_partials(weight: FloatArray | None, n_rows: int) -> tuple[float, ...]:
     return tuple(partials)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberedPart:
-    """A part with its number, by which the coordinator speaks of it."""
-
-    number: int
-    part: Part
-
-
-def examples_of(part: NumberedPart, settings: ULSSettings) -> Examples:
+def examples_of(part: Part, settings: ULSSettings) -> Examples:
     """The chosen rows of a part, with their labels."""
-    binned, weight = part.part.binned(), part.part.weight()
-    positive = part.part.target() == settings.label
-    chosen = settings.selection.mask(part.part.hashes(), positive)
+    binned, weight = part.binned(), part.weight()
+    positive = part.target() == settings.label
+    chosen = settings.selection.mask(part.hashes(), positive)
     if chosen is not None:
         blocks = np.ascontiguousarray(binned.blocks[:, chosen])
         binned = BinnedTable(binned.binning, blocks, blocks.shape[1])
@@ -116,7 +109,7 @@ class ULSKind:
 
     changes = frozenset({"reset", "apply"})
 
-    def build(self, part: NumberedPart, settings: ULSSettings) -> Rows:
+    def build(self, part: Part, settings: ULSSettings) -> Rows:
         """The rows of one part under a fit."""
         examples = examples_of(part, settings)
         n_rows = examples.binned.n_rows
@@ -125,7 +118,7 @@ class ULSKind:
         kernel = compiled(settings.loss)
         if kernel is None:
             return SplitRows(PythonRows(examples, settings.loss, settings.two_sums, settings.n_threads))
-        if isinstance(part.part, BlockPart):
+        if not part.in_memory:
             read = partial(examples_of, part, settings)
             return StreamedRows(read, n_rows, kernel, settings.two_sums, settings.n_threads)
         return SplitRows(CompiledRows(examples, kernel, settings.two_sums, settings.n_threads))
@@ -150,7 +143,7 @@ class SurveyKind:
 
     changes: frozenset[str] = frozenset()
 
-    def build(self, part: NumberedPart, settings: Any) -> "PartSurvey":
+    def build(self, part: Part, settings: Any) -> "PartSurvey":
         """The part itself answers."""
         return PartSurvey(part)
 
@@ -171,22 +164,22 @@ class Mask(Protocol):
 class PartSurvey:
     """What a part can say before a fit."""
 
-    part: NumberedPart
+    part: Part
 
     def rows_of(self, label: int, selection: Selection) -> list[tuple[int, int]]:
         """How many rows a selection has here."""
-        part = self.part.part
+        part = self.part
         chosen = selection.mask(part.hashes(), part.target() == label)
         n_rows = len(part.target()) if chosen is None else int(chosen.sum())
         return [(self.part.number, n_rows)]
 
     def classes(self, n_classes: int) -> list[tuple[int, IntArray]]:
         """Rows of each class."""
-        return [(self.part.number, np.bincount(self.part.part.target(), minlength=n_classes))]
+        return [(self.part.number, np.bincount(self.part.target(), minlength=n_classes))]
 
     def weights(self, label: int, selection: Selection) -> list[tuple[int, WeightFacts]]:
         """The weights of a selection."""
-        part = self.part.part
+        part = self.part
         weight = part.weight()
         chosen = selection.mask(part.hashes(), part.target() == label)
         if weight is not None and chosen is not None:
@@ -197,7 +190,7 @@ class PartSurvey:
 
     def share_sizes(self, share: "Mask | None") -> list[tuple[int, tuple[int, IntArray]]]:
         """Number and exact weight of some rows."""
-        part = self.part.part
+        part = self.part
         weight, target = part.weight(), part.target()
         weight = np.ones(len(target)) if weight is None else weight
         chosen = weight if share is None else weight[share.mask(part.hashes(), target)]
@@ -207,7 +200,7 @@ class PartSurvey:
 
     def shares(self, fraction: float, n_classes: int) -> list[tuple[int, FloatArray]]:
         """Of each class: its rows, those whose number (hash / 2^64) is below a fraction, and the largest number."""
-        target, number = self.part.part.target(), self.part.part.hashes().astype(np.float64) / 2.0**64
+        target, number = self.part.target(), self.part.hashes().astype(np.float64) / 2.0**64
         largest = np.zeros(n_classes)
         np.maximum.at(largest, target, number)
         counts = np.bincount(target, minlength=n_classes), np.bincount(target[number < fraction], minlength=n_classes)
@@ -215,7 +208,7 @@ class PartSurvey:
 
     def lowest(self, bound: int) -> list[tuple[int, Any]]:
         """The different hashes up to a bound."""
-        hashes = self.part.part.hashes()
+        hashes = self.part.hashes()
         return [(self.part.number, np.unique(hashes[hashes <= np.uint64(bound)]))]
 
     def attribute_means(self, share: "Mask | None") -> list[tuple[int, IntArray]]:
@@ -229,25 +222,15 @@ class PartSurvey:
         return [(self.part.number, spread_of(attributes, *self._valued(share)))]
 
     def _valued(self, share: "Mask | None") -> tuple[Table, FloatArray]:
-        part = self.part.part
+        part = self.part
         weight, target = part.weight(), part.target()
         weight = np.ones(len(target)) if weight is None else weight
         rows = None if share is None else share.mask(part.hashes(), target)
         return table_of(part, rows), weight if rows is None else weight[rows]
 
-    def rows(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
-        """Codes, classes and weights of all rows: asked for only where the rows are few."""
-        part = self.part.part
-        return [(self.part.number, (np.array(part.binned().blocks), part.target(), part.weight()))]
-
-    def content(self, labels: Any) -> list[tuple[int, Content]]:
-        """The number of rows, and a sum of hashes of their values, labels and weights."""
-        part = self.part.part
-        return [(self.part.number, content_of(part.hashes(), labels[part.target()], part.weight()))]
-
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""
-        part = self.part.part
+        part = self.part
         return [(self.part.number, (part.hashes(), part.target(), part.weight()))]
 
 
@@ -333,9 +316,9 @@ class SplitRows:
 class MergedRows:
     """All parts as the one `Rows` that the learner asks; where a question is a message, cuts are asked for together."""
 
-    def __init__(self, remote: RemoteRows, facts: Facts) -> None:
-        self._remote, self._facts = remote, facts
-        together = getattr(remote.transport, "remote", False)
+    def __init__(self, source: Source, settings: ULSSettings, facts: Facts) -> None:
+        self._remote, self._facts = Asked(source, "uls", settings), facts
+        together = isinstance(source, RemoteSource)
         self.splits = self._splits if together else None
         self.weights_in = self._weights_in if together else None
 

@@ -9,12 +9,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import Decision, Hard, decision_for
-from permissible.distributed.parted import Parted
 from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
-from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import remember_schema, seed, threads
 from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
@@ -37,6 +36,7 @@ from permissible.learners.doubts import LOOK, Doubts, looked_at, of_boundary, sa
 from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
+from permissible.rows.source import Source
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
 
 NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
@@ -190,8 +190,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         check_settings(self)
         target = Target.of(self.boundaries, self.loss)
         refuse_idle(self, BOUNDARY)
-        if isinstance(X, PartedSource):
-            return self._fit_parted(parted_data(X, y, sample_weight, self.class_weight), target)
+        if isinstance(X, HasSource):
+            return self._fit_parted(source_of(X, y, sample_weight, self.class_weight), target)
         features = matrix(self, X, reset=True)
         classes, codes = encoded(self, y, features.shape[0])
         weight = row_weights(codes, classes, sample_weight, self.class_weight)
@@ -207,7 +207,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self._report(fit)
         return self
 
-    def _fit_parted(self, data: Parted, target: Target) -> "BoundaryClassifier":
+    def _fit_parted(self, data: Source, target: Target) -> "BoundaryClassifier":
         """The linear fit on data in parts (blocks on disk, workers of a cluster)."""
         refuse_on_parts(self, data)
         fit, effects, share = fit_parts(self, data, target)

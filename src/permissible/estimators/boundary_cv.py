@@ -8,7 +8,7 @@ from sklearn.model_selection import check_cv
 from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.input.matrix import matrix
-from permissible.estimators.input.source import PartedSource
+from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
 from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
@@ -105,7 +105,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
     @whole
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
         """Choose alpha and fit to all rows."""
-        if isinstance(X, PartedSource):
+        if isinstance(X, HasSource):
             came, remedy = Words("data in parts"), "fit a BoundaryClassifier for each alpha"
             raise refusal("X", "rows in memory for cross-validation", came, remedy)
         check_settings(self)

@@ -6,16 +6,16 @@ import numpy as np
 
 from permissible.distributed.boundary_rows import AskedLinear
 from permissible.distributed.data.passes import refuse_categories
-from permissible.distributed.parted import Parted
 from permissible.learners.boundary import LinearFit, Target
 from permissible.learners.boundary.parted import PartedProblem, SoftSurface, rounded_surfaces
 from permissible.learners.boundary.parted_subgradient import solve_parted_subgradient
 from permissible.learners.doubts import certain_score
+from permissible.rows.source import Source
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
 
-def refuse_on_parts(estimator: Any, data: Parted) -> None:
+def refuse_on_parts(estimator: Any, data: Source) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
     if estimator.kernel is not None:
         raise refusal("kernel", "None on data in parts", estimator.kernel, "map the rows first, or fit them in memory")
@@ -37,9 +37,9 @@ class PartedFit(NamedTuple):
     saturated: float
 
 
-def fit_parts(estimator: Any, data: Parted, target: Target) -> PartedFit:
+def fit_parts(estimator: Any, data: Source, target: Target) -> PartedFit:
     """Solve (18) on the rows of all parts."""
-    rows = AskedLinear(data.transport)
+    rows = AskedLinear(data)
     try:
         total, largest = rows.facts()
         if not np.isfinite(largest).all():

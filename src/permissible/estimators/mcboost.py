@@ -9,11 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from permissible.decisions import CostMatrix, Decision
 from permissible.distributed.mcboost import BoostFit
-from permissible.distributed.parted import Parted
 from permissible.estimators.classifier import StagedClassifier, card_of, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
-from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
@@ -31,6 +30,7 @@ from permissible.learners.mcboost.loop import Trace
 from permissible.learners.mcboost.problem import Problem
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal
 
@@ -207,8 +207,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         n_threads = intake.threads(self.n_jobs)
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
         name = loss_name(self.loss)
-        if isinstance(X, PartedSource):
-            data = parted_data(X, y, sample_weight, self.class_weight)
+        if isinstance(X, HasSource):
+            data = source_of(X, y, sample_weight, self.class_weight)
             settings = refused_on_parts(self, settings, cost)
             costs = costs_of(self.cost_matrix, data.classes)
             blank = Problem(np.zeros(0, dtype=np.int64), costs.matrix, np.zeros(0), name)
@@ -236,7 +236,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self._keep(fitted, costs, history)
         return self
 
-    def _fit_parted(self, data: Parted, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
+    def _fit_parted(self, data: Source, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
         fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
         self.classes_ = data.classes

@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
-from permissible.distributed.parted import Parted
 from permissible.distributed.udt import TreeFit
 from permissible.estimators.classifier import Classifier
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import (
     TrainingRows,
     remember,
@@ -31,6 +30,8 @@ from permissible.learners.udt.certificate import BOUND_ROWS, TreeCertificate, ce
 from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
+from permissible.rows.few import few_rows
+from permissible.rows.source import Source
 from permissible.types import AnyArray, IntArray
 from permissible.validation import refusal
 from permissible.validation.numbers import count, real_number, whole_number
@@ -161,9 +162,9 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         pruning = self._pruning_level()
         folds = count("pruning_folds", self.pruning_folds, 2)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        refuse_idle(self, UDT, parts=isinstance(X, PartedSource))
-        if isinstance(X, PartedSource):
-            data = parted_data(X, y, sample_weight, self.class_weight)
+        refuse_idle(self, UDT, parts=isinstance(X, HasSource))
+        if isinstance(X, HasSource):
+            data = source_of(X, y, sample_weight, self.class_weight)
             return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
@@ -189,20 +190,19 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_parted(
-        self, data: Parted, loss: Any, limits: TreeLimits, smoothing: float, pruning: Any, folds: int, n_threads: int
+        self, data: Source, loss: Any, limits: TreeLimits, smoothing: float, pruning: Any, folds: int, n_threads: int
     ) -> "UDTClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
         n_classes = len(data.classes)
         monotone = monotone_directions(self.monotonic_cst, data.binning.schema, n_classes)
-        fit = TreeFit(data.transport, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
-        if data.journal is not None:
-            fit = replace(fit, recall=data.journal.recall)
+        fit = TreeFit(data, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
+        fit = replace(fit, recall=data.journal.recall)
         tree, trace, facts = fit.grow()
         path = fit.cross_validated(tree, trace, facts, folds) if pruning == "cv" else None
         if pruning is not None:
             levels = link_levels(tree, trace.impurity)
             tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        certificate = certify(tree, trace, *data.rows(BOUND_ROWS))
+        certificate = certify(tree, trace, *few_rows(data, BOUND_ROWS))
         self.classes_ = data.classes
         remember_schema(self, data.binning.schema)
         self._keep(tree, trace, certificate)

@@ -11,7 +11,7 @@ from permissible import losses
 from permissible.bins import Binning, encode, row_hashes
 from permissible.bins.describe import describe_rule
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import PartedSource, parted_data
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
@@ -32,7 +32,7 @@ from permissible.table.table import Table
 from permissible.types import FloatArray
 
 if TYPE_CHECKING:
-    from permissible.distributed.parted import Parted
+    from permissible.rows.source import Source
 
 
 class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -235,8 +235,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             loss and nothing is chosen.
         """
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        if isinstance(X, PartedSource):
-            loss, data = loss_of(self.loss), parted_data(X, y, sample_weight, self.class_weight)
+        if isinstance(X, HasSource):
+            loss, data = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
             return self._fit_parted(data, loss, n_threads, fit_seed)
@@ -283,7 +283,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         self._store(binned.binning, found, evidence, given.table, scale)
         return self
 
-    def _fit_parted(self, data: "Parted", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
+    def _fit_parted(self, data: "Source", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
         """The same fit on data in parts (blocks on disk, workers of a cluster)."""
         from permissible.distributed.uls import fit_labels
 

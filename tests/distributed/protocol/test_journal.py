@@ -13,10 +13,11 @@ import pytest
 import permissible as pm
 from permissible import losses
 from permissible.dask import ULSClassifier
+from permissible.dask.estimators import RECORDS
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import Journal, fingerprint
-from permissible.distributed.protocol.transport import SerialTransport
-from tests.distributed.rows_in_parts import InParts, document, make
+from permissible.rows.local import LocalRows, LocalSource
+from tests.distributed.rows_in_parts import InParts, document, make, question_of
 
 CORRECTIVE = {"n_rules": 6, "max_literals": 2, "random_state": 0, "scheme": "corrective"}
 CLASSIC = {"n_rules": 12, "random_state": 0}
@@ -62,16 +63,20 @@ def test_a_killed_coordinator_resumes_to_the_identical_model(tmp_path, writes):
 @pytest.mark.parametrize("settings", [CLASSIC, {**CLASSIC, "early_stopping": False}])
 def test_a_resumed_fit_does_not_ask_again(tmp_path, monkeypatch, settings):
     data = dataset(tmp_path / "data")
-    sent, send = [0], SerialTransport.send
+    sent = [0]
 
-    def counted(self, request):
-        sent[0] += 1
-        if sent[0] == stop_at:
-            raise KeyboardInterrupt
-        return send(self, request)
+    def counting(ask):
+        def counted(self, question):
+            sent[0] += 1
+            if sent[0] == stop_at:
+                raise KeyboardInterrupt
+            return ask(self, question)
+
+        return counted
 
     stop_at = 0
-    monkeypatch.setattr(SerialTransport, "send", counted)
+    monkeypatch.setattr(LocalRows, "ask", counting(LocalRows.ask))
+    monkeypatch.setattr(LocalSource, "survey", counting(LocalSource.survey))
     wanted = document(pm.ULSClassifier(**settings).fit(data), tmp_path)
     all_messages, stop_at = sent[0], sent[0] - 5
     sent[0] = 0
@@ -90,13 +95,14 @@ def test_classes_side_by_side_resume_from_one_file(tmp_path):
     wanted = document(pm.ULSClassifier(**settings).fit(frame, y), tmp_path)
     sent = []
     for stop_at in (-1, 25, 20, -1):
-        journal = Journal.open(tmp_path / "journal", "fit", every=1) if sent else None  # first the fit undisturbed
-        source = InParts(data, [200, 400], journal)
-        transport, send, count = source.data.transport, source.data.transport.send, [0]
-        transport.remote = True
+        journal = (
+            Journal.open(tmp_path / "journal", "fit", RECORDS, every=1) if sent else None
+        )  # first the fit undisturbed
+        source = InParts(data, [200, 400], journal, remote=True)
+        transport, send, count = source.transport, source.transport.send, [0]
 
         def counted(request, send=send, count=count, stop_at=stop_at):
-            count[0] += request.method == "batch"
+            count[0] += question_of(request) == "batch"
             if count[0] == stop_at:
                 raise ConnectionError("stopped")
             return send(request)
@@ -113,7 +119,7 @@ def test_classes_side_by_side_resume_from_one_file(tmp_path):
 
 def test_the_journal_of_another_fit_is_refused(tmp_path):
     data = dataset(tmp_path / "data")
-    Journal(tmp_path / "journal", "another fit").write()
+    Journal(tmp_path / "journal", "another fit", RECORDS).write()
     with pytest.raises(ValueError, match="the checkpoint of this very fit"):
         ULSClassifier(checkpoint=tmp_path / "journal", **CLASSIC).fit(data)
     (tmp_path / "journal").write_text("{}")

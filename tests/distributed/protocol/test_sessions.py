@@ -1,12 +1,15 @@
 """Sessions survive retries, loss and replay: the state depends on the changes alone."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from permissible.distributed.protocol.session import Behind, Holder, Opening, Request
-from permissible.distributed.protocol.transport import RemoteRows, SerialTransport
+from permissible.distributed.protocol.remote import RemoteRows
+from permissible.distributed.protocol.session import Behind, Holder, NoRows, Request
+from permissible.rows.local import LocalRows
+from permissible.rows.source import Question
 
 
 class Counter:
@@ -23,25 +26,37 @@ class Counter:
         return self.state
 
 
-class CounterKind:
-    changes = frozenset({"add"})
+@dataclass(frozen=True)
+class Open:
+    start: int
 
-    def build(self, part: int, settings: int) -> Counter:
-        return Counter(part, settings)
-
-    def merge(self, method: str, answers: Sequence[Any]) -> int:
-        return sum(answers)
+    def build(self, part: int) -> Counter | None:
+        return Counter(part, self.start) if part else None
 
 
-KINDS = {"counter": CounterKind()}
-OPENING = Opening("counter", 7)
+@dataclass(frozen=True)
+class Add(Question[Counter, int]):
+    value: int
+    changes = True
+
+    def answer(self, rows: Counter) -> int:
+        return rows.add(self.value)
+
+
+@dataclass(frozen=True)
+class Look(Question[Counter, int]):
+    def answer(self, rows: Counter) -> int:
+        return rows.look()
+
+
+OPENING = Open(7)
 
 
 class FailingTransport:
     """Two holders of two parts each; before chosen messages one of them forgets everything, or answers twice."""
 
     def __init__(self, forget_at: set[int], repeat_at: set[int]) -> None:
-        self.holders = [Holder(KINDS, {"a": 1, "b": 2}), Holder(KINDS, {"c": 3, "d": 4})]
+        self.holders = [Holder({"a": 1, "b": 2, "none": 0}), Holder({"c": 3, "d": 4})]
         self.forget_at, self.repeat_at, self.sent = forget_at, repeat_at, 0
 
     def send(self, request: Request) -> Sequence[Any]:
@@ -57,16 +72,17 @@ class FailingTransport:
 
 
 def run(transport: Any) -> list[int]:
-    rows = RemoteRows(transport, KINDS["counter"], OPENING)
+    rows = RemoteRows(transport, OPENING)
     answers = []
     for value in range(10):
-        answers += [rows.ask("add", value), rows.ask("look")]
+        answers += [rows.ask(Add(value)), rows.ask(Look())]
     return answers
 
 
 @pytest.fixture
 def undisturbed() -> list[int]:
-    return run(SerialTransport({"a": 1, "b": 2, "c": 3, "d": 4}, KINDS))
+    rows = LocalRows([1, 2, 3, 4], OPENING)
+    return [answer for value in range(10) for answer in (rows.ask(Add(value)), rows.ask(Look()))]
 
 
 @pytest.mark.parametrize("forget_at", [{1}, {2}, {7}, {3, 9, 15}, set(range(2, 40))])
@@ -83,14 +99,21 @@ def test_forgetting_and_repeating_together_change_nothing(undisturbed):
 
 
 def test_a_session_behind_says_how_far_it_is():
-    holder = Holder(KINDS, {"a": 1})
-    holder.answer(Request("s", OPENING, 0, "add", (5,)))
-    assert holder.answer(Request("s", OPENING, 3, "look")) == Behind(1)
+    holder = Holder({"a": 1})
+    holder.answer(Request("s", OPENING, 0, Add(5)))
+    assert holder.answer(Request("s", OPENING, 3, Look())) == Behind(1)
 
 
 def test_a_closed_session_is_forgotten():
-    transport = SerialTransport({"a": 1}, KINDS)
-    rows = RemoteRows(transport, KINDS["counter"], OPENING)
-    rows.ask("add", 1)
+    transport = FailingTransport(set(), set())
+    rows = RemoteRows(transport, OPENING)
+    rows.ask(Add(1))
+    assert all(holder.sessions for holder in transport.holders)
     rows.close()
-    assert not transport.holder.sessions
+    assert not any(holder.sessions for holder in transport.holders)
+
+
+def test_a_worker_without_selected_rows_adds_nothing_to_an_answer():
+    alone = Holder({"none": 0})
+    assert alone.answer(Request("s", OPENING, 0, Add(5))) == NoRows()
+    assert alone.answer(Request("s", OPENING, 0, Add(5))) == NoRows()  # once more, after a lost answer

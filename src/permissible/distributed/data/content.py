@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from permissible.bins.sampling import Hashes, category_hash
+from permissible.rows.part import Part
+from permissible.rows.source import Question
 from permissible.types import AnyArray, FloatArray
 
 
@@ -36,6 +38,17 @@ def content_of(hashes: Hashes, labels: Hashes, weight: FloatArray | None) -> Con
     weights = np.full(len(hashes), 1.0) if weight is None else np.asarray(weight, dtype=np.float64) + 0.0
     mixed = _mixed(_mixed(_mixed(hashes) + labels) + np.ascontiguousarray(weights).view(np.uint64))
     return Content(len(hashes), int(mixed.sum(dtype=np.uint64)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContentOf(Question[Part, Content]):
+    """The content of all rows; `labels` are the hashes of the classes."""
+
+    labels: Hashes
+
+    def answer(self, rows: Part) -> Content:
+        """The content of one part."""
+        return content_of(rows.hashes(), self.labels[rows.target()], rows.weight())
 
 
 def _plain(label: Any) -> Any:

@@ -19,9 +19,7 @@ from permissible.distributed.data.passes import FirstPass, check_same, content_o
 from permissible.distributed.data.store import Store, open_store
 from permissible.distributed.data.store_writer import StoreWriter, check_replaceable
 from permissible.distributed.data.survey import Survey
-from permissible.distributed.parted import KINDS, Parted
-from permissible.distributed.protocol.transport import SerialTransport
-from permissible.distributed.uls_rows import NumberedPart
+from permissible.rows.local import LocalSource
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 
@@ -62,11 +60,11 @@ class BinnedDataset:
         """The labels, sorted; the target holds positions in this array."""
         return self.store.classes
 
-    def parted(self) -> Parted:
-        """The data set as the learners over parts take it: one part a block, all in this process."""
+    def source(self) -> LocalSource:
+        """The rows as a fit takes them: one part a block, all in this process."""
         self.store.check_whole()
-        parts = {str(block): NumberedPart(block, BlockPart(self.store, block)) for block in range(self.store.n_blocks)}
-        return Parted(SerialTransport(parts, KINDS), self.store.binning, self.classes, self.n_rows, self.store.weighted)
+        parts = tuple(BlockPart(self.store, block) for block in range(self.store.n_blocks))
+        return LocalSource(parts, self.store.binning, self.classes, self.n_rows, self.store.weighted)
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> "BinnedDataset":
@@ -163,6 +161,6 @@ def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int, valu
             second += content_of_rows(rows, classes)
             if second.n_rows > first.n_rows:  # before a source without an end fills the disk
                 check_same(first, second)
-            writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.content, rows.numbers)
+            writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.hashes(), rows.numbers)
         check_same(first, second)
         return writer.close()

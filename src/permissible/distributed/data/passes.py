@@ -12,10 +12,10 @@ from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
 from permissible.bins.sampling import row_hashes
 from permissible.distributed.data.batches import Part
-from permissible.distributed.data.block import MemoryPart, numbers_of
 from permissible.distributed.data.content import Content, content_of, label_hashes
 from permissible.distributed.data.store_checks import MOST_CLASSES
 from permissible.distributed.data.survey import Survey
+from permissible.rows.part import MemoryPart, numbers_of
 from permissible.table.labels import joint_labels
 from permissible.table.table import Table
 from permissible.types import AnyArray
@@ -111,7 +111,7 @@ def check_same(first: Content, second: Content) -> None:
 
 def content_of_rows(rows: MemoryPart, classes: AnyArray) -> Content:
     """The content of rows that were encoded."""
-    return content_of(rows.content, label_hashes(classes)[rows.classes], rows.weights)
+    return content_of(rows.hashes(), label_hashes(classes)[rows.classes], rows.weights)
 
 
 def changed(how: str) -> ValueError:

@@ -1,8 +1,8 @@
-"""A journal of the choices of a fit, so that a coordinator that was killed can go on where it was, to the identical model.
+"""A journal of the choices of a fit, so that a fit that was interrupted can continue, to the identical model.
 
-A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal remembers
-the choices in order. A resumed fit takes them from there instead of asking the rows again, and only tells the rows the steps;
-after the last remembered choice it goes on as any fit. Plain JSON: reading one runs no code.
+A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal keeps
+the choices in order. A resumed fit takes them from the journal instead of asking the rows again, and only applies the steps
+to the rows; after the last recorded choice it continues as any fit. The file is plain JSON: reading one runs no code.
 """
 
 import dataclasses
@@ -17,23 +17,29 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from permissible.bins.literal import Literal
-from permissible.learners.mcboost.grown import Grown
-from permissible.learners.mcboost.linear import AffineStep
-from permissible.learners.trees.grower import Weighed
-from permissible.learners.uls.leverage import Leverage
-from permissible.learners.uls.refit import Refit
-from permissible.learners.uls.search import GrownRule
-from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.models.files.atomic import write
 from permissible.validation import Words, refusal
 
 Choice = TypeVar("Choice")
 VERSION = 2
-KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (AffineStep, Grown, GrownRule, Leverage, Literal, Refit, Round, Trace, Weighed)
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The dataclasses that a journal may hold.
+
+    `rounds` says how many rounds a choice of each class completes (None: it took long, and is written at once); `outcomes` are
+    the results of whole runs.
+    """
+
+    rounds: Mapping[type, int | None]
+    outcomes: tuple[type, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, type]:
+        """The classes by their names in the file."""
+        return {kind.__name__: kind for kind in self.rounds}
 
 
 @dataclass(slots=True)
@@ -42,6 +48,7 @@ class Journal:
 
     path: Path
     fit: str
+    records: Records
     every: int = 10
     choices: list[Any] = field(default_factory=list)
     position: int = 0
@@ -51,23 +58,23 @@ class Journal:
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], fit: str, every: int = 10) -> "Journal":
-        """Go on with the journal at `path`, or begin one."""
+    def open(cls, path: str | os.PathLike[str], fit: str, records: Records, every: int = 10) -> "Journal":
+        """Continue the journal at `path`, or begin one."""
         file = Path(path)
         if not file.exists():
-            return cls(file, fit, every)
+            return cls(file, fit, records, every)
         if not file.is_file():  # a pipe would be waited for, and the file goes when the fit is done
             raise refusal("checkpoint", "the name of a file", Words(f"{file}, a folder, device or pipe"))
         remedy = "fit with the data and settings it was made with, or remove the file"
         try:
             found = json.loads(file.read_bytes())
             version, told = found["version"], found["fit"]
-            choices = {name: [_read(c) for c in kept] for name, kept in found["choices"].items()}
+            choices = {name: [_read(c, records.by_name) for c in kept] for name, kept in found["choices"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise refusal("checkpoint", "a file that a fit has left", Words(f"another file, {file}"), remedy) from error
         if (version, told) != (VERSION, fit):
             raise refusal("checkpoint", "the checkpoint of this very fit", Words("that of another one"), remedy)
-        journal = cls(file, fit, every, choices.pop("", []))
+        journal = cls(file, fit, records, every, choices.pop("", []))
         for name, kept in choices.items():
             journal.section(name).choices = kept
         return journal
@@ -75,7 +82,7 @@ class Journal:
     def section(self, name: str) -> "Journal":
         """A journal of its own for one of several fits side by side, in the same file."""
         if name not in self.sections:
-            self.sections[name] = Journal(self.path, self.fit, self.every, whole=self)
+            self.sections[name] = Journal(self.path, self.fit, self.records, self.every, whole=self)
         return self.sections[name]
 
     def recall(self, choose: Callable[[], Choice]) -> Choice:
@@ -85,8 +92,8 @@ class Journal:
         else:
             choice = choose()
             self.choices.append(choice)
-            self.unwritten += isinstance(choice, (AffineStep, Grown, GrownRule))
-            self.unwritten += self.every * isinstance(choice, Weighed)  # a tree has few questions, and each is dear
+            rounds = self.records.rounds.get(type(choice), 0)
+            self.unwritten += self.every if rounds is None else rounds
         self.position += 1
         if self.unwritten >= self.every:
             self.write()
@@ -95,7 +102,7 @@ class Journal:
     def run(self, fit: Callable[[], Choice]) -> Choice:
         """A whole run of rounds: once it is finished, only its outcome is remembered."""
         start = self.position
-        if start < len(self.choices) and isinstance(self.choices[start], Trace):
+        if start < len(self.choices) and isinstance(self.choices[start], self.records.outcomes):
             self.position += 1
             outcome: Choice = self.choices[start]
             return outcome
@@ -113,7 +120,9 @@ class Journal:
             return
         with self.writing:  # what another section adds meanwhile is in this file or in the next
             known = {"": self.choices, **{name: section.choices for name, section in self.sections.items()}}
-            choices = {name: [_written(choice) for choice in list(kept)] for name, kept in known.items()}
+            choices = {
+                name: [_written(choice, self.records.by_name) for choice in list(kept)] for name, kept in known.items()
+            }
             write(self.path, json.dumps({"version": VERSION, "fit": self.fit, "choices": choices}))
 
     def finish(self) -> None:
@@ -145,29 +154,29 @@ def described(value: Any) -> Any:
 MARGINS = np.linspace(-4.0, 4.0, 33)
 
 
-def _written(value: Any) -> Any:
+def _written(value: Any, kinds: Mapping[str, type]) -> Any:
     """A choice as JSON: dataclasses by name, numbers with all their digits."""
-    if type(value).__name__ in KINDS:
-        fields = {f.name: _written(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if type(value).__name__ in kinds:
+        fields = {f.name: _written(getattr(value, f.name), kinds) for f in dataclasses.fields(value)}
         return {"kind": type(value).__name__, "fields": fields}
     if isinstance(value, np.ndarray):
         return {"kind": "array", "values": value.tolist()}
     if isinstance(value, tuple):
-        return {"kind": "tuple", "values": [_written(item) for item in value]}
+        return {"kind": "tuple", "values": [_written(item, kinds) for item in value]}
     if isinstance(value, dict):
-        return {"kind": "dict", "values": {str(key): _written(item) for key, item in value.items()}}
+        return {"kind": "dict", "values": {str(key): _written(item, kinds) for key, item in value.items()}}
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _read(value: Any) -> Any:
+def _read(value: Any, kinds: Mapping[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     match value["kind"]:
         case "array":
             return np.array(value["values"])
         case "tuple":
-            return tuple(_read(item) for item in value["values"])
+            return tuple(_read(item, kinds) for item in value["values"])
         case "dict":
-            return {key: _read(item) for key, item in value["values"].items()}
+            return {key: _read(item, kinds) for key, item in value["values"].items()}
         case kind:
-            return KINDS[kind](**{name: _read(item) for name, item in value["fields"].items()})
+            return kinds[kind](**{name: _read(item, kinds) for name, item in value["fields"].items()})

@@ -1,8 +1,8 @@
-"""Fits that run side by side and ask in step, so that their questions travel in one message: the classes of a multiclass fit.
+"""Several fits that share their messages: the classes of a multiclass fit.
 
-Each fit runs in a thread of its own and knows nothing of the others. A question waits until every fit that is still going has
-one; then all of them go out as one `Batch`, and each fit gets its own answers. Sums do not depend on who else is asking, so a
-fit side by side is the fit alone, bit for bit.
+Each fit runs in its own thread and knows nothing of the others. A question waits until every fit that is still running has
+one; then all of them are sent as one `Batch`, and each fit gets its own answers. Sums do not depend on who else is asking, so
+each fit has the same result as when it runs alone, bit for bit.
 """
 
 import threading
@@ -18,8 +18,8 @@ CLOSING_SECONDS = 5.0
 """How long an interrupted fit waits for each thread to close its sessions."""
 
 
-class Meeting:
-    """Where the questions of several fits meet."""
+class Barrier:
+    """Collects the questions of several fits until all have asked."""
 
     def __init__(self, transport: Transport, members: int) -> None:
         self._transport, self._active = transport, members
@@ -31,7 +31,7 @@ class Meeting:
     def ask(self, member: int, request: Request) -> Sequence[Any]:
         """The answers to a question of one fit, once all have asked."""
         with self._changed:
-            if request.method == "close":  # said once, waits for nobody, and said even when a fit has failed
+            if request.closes:  # sent at once, even when another fit has failed
                 return self._transport.send(request)
             self._check()
             self._questions[member] = request
@@ -42,7 +42,7 @@ class Meeting:
             return self._answers.pop(member)
 
     def leave(self) -> None:
-        """A fit is done: the others no longer wait for it."""
+        """A fit has ended: the others no longer wait for it."""
         with self._changed:
             self._active -= 1
             self._send_when_complete()
@@ -69,52 +69,51 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Participant:
     """The transport of one fit among several."""
 
-    meeting: Meeting
+    barrier: Barrier
     member: int
-    remote: bool = True
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """Ask when the others do."""
         assert isinstance(request, Request)
-        return self.meeting.ask(self.member, request)
+        return self.barrier.ask(self.member, request)
 
 
 class _Fit(threading.Thread, Generic[Outcome]):
     """One fit, and how it ended."""
 
-    def __init__(self, meeting: Meeting, member: int, fit: Callable[[Transport], Outcome]) -> None:
+    def __init__(self, barrier: Barrier, member: int, fit: Callable[[Transport], Outcome]) -> None:
         super().__init__(name=f"permissible-{member}", daemon=True)
-        self.meeting, self.member, self.fit = meeting, member, fit
+        self.barrier, self.member, self.fit = barrier, member, fit
         self.outcome: Outcome | None = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.outcome = self.fit(Seat(self.meeting, self.member))
-            self.meeting.leave()
+            self.outcome = self.fit(Participant(self.barrier, self.member))
+            self.barrier.leave()
         except BaseException as error:
             self.error = error
-            self.meeting.give_up(error)
+            self.barrier.give_up(error)
 
 
-def side_by_side(transport: Transport, fits: Sequence[Callable[[Transport], Outcome]]) -> list[Outcome]:
+def run_in_lockstep(transport: Transport, fits: Sequence[Callable[[Transport], Outcome]]) -> list[Outcome]:
     """The outcomes of fits that share their messages; the first error ends all of them, Ctrl-C too."""
-    meeting = Meeting(transport, len(fits))
-    threads = [_Fit(meeting, member, fit) for member, fit in enumerate(fits)]
+    barrier = Barrier(transport, len(fits))
+    threads = [_Fit(barrier, member, fit) for member, fit in enumerate(fits)]
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
             thread.join()
     except BaseException as error:
-        meeting.give_up(error)
+        barrier.give_up(error)
         for thread in threads:
             thread.join(CLOSING_SECONDS)
         raise
     failed = [thread.error for thread in threads if thread.error is not None]
     if failed:
-        raise next((error for error in failed if error.__cause__ is not meeting._error), failed[0])
+        raise next((error for error in failed if error.__cause__ is not barrier._error), failed[0])
     return [thread.outcome for thread in threads]  # type: ignore[misc]

@@ -1,28 +1,25 @@
-"""Fits on data in parts: a `BinnedDataset`, or partitions on a cluster. The estimators call this in place of reading X and y."""
+"""The rows of a fit as a `Source`: what the user gave in place of X and y."""
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from permissible.rows.source import Source
 from permissible.validation import Words, refusal
-
-if TYPE_CHECKING:
-    from permissible.distributed.parted import Parted
 
 
 @runtime_checkable
-class PartedSource(Protocol):
-    """Data that lies in parts and knows its target and weights: fit(X) takes it in place of X, y and sample_weight."""
+class HasSource(Protocol):
+    """Data that know their target and weights, on disk or on a cluster: fit(X) takes them in place of X, y and weights."""
 
-    def parted(self) -> "Parted":
-        """How to reach the parts."""
+    def source(self) -> Source:
+        """The rows."""
         ...
 
 
-def parted_data(X: PartedSource, y: Any, sample_weight: Any, class_weight: Any = None) -> "Parted":
-    """The parts; target and weights must have come with them."""
+def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None) -> Source:
+    """The rows; target and weights must have come with them."""
+    remedy = "name the columns `target` and `weight` when the data set is made"
     for name, value in (("y", y), ("sample_weight", sample_weight), ("class_weight", class_weight)):
         if value is not None:
-            raise refusal(
-                name, "None, since the data set holds its target and weights", Words("a value beside it"),
-                "name the columns `target` and `weight` when the data set is made",
-            )  # fmt: skip
-    return X.parted()
+            expected = "None, since the data set holds its target and weights"
+            raise refusal(name, expected, Words("a value beside it"), remedy)
+    return X.source()

@@ -1,0 +1,89 @@
+"""Rows held by workers: each question becomes a request, and changes are kept so that a lost worker can catch up."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Generic
+
+from permissible.bins.binning import Binning
+from permissible.distributed.protocol.lockstep import run_in_lockstep
+from permissible.distributed.protocol.session import Behind, NoRows, Request
+from permissible.distributed.protocol.transport import Transport
+from permissible.rows.part import Part
+from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome, Question, Rows, Source
+from permissible.types import AnyArray
+
+
+class RemoteRows(Generic[Rows]):
+    """The rows of one fit, on the workers."""
+
+    only = None
+
+    def __init__(self, transport: Transport, opening: Opening[Rows]) -> None:
+        self._transport, self._opening = transport, opening
+        self._session = uuid.uuid4().hex  # names a session, enters no model
+        self._changes: list[Question[Any, Any]] = []
+
+    def ask(self, question: Question[Rows, Answer]) -> Answer:
+        """Ask every worker and merge the answers; workers that are behind are sent what they lack."""
+        request = Request(self._session, self._opening, len(self._changes), question)
+        answers = list(self._transport.send(request))
+        behind = [answer.version for answer in answers if isinstance(answer, Behind)]
+        if behind:
+            # All are asked again: a part that had made the change already answers the same from memory.
+            answers = list(self._transport.send(replace(request, replay=tuple(self._changes[min(behind) :]))))
+        if question.changes:
+            self._changes.append(question)
+        return question.merge([answer for answer in answers if not isinstance(answer, NoRows)])
+
+    def close(self) -> None:
+        """Let the workers forget the session."""
+        self._transport.send(Request(self._session, self._opening, len(self._changes), None))
+
+
+@dataclass(frozen=True, slots=True)
+class PartItself:
+    """Opens a part as it is, for questions about the part."""
+
+    def build(self, part: Part) -> Part:
+        """The part."""
+        return part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteSource:
+    """A table whose parts are held by workers."""
+
+    transport: Transport
+    binning: Binning
+    classes: AnyArray
+    n_rows: int
+    weighted: bool
+    journal: Journal = field(default_factory=NoJournal)
+
+    def open(self, opening: Opening[Rows]) -> RemoteRows[Rows]:
+        """The rows of one fit."""
+        return RemoteRows(self.transport, opening)
+
+    def survey(self, question: Question[Part, Answer]) -> Answer:
+        """Ask about the parts themselves."""
+        rows = self.open(PartItself())
+        try:
+            return rows.ask(question)
+        finally:
+            rows.close()
+
+    def with_journal(self, journal: Journal) -> Source:
+        """The same rows, for a fit that keeps a journal."""
+        return replace(self, journal=journal)
+
+    def each(self, fits: Mapping[str, Callable[[Source], Outcome]]) -> list[Outcome]:
+        """Run several fits at the same time, so that their questions travel together."""
+        if len(fits) == 1:
+            return [fit(self) for fit in fits.values()]
+
+        def run(name: str, fit: Callable[[Source], Outcome], transport: Transport) -> Outcome:
+            return fit(replace(self, transport=transport, journal=self.journal.section(name)))
+
+        return run_in_lockstep(self.transport, [partial(run, name, fit) for name, fit in fits.items()])

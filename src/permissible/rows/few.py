@@ -1,0 +1,36 @@
+"""All rows of a small table, brought to one place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.bins.binning import BinnedTable
+from permissible.rows.part import Part
+from permissible.rows.source import Question, Source
+from permissible.types import AnyArray, Codes, FloatArray
+
+Columns = tuple[Codes, AnyArray, FloatArray | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOf(Question[Part, dict[int, Columns]]):
+    """Codes, classes and weights of all rows, by the number of their part."""
+
+    def answer(self, rows: Part) -> dict[int, Columns]:
+        """Those of one part."""
+        return {rows.number: (np.array(rows.binned().blocks), rows.target(), rows.weight())}
+
+    def merge(self, answers: Sequence[dict[int, Columns]]) -> dict[int, Columns]:
+        """All parts, in order."""
+        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
+
+
+def few_rows(source: Source, limit: int) -> tuple[BinnedTable | None, AnyArray, FloatArray | None]:
+    """All rows with their classes and weights, in the order of the parts; none where they are more than `limit`."""
+    if source.n_rows > limit:
+        return None, np.zeros(0), None
+    blocks, targets, weights = zip(*source.survey(RowsOf()).values(), strict=True)
+    codes = np.ascontiguousarray(np.concatenate(blocks, axis=1))
+    weight = np.concatenate(weights) if source.weighted else None
+    return BinnedTable(source.binning, codes, codes.shape[1]), np.concatenate(targets), weight

@@ -1,0 +1,98 @@
+"""Parts of this process, in memory or on disk: asked one after the other, their answers merged as they come."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic
+
+from permissible.bins.binning import Binning
+from permissible.rows.part import Part
+from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome, Question, Rows, Source
+from permissible.types import AnyArray
+
+MERGE_COUNT, MERGE_BYTES = 16, 1 << 20
+"""Answers of parts are merged when they are so many, or so large together."""
+
+
+class Answers(Generic[Answer]):
+    """Answers to one question, merged from time to time so that few of them lie in memory."""
+
+    def __init__(self, question: Question[Any, Answer]) -> None:
+        self._question = question
+        self.waiting: list[Answer] = []
+
+    def add(self, answer: Answer) -> None:
+        """Take one more answer in."""
+        self.waiting.append(answer)
+        if len(self.waiting) == MERGE_COUNT or (len(self.waiting) > 1 and _size(self.waiting) > MERGE_BYTES):
+            self.waiting = [self._question.merge(self.waiting)]
+
+
+def _size(answer: Any) -> int:
+    """Bytes of the arrays of an answer."""
+    if isinstance(answer, (list, tuple)):
+        return sum(map(_size, answer))
+    return int(getattr(answer, "nbytes", 0))
+
+
+class LocalRows(Generic[Rows]):
+    """The rows of one fit in this process; each part builds its rows when it is first asked."""
+
+    def __init__(self, parts: Sequence[Part], opening: Opening[Rows]) -> None:
+        self._parts, self._opening = parts, opening
+        self._built: dict[int, Rows | None] = {}
+
+    @property
+    def only(self) -> Rows | None:
+        """The rows themselves, where there is one part."""
+        return self._rows(0) if len(self._parts) == 1 else None
+
+    def ask(self, question: Question[Rows, Answer]) -> Answer:
+        """The answer of all parts together."""
+        answers = Answers(question)
+        for position in range(len(self._parts)):
+            rows = self._rows(position)
+            if rows is not None:
+                answers.add(question.answer(rows))
+        return question.merge(answers.waiting)
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self._built.clear()
+
+    def _rows(self, position: int) -> Rows | None:
+        if position not in self._built:
+            self._built[position] = self._opening.build(self._parts[position])
+        return self._built[position]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalSource:
+    """A table in parts of this process."""
+
+    parts: tuple[Part, ...]
+    binning: Binning
+    classes: AnyArray
+    n_rows: int
+    weighted: bool
+    journal: Journal = field(default_factory=NoJournal)
+
+    def open(self, opening: Opening[Rows]) -> LocalRows[Rows]:
+        """The rows of one fit."""
+        return LocalRows(self.parts, opening)
+
+    def survey(self, question: Question[Part, Answer]) -> Answer:
+        """Ask about the parts themselves."""
+        answers = Answers(question)
+        for part in self.parts:
+            answers.add(question.answer(part))
+        return question.merge(answers.waiting)
+
+    def with_journal(self, journal: Journal) -> Source:
+        """The same rows, for a fit that keeps a journal."""
+        return replace(self, journal=journal)
+
+    def each(self, fits: Mapping[str, Callable[[Source], Outcome]]) -> list[Outcome]:
+        """Run several fits, one after the other."""
+        if len(fits) == 1:
+            return [fit(self) for fit in fits.values()]
+        return [fit(self.with_journal(self.journal.section(name))) for name, fit in fits.items()]

@@ -1,0 +1,151 @@
+"""Some rows of a binned table: codes, classes, weights, content hashes, and the values where they were kept.
+
+A part is what one process holds together: all rows of a fit in memory, one block of a data set on disk, one partition on a
+worker. What a fit must remember about the rows of a part between two questions goes into its storage.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from permissible.bins.binning import BinnedTable
+from permissible.bins.sampling import Hashes
+from permissible.table.table import Table
+from permissible.types import AnyArray, BoolArray, FloatArray
+from permissible.validation import Words, refusal
+
+
+class Storage(Protocol):
+    """One array of numbers that is kept between questions."""
+
+    def write(self, values: FloatArray) -> None:
+        """Replace the array."""
+        ...
+
+    def read(self) -> FloatArray:
+        """The array, flat; empty before the first `write`."""
+        ...
+
+
+class Part(Protocol):
+    """Some rows of a binned table; `number` tells the parts of a table apart and gives their order."""
+
+    @property
+    def number(self) -> int:
+        """The position of this part among the parts of the table."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether its rows stay in memory. Rows on disk are read for each question and dropped after the answer."""
+        ...
+
+    def binned(self) -> BinnedTable:
+        """The codes."""
+        ...
+
+    def target(self) -> AnyArray:
+        """The class of each row, as a position in the sorted classes."""
+        ...
+
+    def weight(self) -> FloatArray | None:
+        """The weight of each row; None where no row of the table has one."""
+        ...
+
+    def hashes(self) -> Hashes:
+        """The content hash of each row."""
+        ...
+
+    def values(self) -> FloatArray:
+        """The values, (rows, columns), categories as codes; refused where they were not kept."""
+        ...
+
+    def storage(self) -> Storage:
+        """A new place for numbers: memory, or a scratch file beside the block."""
+        ...
+
+
+class MemoryStorage:
+    """An array in memory."""
+
+    def __init__(self) -> None:
+        self._values: FloatArray = np.zeros(0)
+
+    def write(self, values: FloatArray) -> None:
+        """Replace the array."""
+        self._values = values
+
+    def read(self) -> FloatArray:
+        """The array; empty before the first `write`."""
+        return self._values
+
+
+@dataclass(slots=True, eq=False)
+class MemoryPart:
+    """Rows in memory. `content` holds their hashes, or computes them when they are first asked for."""
+
+    codes: BinnedTable
+    classes: AnyArray
+    weights: FloatArray | None = None
+    content: Hashes | Callable[[], Hashes] | None = None
+    numbers: FloatArray | None = None
+    number: int = 0
+    in_memory: bool = True
+
+    def binned(self) -> BinnedTable:
+        """The codes."""
+        return self.codes
+
+    def target(self) -> AnyArray:
+        """The class of each row."""
+        return self.classes
+
+    def weight(self) -> FloatArray | None:
+        """The weight of each row."""
+        return self.weights
+
+    def hashes(self) -> Hashes:
+        """The content hash of each row."""
+        if callable(self.content):
+            self.content = self.content()
+        assert self.content is not None, "this fit does not split its rows"
+        return self.content
+
+    def values(self) -> FloatArray:
+        """The values."""
+        return self.numbers if self.numbers is not None else refuse_values()
+
+    def storage(self) -> Storage:
+        """A place in memory."""
+        return MemoryStorage()
+
+
+def refuse_values() -> FloatArray:
+    """Say that a part holds codes only."""
+    expected, remedy = "data that hold their values for a linear classifier", "make the data set with keep_values=True"
+    raise refusal("X", expected, Words("codes alone"), remedy)
+
+
+def weights_of(part: Part) -> FloatArray:
+    """The weight of each row, 1 where none was given."""
+    weight = part.weight()
+    return np.ones(len(part.target())) if weight is None else weight
+
+
+def numbers_of(table: Table) -> FloatArray:
+    """The values of a table as one matrix, categories as their codes: what a part keeps."""
+    columns = [np.asarray(column, dtype=np.float64) for column in table.columns]
+    return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
+
+
+def table_of(part: Part, rows: BoolArray | None = None) -> Table:
+    """The table of a part that kept its values, or of some of its rows."""
+    values, schema = part.values(), part.binned().binning.schema
+    values = values if rows is None else values[rows]
+    columns = tuple(
+        values[:, j].astype(np.int32) if column.kind == "categorical" else values[:, j]
+        for j, column in enumerate(schema.columns)
+    )
+    return Table(schema, columns, len(values))

@@ -1,0 +1,47 @@
+"""Which rows of a table: those whose content hash lies in the interval of their class, or those outside of it.
+
+A selection is a few numbers, so every holder of a part finds its selected rows without talking to the others.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from permissible.bins.sampling import Hashes
+from permissible.types import AnyArray, BoolArray, IntArray
+
+NO_HASH = (1, 0)
+"""The interval without any hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Rows by class and hash; without intervals, all rows.
+
+    `intervals` holds the first and the last hash of each class, both inclusive. With a `label` the classes are two: the
+    others, and that label.
+    """
+
+    intervals: tuple[tuple[int, int], ...] = ()
+    inside: bool = True
+    label: int | None = None
+
+    def complement(self) -> "Selection":
+        """The other rows."""
+        return replace(self, inside=not self.inside)
+
+    def mask(self, hashes: Hashes, target: AnyArray) -> BoolArray | None:
+        """The selected rows; None for all of them."""
+        if not self.intervals:
+            return None
+        first, last = np.array(self.intervals, dtype=np.uint64)[classes_of(target, self.label)].T
+        inside = (hashes >= first) & (hashes <= last)
+        return np.asarray(inside if self.inside else ~inside)
+
+
+ALL_ROWS = Selection()
+
+
+def classes_of(target: AnyArray, label: int | None) -> IntArray:
+    """The class of each row: its position, or 1 for the label and 0 for the others."""
+    return np.asarray(target if label is None else target == label).astype(np.int64)

@@ -1,0 +1,168 @@
+"""Hold-out and folds by content: which rows a fit learns from, and which it is compared on.
+
+Rows are assigned by a hash of their content and the seed. Duplicated rows stay together, the order of rows does not matter,
+weight 2 is the row twice, and every worker finds the same rows without talking. Within each class the rows are put in the
+order of their hash; a fold is an interval that holds its fraction of the class's weight. Above `RANGE_ROWS` rows the ends
+of the intervals follow from the range of the hash alone.
+
+With many duplicated rows a hold-out by content would contain only unseen patterns, while the rows to come will mostly be seen
+ones. `has_duplicates` tells such tables, whose training loss is used instead.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from permissible.bins.sampling import Hashes
+from permissible.rows.part import Part
+from permissible.rows.selection import NO_HASH, Selection, classes_of
+from permissible.rows.source import Question, Source
+from permissible.rows.totals import RowsByClass, TotalsOf
+from permissible.types import AnyArray, FloatArray, IntArray
+
+HELD_OUT = 0.2
+DUPLICATE_RATE = 8.0
+"""A table whose rows occur more often than this on average has duplicates."""
+PROBED = 4096
+RANGE_ROWS = 100_000
+LAST_HASH = 2**64 - 1
+
+
+class Split(NamedTuple):
+    """Rows to learn from, and rows to compare on."""
+
+    training: Selection
+    held_out: Selection
+
+
+def hold_out(source: Source, label: int | None = None, fraction: float = HELD_OUT) -> Split | None:
+    """Hold out the lowest hashes of each class; None where a class would have no row on one of the two sides."""
+    ends = _ends(source, label, (fraction,))
+    held_out = Selection(tuple((0, int(end[0])) for end in ends), label=label)
+    for position, held in enumerate(held_out.intervals):
+        only = Selection(tuple(held if k == position else NO_HASH for k in range(len(ends))), label=label)
+        n_rows = _class_rows(source, label)[position]
+        if n_rows and not 0 < source.survey(TotalsOf(only)).n_rows < n_rows:
+            return None
+    return Split(held_out.complement(), held_out)
+
+
+def folds(source: Source, n_folds: int, label: int | None = None) -> tuple[Split, ...]:
+    """Cut the hashes of each class into intervals of equal weight; folds without a row on one side are left out."""
+    ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)))
+    found = []
+    for k in range(n_folds):
+        held_out = Selection(tuple(_fold(end, k, n_folds) for end in ends), label=label)
+        if 0 < source.survey(TotalsOf(held_out)).n_rows < source.n_rows:
+            found.append(Split(held_out.complement(), held_out))
+    return tuple(found)
+
+
+def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:
+    """The fold of each row, for rows that lie in arrays."""
+    fractions = tuple((k + 1) / n_folds for k in range(n_folds - 1))
+    found = np.zeros(len(hashes), dtype=np.int64)
+    for cls in np.unique(target):
+        rows = target == cls
+        ends = class_ends(hashes[rows], None if weight is None else weight[rows], fractions, len(hashes))
+        found[rows] = np.searchsorted(ends, hashes[rows])
+    return found
+
+
+def class_ends(hashes: Hashes, weight: FloatArray | None, fractions: Sequence[float], n_rows: int) -> Hashes:
+    """The hashes up to which the rows of one class make up nearest to each fraction of its weight; equal hashes together."""
+    if n_rows >= RANGE_ROWS or not len(hashes):
+        return np.array([int(fraction * 2.0**64) - 1 for fraction in fractions], dtype=np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    ranked = hashes[order]
+    mass = np.cumsum(np.ones(len(order)) if weight is None else weight[order])
+    last = np.append(ranked[1:] != ranked[:-1], True)
+    nearest = [int(np.argmin(np.abs(mass[last] - fraction * mass[-1]))) for fraction in fractions]
+    return np.asarray(ranked[last][nearest])
+
+
+def has_duplicates(source: Source) -> bool:
+    """Whether rows occur more than `DUPLICATE_RATE` times on average.
+
+    Rows are counted, not their weights, the one place where weight 2 is not the row twice: weights may be in any unit, and
+    a choice that does not change with the unit cannot also take weight 9 for nine rows.
+    """
+    if source.n_rows >= RANGE_ROWS:
+        return few_distinct(len(source.survey(DistinctHashes(probe_bound(source.n_rows)))))
+    return source.n_rows > DUPLICATE_RATE * len(source.survey(DistinctHashes(LAST_HASH)))
+
+
+def probe_bound(n_rows: int) -> int:
+    """The hash up to which about `PROBED` of so many rows lie if they all differ."""
+    return int(PROBED / n_rows * 2.0**64)
+
+
+def few_distinct(n_distinct: int) -> bool:
+    """Whether so few distinct rows up to the probed hash mean duplicates."""
+    return n_distinct * DUPLICATE_RATE < PROBED
+
+
+class Contents(NamedTuple):
+    """Hash, class and weight of each row."""
+
+    hashes: Hashes
+    target: AnyArray
+    weight: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentsOf(Question[Part, dict[int, Contents]]):
+    """Hashes, classes and weights of all rows by the number of their part: asked only where the rows are few."""
+
+    def answer(self, rows: Part) -> dict[int, Contents]:
+        """Those of one part."""
+        return {rows.number: Contents(rows.hashes(), rows.target(), rows.weight())}
+
+    def merge(self, answers: Sequence[dict[int, Contents]]) -> dict[int, Contents]:
+        """All parts, in order."""
+        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctHashes(Question[Part, Hashes]):
+    """The distinct hashes up to a bound."""
+
+    bound: int
+
+    def answer(self, rows: Part) -> Hashes:
+        """Those of one part."""
+        hashes = rows.hashes()
+        return np.unique(hashes[hashes <= np.uint64(self.bound)])
+
+    def merge(self, answers: Sequence[Hashes]) -> Hashes:
+        """Those of all parts."""
+        return np.unique(np.concatenate(answers))
+
+
+def _ends(source: Source, label: int | None, fractions: Sequence[float]) -> list[Hashes]:
+    """For each class the hashes at which its rows are cut."""
+    n_classes = len(source.classes) if label is None else 2
+    if source.n_rows >= RANGE_ROWS:
+        return [class_ends(np.zeros(0, dtype=np.uint64), None, fractions, source.n_rows)] * n_classes
+    hashes, targets, weights = zip(*source.survey(ContentsOf()).values(), strict=True)
+    joined, classes = np.concatenate(hashes), classes_of(np.concatenate(targets), label)
+    weight = np.concatenate(weights) if source.weighted else None
+    return [
+        class_ends(joined[rows], None if weight is None else weight[rows], fractions, source.n_rows)
+        for rows in (classes == cls for cls in range(n_classes))
+    ]
+
+
+def _fold(ends: Hashes, k: int, n_folds: int) -> tuple[int, int]:
+    """The interval of a fold between the ends of one class."""
+    first = int(ends[k - 1]) + 1 if k else 0
+    last = int(ends[k]) if k < n_folds - 1 else LAST_HASH
+    return (first, last) if first <= last else NO_HASH
+
+
+def _class_rows(source: Source, label: int | None) -> list[int]:
+    """Rows of each class; with a label, of the others and of the label."""
+    counts = source.survey(RowsByClass(len(source.classes))).tolist()
+    return counts if label is None else [sum(counts) - counts[label], counts[label]]
