@@ -37,12 +37,10 @@ def test_history_and_certificate_have_the_same_form(model):
     model, _ = model
     assert isinstance(model.history_, Mapping)
     assert len({len(values) for values in model.history_.values()}) == 1
-    found = model.certificate_ if isinstance(model.certificate_, tuple) else (model.certificate_,)
-    for certificate in found:
-        assert certificate.statement.endswith(".")
-        assert certificate.stopped
-        assert certificate.gap >= 0
-        assert isinstance(certificate.doubts, tuple)
+    assert model.certificate_.statement.endswith(".")
+    assert model.certificate_.stopped
+    assert model.certificate_.gap >= 0
+    assert isinstance(model.certificate_.doubts, tuple)
 
 
 def test_importances_are_one_number_a_column_and_name_the_one_that_matters(model):

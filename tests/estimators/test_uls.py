@@ -169,7 +169,7 @@ def test_multiclass_probabilities_sum_to_one():
     probability = model.predict_proba(X)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     assert model.score(X, y) > 0.95
-    assert len(model.rules_) == len(model.certificate_) == 3
+    assert len(model.rules_) == len(model.certificate_.by_class) == 3
     assert set(model.history_["class"]) == {0, 1, 2}
 
 

@@ -18,9 +18,7 @@ def said_by(model, X, y):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
-    certificate = model.certificate_
-    parts = certificate if isinstance(certificate, tuple) else (certificate,)
-    doubts = [doubt for part in parts for doubt in part.doubts]
+    doubts = list(model.certificate_.doubts)
     return [warning for warning in caught if issubclass(warning.category, UserWarning)], doubts
 
 

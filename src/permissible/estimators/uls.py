@@ -22,7 +22,7 @@ from permissible.estimators.rollback import whole
 from permissible.estimators.uls_rules import RuleAttributes, RuleStages, joined_histories
 from permissible.learners.doubts import Doubts, of_rules
 from permissible.learners.uls.auto import LossEvidence, choose_loss, equally_penalised
-from permissible.learners.uls.certificate import certify, history_of, in_unit
+from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
 from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.fit import Fitted, Task, fit_rules
 from permissible.learners.uls.start import Start
@@ -105,7 +105,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     history_ : mapping of arrays
         One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
     certificate_ : RuleCertificate
-        How far the fit is from the optimum and what is doubtful about it; one per class where there are more than two.
+        How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
+        ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
         What the hold-out saw: candidates, their validation curves, the choice.
     loss_evidence_ : LossEvidence or None
@@ -317,7 +318,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
-        self.certificate_: Any = certificates[0] if single else tuple(certificates)
+        self.certificate_ = joined_certificates(certificates, self.classes_)
         choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
         self.selection_: Any = choices[0] if single else tuple(choices)
         self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)

@@ -17,7 +17,7 @@ from permissible.estimators.parameters.warm_start import goes_on, refuse_other_d
 from permissible.estimators.progress import watched
 from permissible.estimators.uls_rules import joined_histories
 from permissible.learners.doubts import Doubts, of_rules, spread
-from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
+from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates, largest_norm
 from permissible.learners.uls.columns import ColumnTrace, boost_columns
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import joined
@@ -91,6 +91,6 @@ def fit_columns(estimator: Any, X: Any, y: Any, sample_weight: Any, fit_seed: in
     pairs = zip(fits, models, strict=True)
     found = [in_unit(certify(fit.trace, loss, doubts(fit, model), norm), unit) for fit, model in pairs]
     estimator.history_ = joined_histories([history_of(fit.trace) for fit in fits], classes)
-    estimator.certificate_ = found[0] if len(fits) == 1 else tuple(found)
+    estimator.certificate_ = joined_certificates(found, classes)
     estimator.selection_ = estimator.loss_evidence_ = None
     warn_of([certificate.doubts for certificate in found], classes)

@@ -8,7 +8,7 @@ and a_gamma the mean edge. It says how long weak learning can last, not when to 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,6 +54,27 @@ class RuleCertificate(CertificateHead):
     gradient_norm: float
     bound: float
     ingredients: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCertificates(CertificateHead):
+    """What is known of the models of several classes, each against the others: the heads joined, and each by itself."""
+
+    by_class: tuple[RuleCertificate, ...]
+
+
+def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> RuleCertificate | ClassCertificates:
+    """The certificate of the one model of two classes, or of one model a class."""
+    if len(found) == 1:
+        return found[0]
+    said = zip(classes.tolist(), found, strict=True)
+    return ClassCertificates(
+        by_class=tuple(found),
+        statement=" ".join(f"Class {label}: {certificate.statement}" for label, certificate in said),
+        stopped=", ".join(dict.fromkeys(certificate.stopped for certificate in found)),
+        gap=max(certificate.gap for certificate in found),
+        doubts=tuple(doubt for certificate in found for doubt in certificate.doubts),
+    )
 
 
 def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None) -> RuleCertificate:
