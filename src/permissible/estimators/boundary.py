@@ -331,9 +331,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         score = self.model_.scores(looked_at(X, LOOK if kernel is None else LOOK // 25))
         return self._found_doubts(fit, target, effects, saturated(target.loss, score))
 
-    def _found_doubts(
-        self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float
-    ) -> Doubts:  # fmt: skip
+    def _found_doubts(self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float) -> Doubts:
         short = shortfall(fit.converged, fit.n_iter, self.max_iter)
         return of_boundary(target.loss, effects, share, fit.certificate.relative_gap, self.tol, short)
 
