@@ -69,8 +69,10 @@ class Actions:
         """The position among the labels of each row's action, from scores or from probabilities of all classes."""
         if self.shape == "cuts":
             x, cuts = values if values.ndim == 1 else values[:, -1], self.score_cuts if by_score else self.cuts
-            above = [x >= cut if self.cut_goes_up else x > cut for cut in cuts]
-            return np.asarray(np.sum(above, axis=0, dtype=np.int64))
+            places = np.zeros(len(x), dtype=np.int64)
+            for cut in cuts:
+                places += x >= cut if self.cut_goes_up else x > cut
+            return places
         if self.shape == "largest":
             return np.asarray(values.argmax(axis=1))
         costs, n_classes = np.array(self.costs), values.shape[1]
