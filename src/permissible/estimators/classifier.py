@@ -105,13 +105,13 @@ class Classifier(Exports):
         explanations : list of Explanation
             With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; printing one shows it.
         """
-        from permissible.models.card.explanation import Answers, explain_card, explain_tree
+        from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
 
         costs = self._costs()
-        answers = Answers(np.asarray(self.classes_), self.predict_proba(X), costs)
+        outcomes = Outcomes(np.asarray(self.classes_), self.predict_proba(X), costs)
         if isinstance(self.model_, TreeModel):
-            return explain_tree(self.model_, self._rows(X), answers, threads(self.n_jobs))
-        return explain_card(card_of(self), table_of(self, X), answers, n_steps)
+            return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
+        return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
 
     def _costs(self) -> FloatArray | None:
         """What each mistake costs, where the estimator was fitted for costs."""

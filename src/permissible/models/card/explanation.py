@@ -58,7 +58,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class Outcomes:
     """What is known of the rows to be explained: the classes, the probability of each, and the costs of mistakes."""
 
     classes: AnyArray
@@ -70,13 +70,13 @@ class Answers:
         return 1 - self.probabilities if self.costs is None else self.probabilities @ self.costs
 
 
-def explain_card(card: Scorecard, table: Table, answers: Answers, n_steps: int | None = None) -> list[Explanation]:
+def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int | None = None) -> list[Explanation]:
     """One explanation a row; equal terms are added up, and those beyond `n_steps` become one step."""
     terms = plain_terms(card)
     texts = [words(term, card) for term in terms]
     held = [holds(term.rule, card, table) if isinstance(term, RuleTerm) else None for term in terms]
     added = np.array([adds(term, card, table) for term in terms]).reshape(len(terms), table.n_rows, card.n_scores)
-    expected, start = answers.expected(), np.array(card.intercept)
+    expected, start = outcomes.expected(), np.array(card.intercept)
     found = []
     for row in range(table.n_rows):
         first, second = np.argsort(expected[row], kind="stable")[:2] if card.n_scores > 1 else (0, None)
@@ -93,11 +93,11 @@ def explain_card(card: Scorecard, table: Table, answers: Answers, n_steps: int |
         if rest:
             steps.append(Step(f"{len(rest)} other terms", tuple(np.sum(rest, axis=0).tolist())))
         scores = start + added[:, row].sum(axis=0)
-        found.append(_explanation(answers, row, start, tuple(steps), scores))
+        found.append(_explanation(outcomes, row, start, tuple(steps), scores))
     return found
 
 
-def explain_tree(tree: TreeModel, table: Table, answers: Answers, n_threads: int = 1) -> list[Explanation]:
+def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
     """One explanation a row: the tests that it passed (the linearised tree along one path); rows of one leaf share it."""
     scores = tree.node_score.reshape(tree.n_nodes, -1)
     known: dict[int, Explanation] = {}
@@ -110,16 +110,16 @@ def explain_tree(tree: TreeModel, table: Table, answers: Answers, n_threads: int
             moved = np.diff(scores[nodes[::-1]], axis=0).tolist()
             tests = zip(tree.path(leaf), moved, strict=True)
             steps = tuple(Step(literal_words(literal, tree), tuple(values), True) for literal, values in tests)
-            known[leaf] = _explanation(answers, row, scores[0], steps, scores[leaf])
+            known[leaf] = _explanation(outcomes, row, scores[0], steps, scores[leaf])
     return [known[leaf] for leaf in leaves]
 
 
 def _explanation(
-    answers: Answers, row: int, start: FloatArray, steps: tuple[Step, ...], scores: FloatArray
+    outcomes: Outcomes, row: int, start: FloatArray, steps: tuple[Step, ...], scores: FloatArray
 ) -> Explanation:
-    cost = None if answers.costs is None else tuple(answers.expected()[row].tolist())
-    begin, end, share = (tuple(values.tolist()) for values in (start, scores, answers.probabilities[row]))
-    return Explanation(tuple(answers.classes.tolist()), begin, steps, end, share, cost)
+    cost = None if outcomes.costs is None else tuple(outcomes.expected()[row].tolist())
+    begin, end, share = (tuple(values.tolist()) for values in (start, scores, outcomes.probabilities[row]))
+    return Explanation(tuple(outcomes.classes.tolist()), begin, steps, end, share, cost)
 
 
 def plain_terms(card: Scorecard) -> list[Term]:
