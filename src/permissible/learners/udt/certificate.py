@@ -13,8 +13,10 @@ import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.learners.doubts import LAST_DIGIT, Doubts, of_tree
-from permissible.learners.udt.fit import TreeTrace
+from permissible.learners.trees.arrays import TreeTrace
 from permissible.models.kinds.tree import TreeModel
+from permissible.rows.few import few_rows
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 
 BOUND_ROWS = 20_000
@@ -59,19 +61,25 @@ class TreeCertificate:
     doubts: Doubts = ()
 
 
-def certify(
-    tree: TreeModel, trace: TreeTrace, binned: BinnedTable | None, target: AnyArray, weight: FloatArray | None
-) -> TreeCertificate:
-    """State what is proved of a tree on its training rows; without them (None) the bound is 0."""
+def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificate:
+    """State what is proved of a tree on its training rows; the bound is 0 where these are many."""
     total = float(tree.weight[0].sum())
     surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
     bound = 0.0
-    if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
-        bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
+    if trace.stopped != "pure":
+        binned, target, weight = few_rows(source, BOUND_ROWS)
+        if binned is not None:
+            bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
     return TreeCertificate(
-        surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound),
-        _saturated(tree), () if trace.stopped == "pruned" else of_tree(trace.surrogate),
-    )  # fmt: skip
+        surrogate=surrogate,
+        root_surrogate=root,
+        lower_bound=bound,
+        stopped=trace.stopped,
+        locally_optimal=trace.stopped in ("no gain", "pure"),
+        statement=_statement(trace, surrogate, bound),
+        saturated=_saturated(tree),
+        doubts=() if trace.stopped == "pruned" else of_tree(trace.surrogate),
+    )
 
 
 def _saturated(tree: TreeModel) -> float:
