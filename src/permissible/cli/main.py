@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from permissible.cli.errors import CommandError
-from permissible.cli.verbs import bench, compare, demo, evaluate, explain, export, fit, predict, report, reproduce
+from permissible.cli.options import ungrouped
+from permissible.cli.verbs import checkout, compare, demo, evaluate, explain, export, fit, predict, report
 
 app = typer.Typer(
     name="permissible",
@@ -23,19 +24,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _VERBS = (
-    (demo, "A readable model of real data in a minute, with a page."),
-    (fit, "Learn a model from a file."),
-    (predict, "Ask a model about the rows of a file."),
-    (evaluate, "How good a model is on rows with known truth."),
-    (explain, "A model in words, or what it says of one row."),
-    (report, "A page about a model that one can explore."),
-    (export, "A model as text, SQL, ONNX, JSON, Python or HTML."),
-    (compare, "Losses and models on the same folds."),
-    (reproduce, "The papers' experiments, run again."),
-    (bench, "Speed beside the peers, measured in one run."),
+    ("demo", demo.command, "A readable model of real data in a minute, with a page."),
+    ("fit", fit.command, "Learn a model from a file."),
+    ("predict", predict.command, "Ask a model about the rows of a file."),
+    ("evaluate", evaluate.command, "How good a model is on rows with known truth."),
+    ("explain", explain.command, "A model in words, or what it says of one row."),
+    ("report", report.command, "A page about a model that one can explore."),
+    ("export", export.command, "A model as text, SQL, ONNX, JSON, Python or HTML."),
+    ("compare", compare.command, "Losses and models on the same folds."),
+    ("reproduce", checkout.reproduce, "The papers' experiments, run again."),
+    ("bench", checkout.bench, "Speed beside the peers, measured in one run."),
 )
-for verb, short in _VERBS:
-    app.command(name=verb.__name__.rsplit(".", 1)[-1], short_help=short)(verb.command)
+for name, command, short in _VERBS:
+    app.command(name=name, short_help=short)(ungrouped(command))
 
 
 def _version(wanted: bool) -> None:

@@ -9,13 +9,10 @@ from permissible.cli import options
 def command(
     model: options.Model,
     data: options.Data,
+    *,
     target: options.MaybeTarget = None,
-    boundaries: options.Boundaries = None,
-    reject_cost: options.RejectCost = None,
-    cost_matrix: options.CostFile = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
+    deciding: options.DecisionOptions,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Print error, log-loss, Brier score and cost with 95 % intervals, and what was mistaken for what.
@@ -26,14 +23,12 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.loading import load_model, target_of
-    from permissible.cli.io.model_options import Learner
-    from permissible.cli.io.rows import FileOptions
-    from permissible.cli.verbs.fit import aligned
+    from permissible.cli.io.model_options import decision_of
 
     fitted = load_model(model)
-    asked = Learner(boundaries=boundaries, reject_cost=reject_cost, cost_matrix=cost_matrix).decision()
-    decision = getattr(fitted, "decision_", None) if asked is None else aligned(asked, fitted.classes_)
-    codes, proba = judged(fitted, data, target_of(fitted, target), FileOptions(delimiter, no_header, missing))
+    asked = decision_of(deciding, fitted.classes_)
+    decision = getattr(fitted, "decision_", None) if asked is None else asked
+    codes, proba = judged(fitted, data, target_of(fitted, target), file)
     found = _found(fitted, codes, proba, decision)
     if json:
         show.as_json(found)
@@ -52,7 +47,7 @@ def command(
     show.table("What was said of each class", header, counts, right=range(1, len(header)))
 
 
-def judged(fitted: Any, data: Path, target: str, file_options: Any) -> tuple[Any, Any]:
+def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptions) -> tuple[Any, Any]:
     """The true classes and the probabilities of every row of a file."""
     import numpy as np
 

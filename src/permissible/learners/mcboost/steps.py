@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.linear import AffineStep, affine_part, affine_round
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.standardise import Space
-from permissible.learners.mcboost.trees import Growth, Sizes, Stumps, TreeGrowing, layout_of, round_seed
+from permissible.learners.mcboost.trees import Growth, Sizes, Stumps, TreeGrowing, round_seed
 from permissible.learners.trees.arrays import Grown, round_arrays
 from permissible.learners.trees.rows import NodeSplit
 from permissible.models.kinds.affine import AffineTerms
@@ -214,7 +215,7 @@ class TreeChoices:
         *terms, weight = standing.largest.tolist()
         sampled = self.sampling.row_share < 1.0 and standing.chosen > 0
         packed = not growth.exact and kernel.packed_applies(
-            layout_of(self.binning)[0], growth.max_leaves, growth.max_literals, growth.min_leaf_weight,
+            layout_of(self.binning).categorical, growth.max_leaves, growth.max_literals, growth.min_leaf_weight,
             growth.random_tests, self.sampling.column_share, sampled, self.n_rows,
         )  # fmt: skip
         if packed:

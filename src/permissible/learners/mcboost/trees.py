@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, Binning, encode
+from permissible.bins import BinnedTable, Binning, encode, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.trees.arrays import Grown, step_children
@@ -50,12 +50,6 @@ class Growth:
         return replace(self, min_leaf_weight=least, l2=l2)
 
 
-def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
-    """Which columns are categorical, and how many codes the values of each can have."""
-    categorical = np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-    return categorical, np.array([len(column.thresholds) + 1 for column in binning.columns], dtype=np.int32)
-
-
 def round_seed(sampling: Sampling, number: int) -> int:
     """The seed of what is random in a round."""
     return int((sampling.seed * 1_000_003 + number) % 2**63)
@@ -77,7 +71,8 @@ class TreeLearner:
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         growth = self.growth
-        categorical, bins = layout_of(self.binned.binning)
+        layout = layout_of(self.binned.binning)
+        categorical, bins = layout.categorical, layout.n_codes
         options: dict[str, Any] = {
             "blocks": self.binned.blocks,
             "categorical": categorical,
@@ -146,7 +141,8 @@ class TreeGrowing:
 
     def run(self) -> Grown:
         """Grow it."""
-        growth, (categorical, bins) = self.growth, layout_of(self.binning)
+        growth, layout = self.growth, layout_of(self.binning)
+        categorical, bins = layout.categorical, layout.n_codes
         limits = (growth.max_literals, growth.min_leaf_weight, growth.l2, growth.random_tests)
         choices = kernel.choices(categorical, bins, *limits, self.column_share, self.seed, *self.grids, self.outputs)
         size = 8 * (self.outputs + 3) * int(np.where(categorical, 256, bins + 1).sum())
@@ -207,9 +203,8 @@ class Stumps(NamedTuple):
 
     def run(self) -> Grown:
         """Two questions, then the stump."""
-        test = kernel.packed_test(
-            np.ascontiguousarray(self.cells()), *layout_of(self.binning), self.l2, self.largest, self.n_rows
-        )
+        layout, cells = layout_of(self.binning), np.ascontiguousarray(self.cells())
+        test = kernel.packed_test(cells, layout.categorical, layout.n_codes, self.l2, self.largest, self.n_rows)
         sums = np.ascontiguousarray(self.sums(*test))
         tree = kernel.packed_stump(*test, sums, self.l2, self.largest, self.n_rows)
         return replace(Grown(**tree), packed=True)

@@ -2,8 +2,8 @@
 
 S has one score for each class, z is the true class, C[z, j] what predicting j would cost. GEL and GLL penalise the
 differences S_j - S_z (guess-averse); L_s and L_t penalise the scores themselves (calibrated, not guess-averse).
-Values and gradients with respect to S are for all rows at once. Exponentials are factored by their largest exponent; GLL never
-overflows, the others stop growing at e^600.
+`least` is the infimum of a loss over the scores. Values and gradients with respect to S are for all rows at once. Exponentials
+are factored by their largest exponent; GLL never overflows, the others stop growing at e^600.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,12 @@ class GLL:
     """
 
     name: ClassVar[str] = "gll"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return costs is not None and bool(np.all(costs[~np.eye(len(costs), dtype=bool)] == 1.0))
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
@@ -62,6 +68,12 @@ class GEL:
     """
 
     name: ClassVar[str] = "gel"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 0.0
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return _symmetric(costs)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -91,6 +103,12 @@ class MC:
     """
 
     name: ClassVar[str] = "mc"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 1.0  # the true class is counted
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return True
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -120,6 +138,12 @@ class LS:
     """
 
     name: ClassVar[str] = "ls"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return costs is not None and len(costs) == 2 and _symmetric(costs)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -145,6 +169,12 @@ class LT:
     """
 
     name: ClassVar[str] = "lt"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 0.0
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return costs is not None and len(costs) == 2 and _symmetric(costs)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -180,6 +210,12 @@ class StructuredHinge:
     """
 
     name: ClassVar[str] = "structured_hinge"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+
+    def estimates_posterior(self, costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) under (M, M) costs; None is costs by row."""
+        return False
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -226,6 +262,10 @@ def softmax(scores: ArrayLike, scale: float) -> FloatArray:
     terms = np.exp(raised - raised.max(axis=-1, keepdims=True))
     result: FloatArray = terms / terms.sum(axis=-1, keepdims=True)
     return result
+
+
+def _symmetric(costs: FloatArray | None) -> bool:
+    return costs is not None and np.array_equal(costs, costs.T)
 
 
 def _factored(at: Rows) -> tuple[FloatArray, FloatArray]:

@@ -6,6 +6,7 @@ np.interp) is not strictly concave: its link is a staircase without inverse and 
 made of straight pieces is.
 """
 
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -68,11 +69,19 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
         a=a,
         b=b,
         score_limit=limit,
-        excess=lambda p: np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0),
-        link=lambda p: -slope(p),
+        excess=partial(_excess, formula, a),
+        link=partial(_link, slope),
         rough=rough,
     )
     return PermissibleLoss(name, {}, entropy, (from_phi, (phi, phi_prime, name)))
+
+
+def _excess(formula: Formula, a: float, p: FloatArray) -> FloatArray:
+    return np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0)
+
+
+def _link(slope: Formula, p: FloatArray) -> FloatArray:
+    return -slope(p)
 
 
 def _check(phi: Formula) -> tuple[float, float]:
@@ -142,7 +151,7 @@ def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | Non
         return given, False
     exact = complex_slope(phi, grid)
     if exact is not None and (np.abs(exact - rough) <= allowed).all():
-        return (lambda p: _complex(phi, formula, p)), False
+        return partial(_complex, phi, formula), False
     return _continued(formula), True
 
 
@@ -158,12 +167,13 @@ def _continued(formula: Formula) -> Formula:
     count = good.size if good.all() else max(int(good.argmin()), 2)
     last, before = decades[count - 1], decades[count - 2]
     power = float(np.log(slopes[count - 1] / slopes[count - 2]) / np.log(last / before))
+    return partial(_power_below, formula, float(last), power)
 
-    def slope(p: FloatArray) -> FloatArray:
-        inner = difference_slope(formula, np.maximum(p, last))
-        return np.asarray(inner * np.exp(power * np.log(np.minimum(p, last) / last)))
 
-    return slope
+def _power_below(formula: Formula, last: float, power: float, p: FloatArray) -> FloatArray:
+    """Return phi' by differences for p >= last, and the power of p that continues it below."""
+    inner = difference_slope(formula, np.maximum(p, last))
+    return np.asarray(inner * np.exp(power * np.log(np.minimum(p, last) / last)))
 
 
 def _complex(phi: OwnFunction, formula: Formula, p: FloatArray) -> FloatArray:

@@ -127,10 +127,8 @@ class _Cells:
     def halved(self, link: Formula) -> "_Cells":
         middle = 0.5 * (self.left + self.right)
         p = invert_link(link, -middle, (self.p_right, self.p_left))
-        return _Cells(
-            np.concatenate((self.left, middle)), np.concatenate((middle, self.right)),
-            np.concatenate((self.p_left, p)), np.concatenate((p, self.p_right)),
-        )  # fmt: skip
+        pairs = ((self.left, middle), (middle, self.right), (self.p_left, p), (p, self.p_right))
+        return _Cells(*map(np.concatenate, pairs))
 
     def at(self, link: Formula, y: FloatArray) -> FloatArray:
         """The exact p at places y in [-1, 1] of every cell."""

@@ -2,6 +2,6 @@
 
 from permissible.table.files.errors import FileError
 from permissible.table.files.opening import open_table
-from permissible.table.files.reader import Chunk, Source, whole
+from permissible.table.files.reader import Chunk, FileReader, whole
 
-__all__ = ["Chunk", "FileError", "Source", "open_table", "whole"]
+__all__ = ["Chunk", "FileError", "FileReader", "open_table", "whole"]

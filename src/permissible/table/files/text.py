@@ -1,4 +1,4 @@
-"""Text files opened: unpacked by their ending, UTF-8 with or without a byte-order mark, what goes wrong told in words."""
+"""Opening text files: decompressed by their ending, UTF-8 with or without a byte-order mark; errors in one sentence."""
 
 import bz2
 import csv
