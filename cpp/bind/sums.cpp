@@ -57,9 +57,7 @@ auto exact_limbs(In2<double> values) {
     return limbs_of(sums);
 }
 
-double exact_sum(In1<double> values) {
-    return summed(values.data(), values.shape(0)).value();
-}
+double exact_sum(In1<double> values) { return summed(values.data(), values.shape(0)).value(); }
 
 // Sums of x_ij mass_i for every column j, and of mass_i: X' mass with a column of ones.
 auto exact_products(In2<double> x, In1<double> mass) {

@@ -42,12 +42,8 @@ inline __attribute__((always_inline)) Number exponential(Number x) {
     return exponential_within<Number, Bits>(x);
 }
 
-inline __attribute__((always_inline)) double vexp_within(double x) {
-    return exponential_within<double, int64_t>(x);
-}
+inline __attribute__((always_inline)) double vexp_within(double x) { return exponential_within<double, int64_t>(x); }
 
-inline __attribute__((always_inline)) double vexp(double x) {
-    return exponential<double, int64_t>(x);
-}
+inline __attribute__((always_inline)) double vexp(double x) { return exponential<double, int64_t>(x); }
 
 }  // namespace permissible

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // every function here is inlined: no vector crosses a call
 typedef double V4 __attribute__((vector_size(32)));
@@ -102,88 +102,36 @@ struct Lanes<V8> {
     static PERMISSIBLE_INLINE V8 all(double value) { return _mm512_set1_pd(value); }
 };
 
-PERMISSIBLE_INLINE Flags8 below(V8 a, V8 b) {
-    return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
-}
-PERMISSIBLE_INLINE Flags8 equal(V8 a, V8 b) {
-    return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
-}
-PERMISSIBLE_INLINE V8 select(Flags8 flags, V8 a, V8 b) {
-    return _mm512_mask_blend_pd(flags.bits, b, a);
-}
-PERMISSIBLE_INLINE I8 kept(Flags8 flags, I8 value) {
-    return (I8)_mm512_maskz_mov_epi64(flags.bits, (__m512i)value);
-}
-PERMISSIBLE_INLINE int64_t counted(int64_t count, Flags8 flags) {
-    return count + __builtin_popcount(flags.bits);
-}
-PERMISSIBLE_INLINE V8 root(V8 x) {
-    return _mm512_sqrt_pd(x);
-}
-PERMISSIBLE_INLINE I8 bits_of(V8 x) {
-    return (I8)x;
-}
-PERMISSIBLE_INLINE V8 from_bits(I8 bits) {
-    return (V8)bits;
-}
-PERMISSIBLE_INLINE I8 rounded(V8 value) {
-    return (I8)(value + kMagic) - kMagicBits;
-}
-PERMISSIBLE_INLINE I8 lifted(V8 value) {
-    return (I8)(value + kMagic);
-}
-PERMISSIBLE_INLINE I8 wrapped(I8 a, I8 b) {
-    return (I8)_mm512_add_epi64((__m512i)a, (__m512i)b);
-}
-PERMISSIBLE_INLINE int64_t total(I8 value) {
-    return _mm512_reduce_add_epi64((__m512i)value);
-}
-PERMISSIBLE_INLINE double least(V8 value) {
-    return _mm512_reduce_min_pd(value);
-}
-PERMISSIBLE_INLINE double greatest(V8 value) {
-    return _mm512_reduce_max_pd(value);
-}
+PERMISSIBLE_INLINE Flags8 below(V8 a, V8 b) { return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)}; }
+PERMISSIBLE_INLINE Flags8 equal(V8 a, V8 b) { return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)}; }
+PERMISSIBLE_INLINE V8 select(Flags8 flags, V8 a, V8 b) { return _mm512_mask_blend_pd(flags.bits, b, a); }
+PERMISSIBLE_INLINE I8 kept(Flags8 flags, I8 value) { return (I8)_mm512_maskz_mov_epi64(flags.bits, (__m512i)value); }
+PERMISSIBLE_INLINE int64_t counted(int64_t count, Flags8 flags) { return count + __builtin_popcount(flags.bits); }
+PERMISSIBLE_INLINE V8 root(V8 x) { return _mm512_sqrt_pd(x); }
+PERMISSIBLE_INLINE I8 bits_of(V8 x) { return (I8)x; }
+PERMISSIBLE_INLINE V8 from_bits(I8 bits) { return (V8)bits; }
+PERMISSIBLE_INLINE I8 rounded(V8 value) { return (I8)(value + kMagic) - kMagicBits; }
+PERMISSIBLE_INLINE I8 lifted(V8 value) { return (I8)(value + kMagic); }
+PERMISSIBLE_INLINE I8 wrapped(I8 a, I8 b) { return (I8)_mm512_add_epi64((__m512i)a, (__m512i)b); }
+PERMISSIBLE_INLINE int64_t total(I8 value) { return _mm512_reduce_add_epi64((__m512i)value); }
+PERMISSIBLE_INLINE double least(V8 value) { return _mm512_reduce_min_pd(value); }
+PERMISSIBLE_INLINE double greatest(V8 value) { return _mm512_reduce_max_pd(value); }
 #endif
 
-PERMISSIBLE_INLINE int64_t below(double a, double b) {
-    return -static_cast<int64_t>(a < b);
-}
-PERMISSIBLE_INLINE I4 below(V4 a, V4 b) {
-    return a < b;
-}
-PERMISSIBLE_INLINE int64_t equal(double a, double b) {
-    return -static_cast<int64_t>(a == b);
-}
-PERMISSIBLE_INLINE I4 equal(V4 a, V4 b) {
-    return a == b;
-}
-PERMISSIBLE_INLINE double select(int64_t mask, double a, double b) {
-    return mask ? a : b;
-}
-PERMISSIBLE_INLINE V4 select(I4 mask, V4 a, V4 b) {
-    return mask ? a : b;
-}
+PERMISSIBLE_INLINE int64_t below(double a, double b) { return -static_cast<int64_t>(a < b); }
+PERMISSIBLE_INLINE I4 below(V4 a, V4 b) { return a < b; }
+PERMISSIBLE_INLINE int64_t equal(double a, double b) { return -static_cast<int64_t>(a == b); }
+PERMISSIBLE_INLINE I4 equal(V4 a, V4 b) { return a == b; }
+PERMISSIBLE_INLINE double select(int64_t mask, double a, double b) { return mask ? a : b; }
+PERMISSIBLE_INLINE V4 select(I4 mask, V4 a, V4 b) { return mask ? a : b; }
 /// The integers of flagged rows, 0 of the others.
-PERMISSIBLE_INLINE int64_t kept(int64_t flags, int64_t value) {
-    return flags & value;
-}
-PERMISSIBLE_INLINE I4 kept(I4 flags, I4 value) {
-    return flags & value;
-}
+PERMISSIBLE_INLINE int64_t kept(int64_t flags, int64_t value) { return flags & value; }
+PERMISSIBLE_INLINE I4 kept(I4 flags, I4 value) { return flags & value; }
 /// A count of rows, plus the flagged ones.
-PERMISSIBLE_INLINE int64_t counted(int64_t count, int64_t flags) {
-    return count - flags;
-}
-PERMISSIBLE_INLINE I4 counted(I4 count, I4 flags) {
-    return count - flags;
-}
-PERMISSIBLE_INLINE double root(double x) {
-    return std::sqrt(x);
-}
-PERMISSIBLE_INLINE V4 root(V4 x) {
-    return V4{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
-}
+PERMISSIBLE_INLINE int64_t counted(int64_t count, int64_t flags) { return count - flags; }
+PERMISSIBLE_INLINE I4 counted(I4 count, I4 flags) { return count - flags; }
+PERMISSIBLE_INLINE double root(double x) { return std::sqrt(x); }
+PERMISSIBLE_INLINE V4 root(V4 x) { return V4{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])}; }
 template <class V>
 PERMISSIBLE_INLINE V smaller(V a, V b) {
     return select(below(b, a), b, a);
@@ -232,12 +180,8 @@ PERMISSIBLE_INLINE I4 rounded(V4 value) {
     return bits - kMagicBits;
 }
 /// The same with the bits of kMagic left in: a sum of n of them is n * kMagicBits too large, modulo 2^64.
-PERMISSIBLE_INLINE int64_t lifted(double value) {
-    return bits_of(value + kMagic);
-}
-PERMISSIBLE_INLINE I4 lifted(V4 value) {
-    return bits_of(value + kMagic);
-}
+PERMISSIBLE_INLINE int64_t lifted(double value) { return bits_of(value + kMagic); }
+PERMISSIBLE_INLINE I4 lifted(V4 value) { return bits_of(value + kMagic); }
 /// A sum modulo 2^64, which is what sums of lifted integers are.
 PERMISSIBLE_INLINE int64_t wrapped(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -246,24 +190,12 @@ PERMISSIBLE_INLINE I4 wrapped(I4 a, I4 b) {
     typedef uint64_t U4 __attribute__((vector_size(32)));
     return (I4)((U4)a + (U4)b);
 }
-PERMISSIBLE_INLINE int64_t total(int64_t value) {
-    return value;
-}
-PERMISSIBLE_INLINE int64_t total(I4 value) {
-    return wrapped(wrapped(value[0], value[1]), wrapped(value[2], value[3]));
-}
-PERMISSIBLE_INLINE double least(double value) {
-    return value;
-}
-PERMISSIBLE_INLINE double least(V4 value) {
-    return smaller(smaller(value[0], value[1]), smaller(value[2], value[3]));
-}
-PERMISSIBLE_INLINE double greatest(double value) {
-    return value;
-}
-PERMISSIBLE_INLINE double greatest(V4 value) {
-    return larger(larger(value[0], value[1]), larger(value[2], value[3]));
-}
+PERMISSIBLE_INLINE int64_t total(int64_t value) { return value; }
+PERMISSIBLE_INLINE int64_t total(I4 value) { return wrapped(wrapped(value[0], value[1]), wrapped(value[2], value[3])); }
+PERMISSIBLE_INLINE double least(double value) { return value; }
+PERMISSIBLE_INLINE double least(V4 value) { return smaller(smaller(value[0], value[1]), smaller(value[2], value[3])); }
+PERMISSIBLE_INLINE double greatest(double value) { return value; }
+PERMISSIBLE_INLINE double greatest(V4 value) { return larger(larger(value[0], value[1]), larger(value[2], value[3])); }
 
 /// The natural logarithm of positive normal numbers, error below 2 units in the last place (fdlibm's reduction,
 /// polynomial).
@@ -294,4 +226,4 @@ PERMISSIBLE_INLINE V fast_log(V x) {
     return k * 6.93147180369123816490e-01 - ((half - (s * (half + (t1 + t2)) + k * 1.90821492927058770002e-10)) - f);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

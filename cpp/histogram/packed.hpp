@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "rules/rule.hpp"
+#include "common/codes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
 inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
@@ -85,7 +85,7 @@ void repeat_packed(const float* copies, std::size_t n, int64_t* values);
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity);
 
 /// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
-void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
+void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "mcboost/trees.hpp"
+#include "common/codes.hpp"
 
 namespace permissible::mcboost {
 

@@ -38,18 +38,12 @@ void user_loop(const UserPhi& user, const double* negative, const double* positi
 
 void binary(const Impurity& impurity, const double* negative, const double* positive, std::size_t count, double* out) {
     switch (impurity.phi) {
-        case Phi::entropy:
-            return entropy_loop(negative, positive, count, out);
-        case Phi::matsushita:
-            return matsushita_loop(negative, positive, count, out);
-        case Phi::squared:
-            return squared_loop(negative, positive, count, out);
-        case Phi::power:
-            return binary_loop(Power{impurity.parameter}, negative, positive, count, out);
-        case Phi::logcosh:
-            return binary_loop(LogCosh{impurity.parameter}, negative, positive, count, out);
-        case Phi::callback:
-            return user_loop(impurity.user, negative, positive, count, out);
+        case Phi::entropy: return entropy_loop(negative, positive, count, out);
+        case Phi::matsushita: return matsushita_loop(negative, positive, count, out);
+        case Phi::squared: return squared_loop(negative, positive, count, out);
+        case Phi::power: return binary_loop(Power{impurity.parameter}, negative, positive, count, out);
+        case Phi::logcosh: return binary_loop(LogCosh{impurity.parameter}, negative, positive, count, out);
+        case Phi::callback: return user_loop(impurity.user, negative, positive, count, out);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "losses/margin.hpp"
 #include "losses/passes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 /// The factors of the four kinds of rows: covered or not, positive or not (a step v moves the margin by y v).
 struct Factors {
@@ -76,7 +76,7 @@ struct Samples {
         return lifted(number);
     }
     static PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
-        return Mode == WeightMode::whole ? sum : boosting::lowered(sum, count);
+        return Mode == WeightMode::whole ? sum : rules::lowered(sum, count);
     }
 };
 
@@ -123,7 +123,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     using Ints = typename L::Ints;
     using Flags = typename L::Flags;
     Ints weight{}, curvature{}, value{};
-    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, hits{};
+    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, covered_positive{};
     V low = L::all(sums.low), high = L::all(sums.high);
     const V zero_state = L::all(Loss::state_of(0.0));
     const V value_grid = L::all(grids.value);
@@ -153,11 +153,11 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
             if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
             error += kept(wrong, share);
             covered += kept(in, share);
-            hits += kept(in & positive, share);
+            covered_positive += kept(in & positive, share);
         } else {
             error = counted(error, wrong);
             covered = counted(covered, in);
-            hits = counted(hits, in & positive);
+            covered_positive = counted(covered_positive, in & positive);
         }
     }
     const uint64_t rows = i - begin;
@@ -166,7 +166,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     sums.value += Samples<V, Mode>::lowered(total(value), rows);
     sums.error += total(error);
     sums.covered += total(covered);
-    sums.covered_positive += total(hits);
+    sums.covered_positive += total(covered_positive);
     sums.low = smaller(sums.low, least(low));
     sums.high = larger(sums.high, greatest(high));
     return i;
@@ -241,4 +241,4 @@ struct Kernels {
 template <class Loss>
 Kernels<Loss> wide_kernels();
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -12,7 +12,7 @@
 #include "losses/margin.hpp"
 #include "losses/pass_loops.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -65,7 +65,7 @@ class Passes final : public LossPasses {
     }
 
     void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
-               Applied& sums) const override {
+               StepSums& sums) const override {
         const Factors factors(loss_, step);
         const auto kernel = kernels_.apply[static_cast<int>(examples.mode)];
         for (std::size_t first = begin; first < end; first += run_rows(examples)) {
@@ -114,7 +114,7 @@ class Passes final : public LossPasses {
         }
     }
 
-    static void add(Applied& sums, const ApplySums& more) {
+    static void add(StepSums& sums, const ApplySums& more) {
         sums.weight += more.weight;
         sums.curvature += more.curvature;
         sums.value += more.value;
@@ -153,4 +153,4 @@ double pass_grid(double largest) {
     return std::ldexp(1.0, std::min(kPassBits - exponent, 1000));
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
 inline constexpr int kPassBits = 46;             // bits of one term, so that kPassRows of them fit 64 bits
@@ -48,7 +48,7 @@ struct Measured {
 
 /// Sums of `apply`: over all rows the size of the weight, curvature, loss and misclassified sample weight; over the
 /// covered rows the sample weight and that of positives; and the extreme states.
-struct Applied {
+struct StepSums {
     __int128 weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
     double low_state = 0.0, high_state = 0.0;
 };
@@ -65,7 +65,7 @@ class LossPasses {
     virtual void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                          std::size_t end, Measured& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
-                       std::size_t end, Applied& sums) const = 0;
+                       std::size_t end, StepSums& sums) const = 0;
     /// The weights of rows [begin, begin + n) as packed integers (histogram.hpp), not yet times their copies.
     virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
                       double curvature_grid, bool pair, int64_t* out) const = 0;
@@ -94,4 +94,4 @@ std::unique_ptr<LossPasses> make_passes(const Functor& loss);
 /// The grid (a power of two) on which terms of at most `largest` take kPassBits bits.
 double pass_grid(double largest);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -20,7 +20,7 @@
 #include "losses/margin.hpp"
 #include "losses/pass_loops.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 #ifdef PERMISSIBLE_EIGHT_LANES
 
@@ -71,4 +71,4 @@ template Kernels<LeastSquares> wide_kernels<LeastSquares>();
 template Kernels<Exponential> wide_kernels<Exponential>();
 template Kernels<Tabulated> wide_kernels<Tabulated>();
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

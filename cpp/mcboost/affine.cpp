@@ -16,9 +16,7 @@ constexpr int kRunBits = 8;
 constexpr std::size_t kRun = std::size_t{1} << kRunBits;  // rows whose sum stays below 2^53 steps of the grid
 
 /// Adding and taking away 1.5 * 2^52 steps leaves a multiple of the step.
-double rounder(double step) {
-    return std::ldexp(step, 52) * 1.5;
-}
+double rounder(double step) { return std::ldexp(step, 52) * 1.5; }
 
 int bits_of(std::size_t rows) {
     int bits = 0;

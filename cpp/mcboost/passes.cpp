@@ -62,13 +62,13 @@ PERMISSIBLE_WIDE_CLONES void raised_scores(const double* scores, const double* t
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count,
-                                            double* term, double* tail, double* total) {
+PERMISSIBLE_WIDE_CLONES void multiply_by_class(const double* table, const int32_t* target, int classes,
+                                               std::size_t count, double* term, double* tail, double* total) {
     for (std::size_t i = 0; i < count; ++i) {
-        const double weighed = table[target[i] * classes] * term[i];
+        const double weighted = table[target[i] * classes] * term[i];
         tail[i] = total[i];
-        term[i] = weighed;
-        total[i] += weighed;
+        term[i] = weighted;
+        total[i] += weighted;
     }
 }
 
@@ -81,8 +81,8 @@ PERMISSIBLE_WIDE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* s
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
-                                          double* total) {
+PERMISSIBLE_WIDE_CLONES void multiply_by_row(const double* costs, std::size_t count, double* term, double* tail,
+                                             double* total) {
     if (!costs) {
         for (std::size_t i = 0; i < count; ++i) {
             tail[i] = total[i];
@@ -91,10 +91,10 @@ PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count
         return;
     }
     for (std::size_t i = 0; i < count; ++i) {
-        const double weighed = costs[i] * term[i];
+        const double weighted = costs[i] * term[i];
         tail[i] = total[i];
-        term[i] = weighed;
-        total[i] += weighed;
+        term[i] = weighted;
+        total[i] += weighted;
     }
 }
 

@@ -26,9 +26,7 @@ struct Candidates {
     double left_squares[256], right_squares[256], gain[256];
 };
 
-inline double sum_of(int64_t cells, double unit) {
-    return static_cast<double>(cells) * unit;
-}
+inline double sum_of(int64_t cells, double unit) { return static_cast<double>(cells) * unit; }
 
 /// Adds the squares of one term's sums on both sides. Grids are powers of two, so the units of the sums multiply as
 /// exactly as grids divide.
@@ -42,8 +40,8 @@ PERMISSIBLE_WIDE_CLONES void add_squares(const int64_t* up_to, int64_t total, do
 }
 
 /// gain = score of the left side + score of the right side - that of all; nothing where a side has no curvature.
-PERMISSIBLE_WIDE_CLONES void weigh_gains(const int64_t* up_to, int64_t total, double unit, double l2, double parent,
-                                         int count, Candidates& found) {
+PERMISSIBLE_WIDE_CLONES void set_gains(const int64_t* up_to, int64_t total, double unit, double l2, double parent,
+                                       int count, Candidates& found) {
     for (int k = 0; k < count; ++k) {
         const int64_t on_left = up_to[k], on_right = total - on_left;
         const double left = sum_of(on_left, unit), right = sum_of(on_right, unit);
@@ -159,7 +157,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cell
             std::fill(found.left_squares, found.left_squares + count, 0.0);
             std::fill(found.right_squares, found.right_squares + count, 0.0);
             for (int r = 0; r < h; ++r) add_squares(&up_to[r * 256], total[r], units[r], count, found);
-            weigh_gains(&up_to[h * 256], total[h], units[h], l2, parent, count, found);
+            set_gains(&up_to[h * 256], total[h], units[h], l2, parent, count, found);
             for (int k = 0; k < count; ++k)
                 if (found.gain[k] > best.gain * (1 + 1e-12) && cell[k * width + h] != 0)
                     best = {found.gain[k], c, k, missing_left};
@@ -168,7 +166,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cell
     return best;
 }
 
-bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows) {
+bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows) {
     const bool stump = growth.max_literals == 1 || (growth.max_literals == 0 && growth.max_leaves == 2);
     if (!stump || growth.random_thresholds || growth.column_share < 1.0 || shared_rows || rows < kPackedRows)
         return false;
@@ -233,10 +231,9 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
         tree.code = {test.code};
         tree.left = {~0};
         tree.right = {~1};
-        Mask mask{};
+        tree.mask.emplace_back();
         for (int k = 0; k < 256; ++k)
-            if (test.goes_left(k)) mask[k >> 3] |= static_cast<uint8_t>(1u << (k & 7));
-        tree.mask = {mask};
+            if (test.goes_left(k)) insert(tree.mask[0], k);
     }
     double agreed = 0, size = 0, largest = 0;
     for (const bool on_left : {true, false}) {
@@ -271,7 +268,7 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
     return moves;
 }
 
-Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const TreeLimits& growth,
                        int outputs, uint8_t* left) {
     const StumpGrids grids = stump_grids(largest_terms(state, outputs), codes.rows);
     const bool bundled =

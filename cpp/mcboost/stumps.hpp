@@ -15,7 +15,7 @@ namespace permissible::mcboost {
 inline constexpr std::size_t kPackedRows = 16384;
 
 /// Whether the fast way can grow what is asked for.
-bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows);
+bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows);
 
 /// Two grids for each term of a row (its gradients, then its curvature): a coarse one for the packed search, a fine one
 /// for the sums of the chosen sides.
@@ -59,7 +59,7 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
 
 /// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
 /// state.curvature; `left` (n) gets 1 for the rows that go left. `bundles` may be null.
-Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const TreeLimits& growth,
                        int outputs, uint8_t* left);
 
 }  // namespace permissible::mcboost

@@ -8,13 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace permissible::boosting {
+#include "common/columns.hpp"
 
-struct ColumnView {
-    const void* data = nullptr;
-    std::ptrdiff_t stride = 0;  // in bytes
-    enum class Kind { float32, float64, category } kind = Kind::float64;
-};
+namespace permissible::rules {
 
 enum class ValueTest : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, category = 4 };
 
@@ -67,4 +63,4 @@ void score_chunk_avx2(const ScoreInput& input, const RuleSet& set, std::size_t b
 void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std::size_t n_rows, int n_threads,
                 double* score);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

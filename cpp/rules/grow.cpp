@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -46,10 +46,10 @@ Pool& pool() {
     return shared;
 }
 
-class Growth {
+class RuleSearch {
   public:
-    Growth(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-           const HistogramGrids& grids, double total_curvature, uint64_t seed)
+    RuleSearch(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
+               const HistogramGrids& grids, double total_curvature, uint64_t seed)
         : rows_(rows),
           layouts_(layouts),
           options_(options),
@@ -74,7 +74,7 @@ class Growth {
         }
     }
 
-    ~Growth() { pool().give(std::move(all_)); }
+    ~RuleSearch() { pool().give(std::move(all_)); }
 
     GrownRule best() {
         std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
@@ -215,7 +215,7 @@ HistogramGrids histogram_grids(double weight_bound, double curvature_bound, doub
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed) {
-    return Growth(rows, layouts, options, grids, total_curvature, seed).best();
+    return RuleSearch(rows, layouts, options, grids, total_curvature, seed).best();
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -9,7 +9,7 @@
 #include "rules/rows.hpp"
 #include "rules/search.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct GrowOptions {
     int max_literals = 1;
@@ -40,4 +40,4 @@ inline constexpr double kImprovement = 1e-9;
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
