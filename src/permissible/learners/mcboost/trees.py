@@ -17,8 +17,8 @@ from permissible.bins import BinnedTable, Binning, encode, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.trees.arrays import Grown, step_children
-from permissible.learners.trees.criteria import NewtonCriterion, Split
-from permissible.learners.trees.grower import Ask, Grower, InOrder
+from permissible.learners.trees.criteria import BestSplit, NewtonCriterion
+from permissible.learners.trees.grower import Ask, Grower, InOrder, most_together
 from permissible.learners.trees.rows import NodeSplit
 from permissible.models.kinds.forest import Forest, forest_values
 from permissible.models.kinds.simplex import scores_of
@@ -145,13 +145,15 @@ class TreeGrowing:
         categorical, bins = layout.categorical, layout.n_codes
         limits = (growth.max_literals, growth.min_leaf_weight, growth.l2, growth.random_tests)
         choices = kernel.choices(categorical, bins, *limits, self.column_share, self.seed, *self.grids, self.outputs)
-        size = 8 * (self.outputs + 3) * int(np.where(categorical, 256, bins + 1).sum())
-        criterion = NewtonCriterion(choices, size, self.seed, growth.random_tests)
+        criterion = NewtonCriterion(choices, self.seed)
         return self._rule(criterion) if growth.max_literals > 0 else self._tree(criterion)
 
     def _tree(self, criterion: NewtonCriterion) -> Grown:
-        growth = self.growth
-        grown = Grower(self.cells, criterion, InOrder(), growth.max_leaves, growth.max_depth or None).run()
+        growth, layout = self.growth, layout_of(self.binning)
+        n_sums = (self.outputs + 3) * int(np.where(layout.categorical, 256, layout.n_codes + 1).sum())
+        most = 1 if growth.random_tests else most_together(n_sums)  # random tests depend on the order of the nodes
+        limits = growth.max_leaves, growth.max_depth or None, most
+        grown = Grower(self.cells, criterion, InOrder(), *limits, counts_rows=False).run()
         children, leaves = step_children(grown)
         totals, root = [grown.nodes[place].totals for place in leaves], grown.nodes[0]
         return self._grown(criterion, [node.split for node in grown.split if node.split], children, totals, root.rows)
@@ -163,7 +165,7 @@ class TreeGrowing:
         criterion.choices.set_everything(everything.tolist())
         totals, node = everything, 0
         reached = criterion.choices.score(everything.tolist())
-        found, is_left, splits = list[Split](), list[bool](), list[NodeSplit]()
+        found, is_left, splits = list[BestSplit](), list[bool](), list[NodeSplit]()
         for literal in range(self.growth.max_literals):
             if literal:
                 histogram = self.cells(tuple(splits), (node,))[0][0]
@@ -185,7 +187,7 @@ class TreeGrowing:
         return self._grown(criterion, found, children, leaves, int(sizes[0]))
 
     def _grown(
-        self, criterion: NewtonCriterion, splits: list[Split], children: AnyArray, leaves: list[IntArray], size: int
+        self, criterion: NewtonCriterion, splits: list[BestSplit], children: AnyArray, leaves: list[IntArray], size: int
     ) -> Grown:
         value, edge = criterion.choices.finish([totals.tolist() for totals in leaves], size, self.outputs)
         return Grown.of(splits, children, value, edge)

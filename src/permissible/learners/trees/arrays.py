@@ -7,7 +7,8 @@ import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.literal import OTHER, Literal, Test
-from permissible.learners.trees.criteria import ImpurityCriterion, Split, TreeTask
+from permissible.kernels._core import trees
+from permissible.learners.trees.criteria import BestSplit, ImpurityCriterion, TreeTask
 from permissible.learners.trees.grower import GrownNodes
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -15,9 +16,10 @@ from permissible.types import AnyArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeArrays:
-    """The nodes of a tree in the order in which they were made; `leaf_of_row` where it was asked for, -1 for weight 0.
+    """The nodes of a tree in the order in which they were made, as `trees.Tree` has them.
 
     `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes left.
+    `leaf_of_row` is empty unless it was asked for, and -1 for rows of weight 0.
     """
 
     left: AnyArray
@@ -55,22 +57,15 @@ def arrays_of(grown: GrownNodes, criterion: ImpurityCriterion) -> TreeArrays:
         left[place], right[place] = 2 * made + 1, 2 * made + 2
         column[place], test[place], code[place], left_set[place] = split.column, split.test, split.code, split.left_set
     weight = np.array([node.totals[: criterion.classes] for node in grown.nodes]) * criterion.weighting.unit
-    return TreeArrays(
-        left=left,
-        right=right,
-        column=column,
-        code=code,
-        test=test,
-        left_set=left_set,
-        weight=weight,
-        impurity=criterion.impurities(weight),
-        samples=np.array([node.rows for node in grown.nodes]),
-        split_order=np.array([node.place for node in grown.split], dtype=np.int64),
-        leaf_of_row=np.zeros(0, dtype=np.int64),
-    )
+    impurity = criterion.finder.impurities(np.ascontiguousarray(weight.T, dtype=np.float64))
+    samples, order = np.array([node.rows for node in grown.nodes]), np.array([node.place for node in grown.split], int)
+    nobody = np.zeros(0, dtype=np.int64)
+    return TreeArrays(left, right, column, code, test, left_set, weight, impurity, samples, order, nobody)
 
 
-def tree_and_trace(arrays: TreeArrays, binning: Binning, n_classes: int, task: TreeTask) -> tuple[TreeModel, TreeTrace]:
+def tree_and_trace(
+    arrays: TreeArrays | trees.Tree, binning: Binning, n_classes: int, task: TreeTask
+) -> tuple[TreeModel, TreeTrace]:
     """Model and trace."""
     columns = enumerate(zip(binning.schema.columns, binning.columns, strict=True))
     model = TreeModel(
@@ -89,7 +84,7 @@ def tree_and_trace(arrays: TreeArrays, binning: Binning, n_classes: int, task: T
     return model, _trace(arrays, task.limits.max_leaves)
 
 
-def _literals(binning: Binning, arrays: TreeArrays) -> tuple[Literal | None, ...]:
+def _literals(binning: Binning, arrays: TreeArrays | trees.Tree) -> tuple[Literal | None, ...]:
     literals: list[Literal | None] = [None] * len(arrays.left)
     inner = np.flatnonzero(arrays.left >= 0)
     sets = np.unpackbits(arrays.left_set[inner], axis=1, bitorder="little").astype(bool)
@@ -112,7 +107,7 @@ def _literals(binning: Binning, arrays: TreeArrays) -> tuple[Literal | None, ...
     return tuple(literals)
 
 
-def _trace(arrays: TreeArrays, max_leaves: int | None) -> TreeTrace:
+def _trace(arrays: TreeArrays | trees.Tree, max_leaves: int | None) -> TreeTrace:
     impurity, order = arrays.impurity, arrays.split_order.astype(np.int64)
     if max_leaves is not None and len(order) + 1 >= max_leaves:
         stopped = "max_leaves"
@@ -162,7 +157,7 @@ class Grown:
     packed: bool = False
 
     @classmethod
-    def of(cls, splits: Sequence[Split], children: AnyArray, value: AnyArray, edge: float) -> "Grown":
+    def of(cls, splits: Sequence[BestSplit], children: AnyArray, value: AnyArray, edge: float) -> "Grown":
         """The tree of these splits, whose children are (2, nodes)."""
         column, code = (np.array([split[k] for split in splits], dtype=np.int32) for k in (2, 4))
         mask = np.array([split.left_set for split in splits], dtype=np.uint8).reshape(-1, 32)
@@ -196,16 +191,16 @@ def step_children(grown: GrownNodes) -> tuple[AnyArray, list[int]]:
     return children, places
 
 
-def round_arrays(trees: Sequence[tuple[int, float, Grown]]) -> dict[str, AnyArray]:
+def round_arrays(steps: Sequence[tuple[int, float, Grown]]) -> dict[str, AnyArray]:
     """The trees of a round, each with its coordinate and the factor of its values, as the arrays of a `Forest`."""
     found: dict[str, AnyArray] = {
-        name: np.concatenate([np.asarray(getattr(tree, name), dtype=np.int32) for _, _, tree in trees])
+        name: np.concatenate([np.asarray(getattr(tree, name), dtype=np.int32) for _, _, tree in steps])
         for name in ("column", "code", "left", "right")
     }
-    found["mask"] = np.concatenate([tree.nodes()[3] for _, _, tree in trees])
-    values = [np.float64(factor) * np.asarray(tree.value, dtype=np.float64).ravel() for _, factor, tree in trees]
+    found["mask"] = np.concatenate([tree.nodes()[3] for _, _, tree in steps])
+    values = [np.float64(factor) * np.asarray(tree.value, dtype=np.float64).ravel() for _, factor, tree in steps]
     found["value"] = np.concatenate(values)
-    found["coordinate"] = np.array([coordinate for coordinate, _, _ in trees], dtype=np.int32)
-    found["first_node"] = np.cumsum([0, *(len(tree.column) for _, _, tree in trees)]).astype(np.int32)
+    found["coordinate"] = np.array([coordinate for coordinate, _, _ in steps], dtype=np.int32)
+    found["first_node"] = np.cumsum([0, *(len(tree.column) for _, _, tree in steps)]).astype(np.int32)
     found["first_value"] = np.cumsum([0, *(len(of) for of in values)]).astype(np.int32)
     return found

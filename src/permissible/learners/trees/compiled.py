@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from permissible.bins.binning import BinnedTable
 from permissible.kernels._core import trees
-from permissible.learners.trees.arrays import TreeArrays, TreeTrace, tree_and_trace
+from permissible.learners.trees.arrays import TreeTrace, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeLimits, TreeTask
 from permissible.learners.trees.rows import ClassRows, OpenClassRows, Weighting
 from permissible.models.kinds.tree import TreeModel
@@ -15,22 +13,9 @@ from permissible.rows.totals import Totals
 from permissible.types import AnyArray, FloatArray
 
 
-def grow(rows: ClassRows, criterion: ImpurityCriterion, name_leaves: bool = False) -> TreeArrays:
+def grow(rows: ClassRows, criterion: ImpurityCriterion, name_leaves: bool = False) -> trees.Tree:
     """Grow a tree; `name_leaves` asks for the leaf of each row."""
-    binned, target, weight = rows.read()
-    if rows.opening.selection.intervals:
-        outside = rows.opening.start(rows.part) < 0
-        weight = np.where(outside, 0, 1 if weight is None else weight)
-    weighting, limits = criterion.weighting, criterion.task.limits
-    counts = weighting.grid is None
-    integers = weight.astype(np.int32) if counts and weight is not None else weight
-    most = (-1 if limit is None else limit for limit in (limits.max_leaves, limits.max_depth))
-    grown = (trees.grow_counts if counts else trees.grow_weights)(
-        binned.blocks, binned.n_columns, target, criterion.classes, integers, weighting.unit, weighting.counted,
-        *criterion.layout, criterion.directions, *criterion.phi, *most, *criterion.leaf_limits, name_leaves,
-        criterion.task.n_threads,
-    )  # fmt: skip
-    return TreeArrays(**{name: grown[name] for name in TreeArrays.__dataclass_fields__})
+    return criterion.finder.grow(rows.whole(), name_leaves)
 
 
 def grow_tree(

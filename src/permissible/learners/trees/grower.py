@@ -9,11 +9,11 @@ questions as it is deep.
 import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from permissible.learners.trees.criteria import FREE, ROUNDING, Bounds, Criterion, Split
+from permissible.learners.trees.criteria import FREE, ROUNDING, BestSplit, Bounds, SplitCriterion
 from permissible.learners.trees.rows import NodeSplit, NodeSums
 from permissible.rows.source import Journal, NoJournal
 from permissible.types import IntArray
@@ -35,7 +35,7 @@ class TreeNode:
     rows: int = 0
     place: int = 0
     histogram: IntArray | None = None
-    split: Split | None = None
+    split: BestSplit | None = None
     children: "tuple[TreeNode, TreeNode] | None" = None
 
 
@@ -57,33 +57,19 @@ class Weighed:
     nodes: tuple[tuple[Any, int, Any], ...]
 
 
-class Leaves(Protocol):
-    """The leaves that may be split, in the order in which they are."""
-
-    def add(self, leaf: TreeNode) -> None:
-        """Add a leaf; of two children the left one first."""
-        ...
-
-    def take(self) -> TreeNode | None:
-        """Remove the leaf that is split next; None where there is none."""
-        ...
-
-    def __iter__(self) -> Iterator[TreeNode]: ...
-
-
 class OldestFirst:
-    """The largest rank first, and among equals the leaf that was made first."""
+    """Leaves in the order of UDT: the largest rank first, and among equals the leaf that was made first."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, TreeNode]] = []
 
     def add(self, leaf: TreeNode) -> None:
-        """Add a leaf."""
+        """Add a leaf if it can be split."""
         if leaf.split is not None:
             heapq.heappush(self._heap, (-leaf.split.rank, leaf.place, leaf))
 
     def take(self) -> TreeNode | None:
-        """Remove the best leaf."""
+        """Remove the leaf that is split next; None where there is none."""
         return heapq.heappop(self._heap)[2] if self._heap else None
 
     def __iter__(self) -> Iterator[TreeNode]:
@@ -91,20 +77,23 @@ class OldestFirst:
 
 
 class InOrder:
-    """A left child takes the position of its parent, a right child the last one; a later leaf must gain more than rounding."""
+    """Leaves in the order of MCBoost: the largest gain first, and among gains equal but for rounding the first position.
+
+    A left child takes the position of its parent, a right child the last one.
+    """
 
     def __init__(self) -> None:
         self._leaves: list[TreeNode] = []
         self._free = 0
 
     def add(self, leaf: TreeNode) -> None:
-        """Add a leaf."""
+        """Add a leaf if it can be split; of two children the left one first."""
         if leaf.split is not None:
             self._leaves.insert(self._free, leaf)
         self._free = len(self._leaves)
 
     def take(self) -> TreeNode | None:
-        """Remove the best leaf."""
+        """Remove the leaf that is split next; None where there is none."""
         best, gain = -1, 0.0
         for position, leaf in enumerate(self._leaves):
             if leaf.split is not None and leaf.split.rank > gain * (1 + ROUNDING):
@@ -118,13 +107,19 @@ class InOrder:
 
 @dataclass(slots=True)
 class Grower:
-    """Grows one tree."""
+    """Grows one tree.
+
+    `most_together` is how many nodes a question may ask for: 1 where splits depend on the order of the nodes. With
+    `counts_rows` the rows of the last leaves are counted as well, else nothing is asked about them.
+    """
 
     ask: Ask
-    criterion: Criterion
-    leaves: Leaves
+    criterion: SplitCriterion
+    leaves: OldestFirst | InOrder
     max_leaves: int | None
     max_depth: int | None
+    most_together: int
+    counts_rows: bool = True
     journal: Journal = field(default_factory=NoJournal)
     sent: list[NodeSplit] = field(default_factory=list)
     known: int = 1
@@ -151,12 +146,10 @@ class Grower:
         return GrownNodes(nodes, split)
 
     def _look_ahead(self, made: int) -> list[TreeNode]:
-        """The leaves that growth may come to next: as many as there may be questions for, within the memory of a batch."""
-        if not self.criterion.looks_ahead:
-            return []
-        most = BATCH_BYTES // self.criterion.histogram_bytes - 1
+        """The leaves that growth may come to next: no more than there may be splits to ask for."""
+        most = self.most_together - 1
         if self.max_leaves is not None:
-            most = min(most, self.max_leaves - made - (2 if self.criterion.counts_rows else 3))
+            most = min(most, self.max_leaves - made - (2 if self.counts_rows else 3))
         ranked: list[tuple[float, int, TreeNode]] = []
         waiting = [(np.inf, leaf) for leaf in self.leaves]
         while waiting:
@@ -183,7 +176,7 @@ class Grower:
             node.children = left, right
             self.sent.append(NodeSplit(node.number, split.column, split.left_set.tobytes(), left.number, right.number))
         last = self.max_leaves is not None and made + 2 >= self.max_leaves
-        if not last or self.criterion.counts_rows:  # otherwise nothing more is asked about the last leaves
+        if not last or self.counts_rows:
             self._find([child for node in batch for child in node.children or ()], lambda: self._ask_children(batch))
 
     def _find(self, nodes: list[TreeNode], ask: Callable[[], None]) -> None:
@@ -197,7 +190,8 @@ class Grower:
             node.totals, node.rows = np.asarray(totals, dtype=np.int64), int(rows)
             if split is not None:  # journals of earlier versions hold one more value
                 left_set, left = np.asarray(split[-2], dtype=np.uint8), np.asarray(split[-1], dtype=np.int64)
-                node.split = Split(*split[:5], left_set, left)
+                gain, rank, column, test, code = split[:5]
+                node.split = BestSplit(gain, rank, column, test, code, left_set, left)
 
     def _ask_root(self, root: TreeNode) -> None:
         histograms, rows = self.ask((), (0,))
@@ -206,7 +200,7 @@ class Grower:
 
     def _ask_children(self, batch: list[TreeNode]) -> None:
         """One histogram for each node, of its lighter child; two where its own is gone."""
-        pairs = [self._by_size(node) for node in batch]
+        pairs = [_by_size(*node.children) for node in batch if node.children]
         requested: list[TreeNode] = []
         for node, (light, heavy) in zip(batch, pairs, strict=True):
             requested += [light] if node.histogram is not None else [light, heavy]
@@ -220,12 +214,6 @@ class Grower:
             for child in node.children or ():
                 self._examine(child)
 
-    def _by_size(self, node: TreeNode) -> tuple[TreeNode, TreeNode]:
-        """The lighter child, then the heavier one."""
-        assert node.children is not None
-        left, right = node.children
-        return (left, right) if self.criterion.size(left.totals) <= self.criterion.size(right.totals) else (right, left)
-
     def _examine(self, node: TreeNode) -> None:
         """Find the best split of a node, if it may be split; a node without one needs its histogram no more."""
         self.examined += 1
@@ -233,3 +221,13 @@ class Grower:
             node.split = self.criterion.best(node.histogram, node.totals, node.rows, node.bounds, self.examined)
         if node.split is None:
             node.histogram = None
+
+
+def _by_size(left: TreeNode, right: TreeNode) -> tuple[TreeNode, TreeNode]:
+    """The lighter child, then the heavier one."""
+    return (left, right) if np.abs(left.totals).sum() <= np.abs(right.totals).sum() else (right, left)
+
+
+def most_together(n_sums: int) -> int:
+    """How many nodes a question may ask for whose histograms have so many sums."""
+    return max(BATCH_BYTES // (8 * n_sums), 1)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.binning import BinnedTable, Binning, ColumnBins
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import trees
 from permissible.models.kinds.tree import TreeModel
 from permissible.rows.part import Part, weights_of
@@ -66,15 +67,11 @@ class Weighting:
         return np.maximum(scaled, weight > 0)
 
 
-def column_layout(binning: Binning) -> tuple[npt.NDArray[np.int32], Codes]:
-    """The number of codes of each column, and whether it is one of categories."""
-    codes = np.array([_n_codes(bins) for bins in binning.columns], dtype=np.int32)
-    return codes, np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-
-
-def _n_codes(bins: ColumnBins) -> int:
-    """How many codes a column can have, the missing one not included."""
-    return int(bins.code_of_category.max()) + 1 if len(bins.code_of_category) else len(bins.thresholds) + 1
+def kernel_columns(binning: Binning, monotone: AnyArray | None = None) -> trees.Columns:
+    """The columns as the kernels take them; `monotone` is -1, 0 or 1 for each."""
+    layout = layout_of(binning)
+    directions = np.zeros(len(layout.n_codes)) if monotone is None else monotone
+    return trees.Columns(layout.n_codes, layout.categorical, np.ascontiguousarray(directions, dtype=np.int8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,33 +112,39 @@ class ClassRows:
         self._node_of_row: NodeOfRow | None = None
         self._splits_made = 0
 
-    def read(self) -> tuple[BinnedTable, npt.NDArray[np.uint16], IntArray | None]:
-        """Codes, classes and integer weights of all rows of the part, also of those that are not selected."""
-        weight = self.part.weight()
-        integers = None if weight is None else self.opening.weighting.integers(weight)
-        return self.part.binned(), np.ascontiguousarray(self.part.target(), dtype=np.uint16), integers
-
     def sums(self, splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
         """Make the splits that are new, then sum the requested nodes."""
         if self._node_of_row is None or self._splits_made > len(splits):
             self._node_of_row, self._splits_made = self.opening.start(self.part), 0
-        binned, target, integers = self.read()
+        binned, weight = self.part.binned(), self.part.weight()
         if len(splits) > self._splits_made:
             move_rows(binned.blocks, self._node_of_row, splits[self._splits_made :])
             self._splits_made = len(splits)
-        known, nodes = self.opening, np.array(requested, dtype=np.int32)
-        return trees.part_histograms(
-            binned.blocks, binned.n_columns, target, max(known.n_classes, 2), integers, known.weighting.counted,
-            column_layout(binned.binning)[0], self._node_of_row, nodes, known.n_threads,
-        )  # fmt: skip
+        rows = self.kernel_rows(binned, None if weight is None else self.opening.weighting.integers(weight))
+        return rows.sums(self._node_of_row, np.array(requested, dtype=np.int32), self.opening.n_threads)
+
+    def kernel_rows(self, binned: BinnedTable, weight: AnyArray | None) -> trees.Rows:
+        """The rows as the kernels take them."""
+        target, opening = np.ascontiguousarray(self.part.target(), dtype=np.uint16), self.opening
+        classes, counted = max(opening.n_classes, 2), opening.weighting.counted
+        return trees.Rows(binned.blocks, kernel_columns(binned.binning), target, weight, classes, counted)
+
+    def whole(self) -> trees.Rows:
+        """All rows of the part, where those that are not selected have weight 0."""
+        weight, weighting = self.part.weight(), self.opening.weighting
+        if self.opening.selection.intervals:
+            weight = np.where(self.opening.start(self.part) < 0, 0.0, weights_of(self.part))
+        integers: AnyArray | None = None if weight is None else weighting.integers(weight)
+        if integers is not None and weighting.grid is None:
+            integers = integers.astype(np.int32)
+        return self.kernel_rows(self.part.binned(), integers)
 
 
 def move_rows(blocks: Codes, node_of_row: NodeOfRow, splits: Sequence[NodeSplit]) -> None:
     """Move the rows of the nodes that are split to their children."""
     sets = np.frombuffer(b"".join(split.left_set for split in splits), dtype=np.uint8).reshape(-1, 32)
     numbers = np.array([(split.node, split.column, split.left, split.right) for split in splits], dtype=np.int32)
-    nodes, columns, left, right = np.ascontiguousarray(numbers.T)
-    trees.move_rows(blocks, node_of_row, nodes, columns, sets, left, right)
+    trees.move_rows(blocks, node_of_row, numbers, sets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ class LeafWeights(Question[Part, IntArray]):
         binned, target = rows.binned(), rows.target().astype(np.int64)
         integers = self.weighting.integers(weights_of(rows))
         if self.selection.intervals:
-            integers = np.where(self.selection.mask(rows.hashes(), target), integers, 0)
+            integers = np.where(np.asarray(self.selection.mask(rows.hashes(), target)), integers, 0)
         sums = np.zeros(self.tree.weight.shape, dtype=np.int64)
         np.add.at(sums, (descend(self.tree, binned), target), integers)
         return sums

@@ -22,7 +22,7 @@ from permissible.learners import choose
 from permissible.learners.trees import compiled
 from permissible.learners.trees.arrays import TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
-from permissible.learners.trees.grower import Grower, OldestFirst
+from permissible.learners.trees.grower import Grower, OldestFirst, most_together
 from permissible.learners.trees.pruning import (
     PruningPath,
     candidate_levels,
@@ -83,21 +83,13 @@ def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tup
     rows = source.open(OpenClassRows(n_classes, weighting, selection, task.n_threads))
     try:
         if rows.only is not None and rows.only.part.in_memory:
-            arrays = compiled.grow(rows.only, criterion)
-        else:
-            limits = task.limits
-            grower = Grower(
-                lambda splits, requested: rows.ask(SumNodes(splits, requested)),
-                criterion,
-                OldestFirst(),
-                limits.max_leaves,
-                limits.max_depth,
-                source.journal,
-            )
-            arrays = arrays_of(grower.run(), criterion)
+            return tree_and_trace(compiled.grow(rows.only, criterion), source.binning, n_classes, task)
+        limits = task.limits.max_leaves, task.limits.max_depth, most_together(int(criterion.shape.sum()))
+        ask = lambda *asked: rows.ask(SumNodes(*asked))  # noqa: E731
+        grown = Grower(ask, criterion, OldestFirst(), *limits, journal=source.journal).run()
+        return tree_and_trace(arrays_of(grown, criterion), source.binning, n_classes, task)
     finally:
         rows.close()
-    return tree_and_trace(arrays, source.binning, n_classes, task)
 
 
 def cross_validate(source: Source, task: TreeTask, levels: FloatArray, n_folds: int) -> PruningPath:
