@@ -150,6 +150,8 @@ class Grower:
         most = self.most_together - 1
         if self.max_leaves is not None:
             most = min(most, self.max_leaves - made - (2 if self.counts_rows else 3))
+        if most <= 0:
+            return []
         ranked: list[tuple[float, int, TreeNode]] = []
         waiting = [(np.inf, leaf) for leaf in self.leaves]
         while waiting:
@@ -161,7 +163,7 @@ class Grower:
                 ranked.append((-rank, leaf.number, leaf))
             else:
                 waiting += [(rank, child) for child in leaf.children]
-        return [leaf for _, _, leaf in sorted(ranked, key=lambda entry: entry[:2])[: max(most, 0)]]
+        return [leaf for _, _, leaf in sorted(ranked, key=lambda entry: entry[:2])[:most]]
 
     def _split(self, batch: list[TreeNode], made: int) -> None:
         """Split nodes with one question, and find the splits of their children."""
