@@ -22,7 +22,7 @@ def sample_rows(hashes: Hashes, limit: int = SAMPLE_ROWS) -> IntArray:
 
 
 def integer_weights(weight: FloatArray, total: float) -> IntArray:
-    """Weights on a power-of-two grid that `total` fills to 2^60, at least 1 each: integer sums know no order."""
+    """Weights on a power-of-two grid that `total` fills to 2^60, at least 1 each: integer sums do not depend on the order."""
     return np.maximum(np.rint(weight * _grid(total)), 1.0).astype(np.int64)
 
 

@@ -13,7 +13,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 
 def frame_of(X: Any, *, collect: bool = True) -> Any | None:
-    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed where `collect` says so."""
+    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed if `collect`."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])
@@ -58,7 +58,7 @@ def series_of(values: Any) -> Any | None:
 
 
 def observe_series(name: str, series: Any) -> Observed:
-    """Tell what one column of a data frame holds."""
+    """Return what one column of a data frame holds."""
     dtype = series.dtype
     if dtype == nw.Boolean:
         return Observed("boolean", _floats(series.cast(nw.Float64) if not series.is_null().any() else series, name))
@@ -74,7 +74,7 @@ def observe_series(name: str, series: Any) -> Observed:
         return observe(name, as_objects(series))
     if len(series) == series.null_count():
         return Observed("numeric", np.full(len(series), np.nan))
-    if dtype == nw.Unknown:  # a type of the library's own, such as sparse columns: what its values are decides
+    if dtype == nw.Unknown:  # such as sparse columns: the values decide
         return observe(name, np.asarray(series.to_numpy()))
     remedy = "turn it into a number first, for instance days since a date"
     raise refusal_type("X", "numbers, truth values or categories", Words(f"{dtype} in column {name!r}"), remedy)

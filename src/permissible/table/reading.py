@@ -51,7 +51,7 @@ def read(X: Any, schema: Schema | None = None, categorical: Categorical = None, 
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """The column names that came with a table, or None: a matrix has none, and names that are no strings do not count."""
+    """The column names that came with a table, or None: a matrix has none, and names other than strings are ignored."""
     if isinstance(X, np.ndarray) or _is_sparse(X):
         return None
     if isinstance(X, Mapping):

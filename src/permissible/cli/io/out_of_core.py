@@ -35,7 +35,7 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
     with show.progress("learning", places.json):
         estimator = asked.estimator(classes)
         if categorical:
-            # The data set knows its categories, so `fit` is not told; the model file holds what was asked for.
+            # The data set has its categories, so `fit` gets none; the model file keeps the option.
             fitted = estimator.set_params(categorical=None).fit(dataset).set_params(categorical=[*categorical])
         else:
             fitted = estimator.fit(dataset)

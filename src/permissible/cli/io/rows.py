@@ -204,12 +204,25 @@ def _as_column(values: AnyArray, column: Column) -> AnyArray:
     return as_categories(values, "integer" if whole_numbers else "number")
 
 
-def codes_of(y: AnyArray, classes: Any, target: str, path: Path) -> AnyArray:
-    """The positions of labels among the classes of a model."""
-    known = {str(label): code for code, label in enumerate(np.asarray(classes).tolist())}
+def codes_of(values: AnyArray, classes: AnyArray, target: str, path: Path) -> AnyArray:
+    """The positions of labels, read as text from a file, among the classes of a model: 1.0 in a file is the class 1."""
+    known = {str(label): code for code, label in enumerate(classes.tolist())}
     try:
-        return np.array([known[str(label)] for label in y.tolist()], dtype=np.int64)
+        return np.array([known[_label(value, classes.dtype.kind)] for value in values], dtype=np.int64)
     except KeyError as missing:
         raise UseError(
             f"the target {target!r} of {path} must hold the classes {', '.join(known)}, got {missing.args[0]!r}."
         ) from None
+
+
+def _label(value: Any, kind: str) -> str:
+    """A label of a file as the text of a class, whose array is of this kind."""
+    if kind == "b":
+        return str(value).capitalize()
+    try:
+        number = float(value) if kind in "iuf" else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        return str(value)
+    return str(int(number) if kind in "iu" and number.is_integer() else number)

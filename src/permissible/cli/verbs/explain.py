@@ -39,7 +39,7 @@ def command(
         return
     show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
     shown = [term for term in found["terms"] if any(term["adds"])]
-    answers = any(term["holds"] is False for term in shown)  # where every part holds, nothing needs to be said of it
+    answers = any(term["holds"] is False for term in shown)  # the column is left out where every term holds
     terms = [
         [term["words"], *([_ANSWER[term["holds"]]] if answers else []), *(f"{value:+.4f}" for value in term["adds"])]
         for term in shown

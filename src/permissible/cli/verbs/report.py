@@ -27,8 +27,7 @@ def command(
     from permissible.cli import show
     from permissible.cli.errors import UseError
     from permissible.cli.io.loading import load_model, schema_of, target_of
-    from permissible.cli.io.rows import chunks_of
-    from permissible.cli.verbs.evaluate import labels_in
+    from permissible.cli.io.rows import chunks_of, codes_of
     from permissible.report import write_report
 
     fitted = load_model(model)
@@ -37,7 +36,7 @@ def command(
     if not parts:
         raise UseError(f"{data} must have at least one row, got none.")
     X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]}
-    y = fitted.classes_[labels_in(np.concatenate([extra[name] for _, extra in parts]), fitted, name, data)]
+    y = fitted.classes_[codes_of(np.concatenate([extra[name] for _, extra in parts]), fitted.classes_, name, data)]
     write_report(fitted, X, y, output, title=title or data.name)
     if json:
         show.as_json({"report": str(output), "rows": len(y)})

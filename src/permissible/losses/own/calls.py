@@ -1,4 +1,4 @@
-"""Calling a function that a user wrote: on arrays if it takes them, else number by number, and never with a warning."""
+"""Calling a function that a user wrote: on arrays if it accepts them, else number by number; its warnings are suppressed."""
 
 import warnings
 from collections.abc import Callable

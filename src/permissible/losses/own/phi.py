@@ -21,7 +21,7 @@ GRID = np.linspace(0, 1, 257)
 TAIL = 10.0 ** -np.arange(3.0, 9.0)
 NOISE = 1e-12
 FINE = (2.0**-14, 2.0**-18, 2.0**-22)
-"""Distances at which a table's straight pieces show, though the table as a whole bends."""
+"""Distances at which the straight pieces of a table can be seen, though the whole table is curved."""
 TABLE_REMEDY = "read a table by a cubic spline, or interpolate its derivative and pass that as phi_prime"
 
 
@@ -111,7 +111,7 @@ def _check(phi: Formula) -> tuple[float, float]:
 
 
 def _refuse_straight(function: Formula, argument: str, order: int) -> None:
-    """Refuse a function that bends over the grid but, at most places, not between close points: differences of an order.
+    """Refuse a function that is curved over the grid but straight between close points at most places.
 
     Of phi these are second differences, of its derivative first ones.
     """

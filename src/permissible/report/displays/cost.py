@@ -1,4 +1,4 @@
-"""What mistakes were made and what they cost: counts, shares or paid costs, true by decided class. Data first, then a picture."""
+"""A confusion matrix with costs: counts, fractions or costs by true and decided class."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which reader a file needs, by its name; a file that is not there or cannot be read is told of in one sentence."""
+"""Which reader a file needs, by its name; a file that does not exist or cannot be read is refused."""
 
 from pathlib import Path
 

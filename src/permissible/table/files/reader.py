@@ -21,7 +21,7 @@ class FileReader(Protocol):
         ...
 
     def kinds(self) -> Mapping[str, CellKind]:
-        """What each column holds, found by reading the whole file where it does not say."""
+        """What each column holds, found by reading all rows where the file does not state it."""
         ...
 
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:

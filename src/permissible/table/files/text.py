@@ -25,7 +25,7 @@ def open_text(path: Path) -> TextIO:
 
 @contextmanager
 def in_words(path: Path, reader: Any = None) -> Iterator[None]:
-    """Turn what may go wrong while reading into one sentence; `reader` knows the line."""
+    """Turn errors of reading into one sentence; `reader` has the number of the line."""
     try:
         yield
     except csv.Error as error:
