@@ -275,11 +275,8 @@ nb::object bind_find_leaves(In1<std::int32_t> left, In1<std::int32_t> right, In1
     return nb::cast(to_numpy<std::int32_t>(std::move(leaf), {n_rows}));
 }
 
-/// A member of a grown tree as an array that keeps the tree alive.
-template <typename T>
-auto view_of(std::vector<T>& values) {
-    return nb::ndarray<nb::numpy, T>(values.data(), {values.size()});
-}
+/// Arrays of records are copies, so that a model which keeps them does not keep the record.
+constexpr auto own = nb::rv_policy::move;
 
 void define_records(nb::module_& area) {
     nb::class_<Impurity>(area, "Impurity")
@@ -314,14 +311,14 @@ void define_records(nb::module_& area) {
         .def_ro("column", &BestSplit::column)
         .def_ro("test", &BestSplit::test)
         .def_ro("code", &BestSplit::code)
-        .def_prop_ro("left_set",
-                     [](BestSplit& split) { return nb::ndarray<nb::numpy, std::uint8_t>(split.left_set.data(), {32}); })
-        .def_prop_ro("left_totals", [](BestSplit& split) { return view_of(split.left_totals); });
+        .def_prop_ro(
+            "left_set", [](const BestSplit& split) { return array_of(split.left_set); }, own)
+        .def_prop_ro("left_totals", [](const BestSplit& split) { return array_of(split.left_totals); }, own);
 }
 
 template <auto Member>
 void define_array(nb::class_<GrownTree>& type, const char* name) {
-    type.def_prop_ro(name, [](GrownTree& grown) { return view_of(grown.tree.*Member); });
+    type.def_prop_ro(name, [](const GrownTree& grown) { return array_of(grown.tree.*Member); }, own);
 }
 
 void define_tree(nb::module_& area) {
@@ -336,14 +333,20 @@ void define_tree(nb::module_& area) {
     define_array<&Tree::split_order>(type, "split_order");
     define_array<&Tree::gain>(type, "gain");
     define_array<&Tree::leaf_of_row>(type, "leaf_of_row");
-    type.def_prop_ro("left_set", [](GrownTree& grown) {
-        auto& sets = grown.tree.left_set;
-        return nb::ndarray<nb::numpy, std::uint8_t>(sets.data(), {sets.size(), 32});
-    });
-    type.def_prop_ro("weight", [](GrownTree& grown) {
-        auto& sums = grown.tree.sums;
-        return nb::ndarray<nb::numpy, double>(sums.data(), {sums.size() / grown.classes, grown.classes});
-    });
+    type.def_prop_ro(
+        "left_set",
+        [](const GrownTree& grown) {
+            std::vector<std::uint8_t> sets;
+            for (const CodeSet& set : grown.tree.left_set) sets.insert(sets.end(), set.begin(), set.end());
+            return array_of(sets, {grown.tree.left_set.size(), 32});
+        },
+        own);
+    type.def_prop_ro(
+        "weight",
+        [](const GrownTree& grown) {
+            return array_of(grown.tree.sums, {grown.tree.sums.size() / grown.classes, grown.classes});
+        },
+        own);
 }
 
 }  // namespace

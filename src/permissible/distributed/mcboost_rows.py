@@ -14,13 +14,13 @@ import numpy.typing as npt
 from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
+from permissible.learners.mcboost.growing import Sizes
 from permissible.learners.mcboost.linear import AffineStep, affine_scores
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Sampling
 from permissible.learners.mcboost.standardise import Space
 from permissible.learners.mcboost.steps import Next, Standing, Step
 from permissible.learners.mcboost.temperature import misfit_limbs
-from permissible.learners.mcboost.trees import Sizes
 from permissible.learners.trees.arrays import Grown
 from permissible.learners.trees.rows import NodeSplit, move_rows
 from permissible.models.kinds.forest import forest_values

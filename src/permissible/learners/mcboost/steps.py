@@ -15,10 +15,11 @@ from permissible.bins.binning import Binning
 from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
+from permissible.learners.mcboost.growing import Sizes, Stumps, TreeGrowing
 from permissible.learners.mcboost.linear import AffineStep, affine_part, affine_round
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.standardise import Space
-from permissible.learners.mcboost.trees import Growth, Sizes, Stumps, TreeGrowing, round_seed
+from permissible.learners.mcboost.trees import Growth, round_seed
 from permissible.learners.trees.arrays import Grown, round_arrays
 from permissible.learners.trees.rows import NodeSplit
 from permissible.models.kinds.affine import AffineTerms

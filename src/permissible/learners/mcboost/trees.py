@@ -6,24 +6,19 @@ leverage of its own and the step is taken as it is; `exact` adds the line search
 squares in the norm |w|, and one leverage). A rule is a conjunction of literals with two values, where it holds and elsewhere.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, Binning, encode, layout_of
+from permissible.bins import BinnedTable, encode, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
-from permissible.learners.trees.arrays import Grown, step_children
-from permissible.learners.trees.criteria import BestSplit, NewtonCriterion
-from permissible.learners.trees.grower import Ask, Grower, InOrder, most_together
-from permissible.learners.trees.rows import NodeSplit
 from permissible.models.kinds.forest import Forest, forest_values
 from permissible.models.kinds.simplex import scores_of
 from permissible.table.table import Table
-from permissible.types import AnyArray, Codes, FloatArray, IntArray
+from permissible.types import Codes, FloatArray
 
 UNLIMITED = 2**31 - 1
 
@@ -117,96 +112,3 @@ class TreeLearner:
     def scores(self, made: Round, watched: Codes) -> FloatArray:
         """What a round adds to the scores of the watched rows."""
         return scores_of(forest_values(made.terms, watched, self.binned.binning, self.n_classes))
-
-
-class Sizes(NamedTuple):
-    """The grids of gradients, curvatures and weights."""
-
-    gradient: float
-    curvature: float
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class TreeGrowing:
-    """Grows one tree or rule from answers; the choices are those of the compiled growth (cpp/mcboost/splits.hpp)."""
-
-    cells: Ask
-    binning: Binning
-    growth: Growth
-    grids: Sizes
-    outputs: int
-    seed: int
-    column_share: float = 1.0
-
-    def run(self) -> Grown:
-        """Grow it."""
-        growth, layout = self.growth, layout_of(self.binning)
-        categorical, bins = layout.categorical, layout.n_codes
-        limits = (growth.max_literals, growth.min_leaf_weight, growth.l2, growth.random_tests)
-        choices = kernel.choices(categorical, bins, *limits, self.column_share, self.seed, *self.grids, self.outputs)
-        criterion = NewtonCriterion(choices, self.seed)
-        return self._rule(criterion) if growth.max_literals > 0 else self._tree(criterion)
-
-    def _tree(self, criterion: NewtonCriterion) -> Grown:
-        growth, layout = self.growth, layout_of(self.binning)
-        n_sums = (self.outputs + 3) * int(np.where(layout.categorical, 256, layout.n_codes + 1).sum())
-        most = 1 if growth.random_tests else most_together(n_sums)  # random tests depend on the order of the nodes
-        limits = growth.max_leaves, growth.max_depth or None, most
-        grown = Grower(self.cells, criterion, InOrder(), *limits, counts_rows=False).run()
-        children, leaves = step_children(grown)
-        totals, root = [grown.nodes[place].totals for place in leaves], grown.nodes[0]
-        return self._grown(criterion, [node.split for node in grown.split if node.split], children, totals, root.rows)
-
-    def _rule(self, criterion: NewtonCriterion) -> Grown:
-        """Literals one after the other; the rows that pass all of them are one leaf, all others the other."""
-        histograms, sizes = self.cells((), (0,))
-        histogram, everything = histograms[0], criterion.totals(histograms[0])
-        criterion.choices.set_everything(everything.tolist())
-        totals, node = everything, 0
-        reached = criterion.choices.score(everything.tolist())
-        found, is_left, splits = list[BestSplit](), list[bool](), list[NodeSplit]()
-        for literal in range(self.growth.max_literals):
-            if literal:
-                histogram = self.cells(tuple(splits), (node,))[0][0]
-            best = criterion.found(histogram, totals, literal + 1)
-            if best is None or not best[0] > reached * (1 + 1e-12) + 1e-12:
-                break
-            split, inside_left = criterion.split_of(best), bool(best[3])
-            reached = split.gain
-            left, right = 2 * literal + 1, 2 * literal + 2
-            splits.append(NodeSplit(node, split.column, split.left_set.tobytes(), left, right))
-            found.append(split)
-            is_left.append(inside_left)
-            totals = split.left_totals if inside_left else totals - split.left_totals
-            node = left if inside_left else right
-        children = np.full((2, len(found)), ~0, dtype=np.int32)
-        for place, inside_left in enumerate(is_left):
-            children[0 if inside_left else 1, place] = ~1 if place + 1 == len(found) else place + 1
-        leaves = [everything - totals, totals] if found else [everything]
-        return self._grown(criterion, found, children, leaves, int(sizes[0]))
-
-    def _grown(
-        self, criterion: NewtonCriterion, splits: list[BestSplit], children: AnyArray, leaves: list[IntArray], size: int
-    ) -> Grown:
-        value, edge = criterion.choices.finish([totals.tolist() for totals in leaves], size, self.outputs)
-        return Grown.of(splits, children, value, edge)
-
-
-class Stumps(NamedTuple):
-    """The packed search for stumps on many rows, from answers: histograms of all rows, then exact sums of the two sides."""
-
-    cells: Callable[[], IntArray]
-    sums: Callable[[int, int, bool], IntArray]
-    binning: Binning
-    l2: float
-    largest: list[float]
-    n_rows: int
-
-    def run(self) -> Grown:
-        """Two questions, then the stump."""
-        layout, cells = layout_of(self.binning), np.ascontiguousarray(self.cells())
-        test = kernel.packed_test(cells, layout.categorical, layout.n_codes, self.l2, self.largest, self.n_rows)
-        sums = np.ascontiguousarray(self.sums(*test))
-        tree = kernel.packed_stump(*test, sums, self.l2, self.largest, self.n_rows)
-        return replace(Grown(**tree), packed=True)

@@ -1,4 +1,4 @@
-"""A grown tree as arrays: to a `TreeModel` with its trace, or to the values of a boosting step."""
+"""A grown tree as arrays: as a `TreeModel` with its trace, and as the step of a boosting round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from permissible.bins.binning import Binning
 from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import trees
-from permissible.learners.trees.criteria import BestSplit, ImpurityCriterion, TreeTask
+from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
 from permissible.learners.trees.grower import GrownNodes
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -127,7 +127,7 @@ def surrogate_of(impurity: FloatArray, order: IntArray, left: AnyArray, right: A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """A tree or rule that a boosting round has chosen, as plain values: it travels to parts and into journals.
+    """A tree or rule that a boosting round has chosen, and how far the rows go along it: it travels to parts and into journals.
 
     Parameters
     ----------
@@ -156,13 +156,6 @@ class Grown:
     capped: bool = False
     packed: bool = False
 
-    @classmethod
-    def of(cls, splits: Sequence[BestSplit], children: AnyArray, value: AnyArray, edge: float) -> "Grown":
-        """The tree of these splits, whose children are (2, nodes)."""
-        column, code = (np.array([split[k] for split in splits], dtype=np.int32) for k in (2, 4))
-        mask = np.array([split.left_set for split in splits], dtype=np.uint8).reshape(-1, 32)
-        return cls(column, code, children[0], children[1], mask, value, edge)
-
     def nodes(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
         """Column, left, right and mask of the nodes as the kernels take them."""
         column, left, right = (np.asarray(of, dtype=np.int32) for of in (self.column, self.left, self.right))
@@ -171,24 +164,6 @@ class Grown:
     def values(self, outputs: int) -> FloatArray:
         """The values of the leaves, (leaves, outputs)."""
         return np.ascontiguousarray(np.asarray(self.value, dtype=np.float64).reshape(-1, outputs))
-
-
-def step_children(grown: GrownNodes) -> tuple[AnyArray, list[int]]:
-    """Children of the nodes that were split, (2, splits), and the place of each leaf.
-
-    Nodes are numbered in the order of their splits. Of two new leaves the left one takes the number of its parent, the right
-    one the next number.
-    """
-    places, position, number = [0], {0: 0}, {node.place: k for k, node in enumerate(grown.split)}
-    for made, node in enumerate(grown.split):
-        left, right = 2 * made + 1, 2 * made + 2
-        position[left], position[right] = position.pop(node.place), len(places)
-        places[position[left]] = left
-        places.append(right)
-    children = np.zeros((2, len(grown.split)), dtype=np.int32)
-    for place in range(1, 2 * len(grown.split) + 1):
-        children[(place + 1) % 2, (place - 1) // 2] = number[place] if place in number else ~position[place]
-    return children, places
 
 
 def round_arrays(steps: Sequence[tuple[int, float, Grown]]) -> dict[str, AnyArray]:

@@ -51,7 +51,7 @@ class Weighting:
 
         The grid follows from the largest weight and the number of rows only, not from their order.
         """
-        if totals.integers and totals.largest * totals.n_rows < 2**31:
+        if totals.integers and (totals.largest <= 1 or totals.largest * totals.n_rows < 2**31):
             return cls()
         _, exponent = np.frexp(totals.largest * totals.n_rows)
         return cls(float(np.ldexp(1.0, 61 - int(exponent))), counted)

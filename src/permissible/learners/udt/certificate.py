@@ -46,7 +46,7 @@ class TreeCertificate:
     statement : str
         All that in a sentence.
     saturated : float
-        Share of the training weight in leaves that say 0 or 1: pure ones, unless the tree was smoothed.
+        Fraction of the training weight in leaves of probability 0 or 1: pure ones, unless the tree was smoothed.
     doubts : tuple of Doubt
         What is doubtful about the fit; the estimator warned of the same.
     """
@@ -83,7 +83,7 @@ def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificat
 
 
 def _saturated(tree: TreeModel) -> float:
-    """The share of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    """The fraction of the training weight in leaves whose probability is 0 or 1 to the last digit."""
     leaves = tree.left < 0
     weight = tree.weight.sum(axis=1)[leaves]
     sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT

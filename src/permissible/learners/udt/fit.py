@@ -20,7 +20,7 @@ import numpy as np
 
 from permissible.learners import choose
 from permissible.learners.trees import compiled
-from permissible.learners.trees.arrays import TreeTrace, arrays_of, tree_and_trace
+from permissible.learners.trees.arrays import TreeArrays, TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
 from permissible.learners.trees.grower import Grower, OldestFirst, most_together
 from permissible.learners.trees.pruning import (
@@ -30,11 +30,19 @@ from permissible.learners.trees.pruning import (
     link_levels,
     prune,
 )
-from permissible.learners.trees.rows import LeafWeights, OpenClassRows, SumNodes, Weighting
+from permissible.learners.trees.rows import (
+    ClassRows,
+    LeafWeights,
+    NodeSplit,
+    NodeSums,
+    OpenClassRows,
+    SumNodes,
+    Weighting,
+)
 from permissible.learners.udt.certificate import TreeCertificate, certify
 from permissible.models.kinds.tree import TreeModel
 from permissible.rows.selection import ALL_ROWS, Selection
-from permissible.rows.source import Source
+from permissible.rows.source import Journal, OpenRows, Source
 from permissible.rows.splits import Split, folds
 from permissible.rows.totals import TotalsOf
 from permissible.types import FloatArray
@@ -82,14 +90,23 @@ def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tup
     criterion = ImpurityCriterion(source.binning, n_classes, weighting, totals.weight, task)
     rows = source.open(OpenClassRows(n_classes, weighting, selection, task.n_threads))
     try:
-        if rows.only is not None and rows.only.part.in_memory:
-            return tree_and_trace(compiled.grow(rows.only, criterion), source.binning, n_classes, task)
-        limits = task.limits.max_leaves, task.limits.max_depth, most_together(int(criterion.shape.sum()))
-        ask = lambda *asked: rows.ask(SumNodes(*asked))  # noqa: E731
-        grown = Grower(ask, criterion, OldestFirst(), *limits, journal=source.journal).run()
-        return tree_and_trace(arrays_of(grown, criterion), source.binning, n_classes, task)
+        only = rows.only if rows.only is not None and rows.only.part.in_memory else None
+        grown = compiled.grow(only, criterion) if only else grow_from_answers(rows, criterion, source.journal)
+        return tree_and_trace(grown, source.binning, n_classes, task)
     finally:
         rows.close()
+
+
+def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, journal: Journal) -> TreeArrays:
+    """The same growth, where the rows answer questions."""
+
+    def ask(splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
+        return rows.ask(SumNodes(splits, requested))
+
+    limits = criterion.task.limits
+    together = most_together(int(criterion.shape.sum()))
+    grower = Grower(ask, criterion, OldestFirst(), limits.max_leaves, limits.max_depth, together, journal=journal)
+    return arrays_of(grower.run(), criterion)
 
 
 def cross_validate(source: Source, task: TreeTask, levels: FloatArray, n_folds: int) -> PruningPath:
