@@ -61,7 +61,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     pruning_folds : int, default=5
-        Folds for ``pruning="cv"``. A row's fold depends on its content and `random_state` only.
+        Folds for ``pruning="cv"``, by the content of the rows and `random_state`: equal rows are in one fold.
     n_jobs : int or None
         Threads; the tree is the same for any number of them.
     random_state : int, generator or None

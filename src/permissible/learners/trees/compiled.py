@@ -33,23 +33,8 @@ def grow_tree(
 ) -> tuple[TreeModel, TreeTrace]:
     """Grow a tree on binned rows in memory.
 
-    Parameters
-    ----------
-    binned : BinnedTable
-    target : array of int
-        Class codes, 0 .. n_classes - 1.
-    n_classes : int
-    loss : Loss
-        Its phi is the impurity; a loss that the compiled core does not know is called once per node through `loss.impurity`.
-    weight : array of float, optional
-        Non-negative; rows of weight 0 are as if they were not there.
-    limits : TreeLimits, optional
-    monotone : array of int, optional
-        One of -1, 0, 1 per column: the direction in which the probability of class 1 may move with the column.
-    smoothing : float
-    name_leaves : bool
-        Whether the trace says in which leaf each training row ended.
-    n_threads : int
+    `target` holds class codes, and rows of weight 0 are as if they were not there. `monotone` is -1, 0 or 1 for each column:
+    the direction in which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
     """
     task = TreeTask(loss, limits or TreeLimits(), monotone, smoothing, n_threads)
     totals = Totals.of(weight, binned.n_rows)
