@@ -204,7 +204,7 @@ void bind_choices(nb::module_& area) {
              nb::arg("sums").noconvert(), nb::arg("l2"), nb::arg("largest"), nb::arg("rows"));
     area.def("line_search", &line_search, nb::arg("slopes_at"), nb::arg("largest_move"));
     area.def("largest_move", &largest_move, nb::arg("values").noconvert(), nb::arg("coordinate"), nb::arg("classes"));
-    area.def("grid_of", &grid_of, nb::arg("largest"), nb::arg("rows"));
+    area.def("grid_of", &tree_grid, nb::arg("largest"), nb::arg("rows"));
 }
 
 }  // namespace permissible::mcboost

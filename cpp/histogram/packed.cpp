@@ -2,27 +2,17 @@
 #include "histogram/packed.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "common/avx512.hpp"
+#include "common/lanes.hpp"
 #include "common/mixing.hpp"
 #include "common/parallel.hpp"
+#include "histogram/packed_classes.hpp"
 
 namespace permissible::rules {
 
 namespace {
-
-constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds a double to an integer in its low bits
-
-inline int64_t rounded(double value) {
-    const double shifted = value + kMagic;
-    int64_t bits, zero;
-    std::memcpy(&bits, &shifted, 8);
-    std::memcpy(&zero, &kMagic, 8);
-    return bits - zero;
-}
 
 PERMISSIBLE_CLONES
 void pack_single(const float* weight, std::size_t n, double grid, int64_t* out) {
@@ -35,29 +25,21 @@ void pack_pair(const float* weight, const float* curvature, std::size_t n, doubl
     for (std::size_t i = 0; i < n; ++i) {
         const int64_t w = rounded(static_cast<double>(weight[i]) * weight_grid);
         const int64_t k = rounded(static_cast<double>(curvature[i]) * curvature_grid);
-        out[i] = static_cast<int64_t>(static_cast<uint64_t>(w) << 32) + k;
+        out[i] = joined(w, k);
     }
 }
 
-/// A code is loaded by itself: to shift it out of a word takes what a second thread of the core would use.
+/// The rows of a list, prefetched: they are not always neighbours.
 template <int Lanes>
-inline void add_row(const uint8_t* codes, int64_t value, int64_t* cells) {
-#pragma GCC unroll 8
-    for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
-}
-
-template <int Lanes>
-void add_rows(const uint8_t* rows, const int64_t* values, std::size_t n, int64_t* cells) {
-    for (std::size_t i = 0; i < n; ++i) add_row<Lanes>(rows + 8 * i, values[i], cells);
-}
-
-template <int Lanes>
-void add_chosen(const uint8_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n, int64_t* cells) {
+void add_chosen(const uint8_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n,
+                int64_t* __restrict cells) {
     constexpr std::size_t ahead = 48;
     for (std::size_t i = 0; i < n; ++i) {
-        __builtin_prefetch(
-            rows + 8 * std::size_t{chosen[i + ahead < n ? i + ahead : i]});  // the next ones are not always neighbours
-        add_row<Lanes>(rows + 8 * std::size_t{chosen[i]}, values[i], cells);
+        __builtin_prefetch(rows + 8 * std::size_t{chosen[i + ahead < n ? i + ahead : i]});
+        const uint8_t* codes = rows + 8 * std::size_t{chosen[i]};
+        const int64_t value = values[i];
+#pragma GCC unroll 8
+        for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
     }
 }
 
@@ -95,10 +77,7 @@ PERMISSIBLE_AVX512 std::size_t compress_wide(const uint8_t* mask, uint8_t wanted
 constexpr auto compress_wide = compress_plain;
 #endif
 
-using AddRows = void (*)(const uint8_t*, const int64_t*, std::size_t, int64_t*);
 using AddChosen = void (*)(const uint8_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
-constexpr AddRows kAddRows[] = {nullptr,     add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>,
-                                add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
 constexpr AddChosen kAddChosen[] = {nullptr,       add_chosen<1>, add_chosen<2>, add_chosen<3>, add_chosen<4>,
                                     add_chosen<5>, add_chosen<6>, add_chosen<7>, add_chosen<8>};
 
@@ -114,9 +93,8 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
         int64_t* curvature = weight + 256;
         for (int code = 0; code < 256; ++code) {
             const int64_t cell = cells[lane * 256 + code];
-            const int64_t low = cell & 0xffffffffLL;
-            curvature[code] += low;
-            weight[code] += (cell - low) >> 32;
+            curvature[code] += low_half(cell);
+            weight[code] += high_half(cell);
         }
     }
 }
@@ -134,7 +112,7 @@ class Adder {
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
             clear(lanes);
-            kAddRows[lanes](codes_.block(block) + 8 * begin, values_.get(), n, cells_.get());
+            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values_.get(), n, cells_.get());
             unpack(block, lanes);
         }
     }

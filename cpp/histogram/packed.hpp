@@ -13,13 +13,12 @@
 #include <vector>
 
 #include "common/codes.hpp"
+#include "common/grids.hpp"
 
 namespace permissible::rules {
 
-inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
-inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
-inline constexpr int kSingleBits = 24;            // bits of a lone signed weight
-inline constexpr std::size_t kRunRows = 512;      // rows that a sampled search takes or leaves together
+inline constexpr int kMultiplicityBits = 10;  // a whole-number sample weight above 2^10 is treated as a real one
+inline constexpr std::size_t kRunRows = 512;  // rows that a sampled search takes or leaves together
 
 /// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
 /// lower half when `pair`, times the row's copies.

@@ -32,8 +32,8 @@ struct TwoMoves {
 };
 void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low, const double* pivot);
 
-/// Slope and curvature of GLL along one coordinate for `count` rows, weighted (losses.hpp), and the largest size of
-/// each.
+/// Slope and curvature of GLL along one coordinate for `count` rows, weighted (losses/multiclass.hpp), and the largest
+/// size of each.
 struct GllCoordinate {
     const double *low, *pivot, *high;  // the three parts of N
     const int32_t* target;

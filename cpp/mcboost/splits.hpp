@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/exact_sum.hpp"
+#include "common/grids.hpp"
 #include "common/mixing.hpp"
 #include "mcboost/trees.hpp"
 
@@ -24,13 +24,6 @@ Sums zeros(int width) {
 struct Grids {
     double gradient, curvature, weight;
 };
-
-/// A power-of-two grid on which each term keeps as many bits, up to 52, as leave room for the sum over all rows in 62.
-inline double grid_of(double largest, std::size_t rows) {
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
-    return std::ldexp(grid_for(largest), -std::max(0, bits - 10));
-}
 
 inline CodeSet prefix_mask(int code, bool missing_left) {
     CodeSet mask{};

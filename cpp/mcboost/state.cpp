@@ -1,4 +1,5 @@
-// What a State holds and how a round begins: see state.hpp for what is kept and losses.hpp for the mathematics.
+// What a State holds and how a round begins: see state.hpp for what is kept and losses/multiclass.hpp for the
+// mathematics.
 #include "mcboost/state.hpp"
 
 #include <algorithm>

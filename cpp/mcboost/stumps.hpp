@@ -47,6 +47,18 @@ std::vector<const int64_t*> columns_of(const int64_t* cells, int columns, int wi
 /// 1 for the rows that go left; and of each term the exact sums over all rows, over those on the left, and of its size.
 struct SideSums {
     int64_t all = 0, left = 0, size = 0;
+
+    /// `mask` is all ones on the left, else 0.
+    inline __attribute__((always_inline)) void add(int64_t term, int64_t mask) {
+        all += term;
+        left += term & mask;
+        size += term < 0 ? -term : term;
+    }
+    void merge(const SideSums& more) {
+        all += more.all;
+        left += more.left;
+        size += more.size;
+    }
 };
 std::vector<SideSums> stump_sums(const Codes& codes, const State& state, const StumpTest& test, const StumpGrids& grids,
                                  uint8_t* left);

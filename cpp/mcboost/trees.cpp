@@ -32,8 +32,8 @@ double largest_of(const double* values, std::size_t count) {
 }
 
 Grids grids_of(const Moments& m) {
-    return {grid_of(largest_of(m.gradient, m.rows * m.outputs), m.rows),
-            grid_of(largest_of(m.curvature, m.rows), m.rows), grid_of(largest_of(m.weight, m.rows), m.rows)};
+    return {tree_grid(largest_of(m.gradient, m.rows * m.outputs), m.rows),
+            tree_grid(largest_of(m.curvature, m.rows), m.rows), tree_grid(largest_of(m.weight, m.rows), m.rows)};
 }
 
 template <typename Sums>

@@ -35,12 +35,6 @@ void look_up(const int32_t* values, const uint8_t* member, uint8_t* out) {
     for (std::size_t i = 0; i < kRows; ++i) out[i] = member[values[i] + 2] ? 255 : 0;
 }
 
-/// The largest float that is not above t: x <= t in doubles is x <= that, for a float x.
-float below(double t) {
-    const auto near = static_cast<float>(t);
-    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
-}
-
 PERMISSIBLE_CLONES
 void and_masks(const uint8_t* more, uint8_t* mask) {
     for (std::size_t i = 0; i < kRows; ++i) mask[i] &= more[i];
@@ -63,8 +57,8 @@ void score_chunk(const ScoreInput& input, const RuleSet& set, std::size_t begin,
         if (columns[c].type == ColumnType::float64) {
             compare(reinterpret_cast<const double*>(values), literal.test, literal.missing, literal.threshold, mask);
         } else if (columns[c].type == ColumnType::float32) {
-            compare(reinterpret_cast<const float*>(values), literal.test, literal.missing, below(literal.threshold),
-                    mask);
+            compare(reinterpret_cast<const float*>(values), literal.test, literal.missing,
+                    float_below(literal.threshold), mask);
         } else {
             look_up(reinterpret_cast<const int32_t*>(values), literal.member, mask);
         }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "common/columns.hpp"
@@ -30,6 +32,12 @@ struct RuleSet {
 
     void fill_sums(const double* coefficients);
 };
+
+/// The largest float that is not above t: x <= t in doubles is x <= that, for a float x.
+inline float float_below(double t) {
+    const auto near = static_cast<float>(t);
+    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
+}
 
 inline constexpr std::size_t kScoreRows = 128;  // rows that are scored together
 

@@ -1,4 +1,4 @@
-// The scores of predict.cpp with AVX2: the same sums in the same order, so the same bits; chosen at run time.
+// The scores of rules.cpp with AVX2: the same sums in the same order, so the same bits; chosen at run time.
 //
 // A comparison of 8 values is 8 bits, a literal on 128 rows is 16 bytes, a rule is the `and` of its literals. The bytes
 // of eight rules are transposed, and the sign bits of 32 bytes at a time are the patterns of rows.
@@ -9,8 +9,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #define PERMISSIBLE_AVX2 __attribute__((target("avx2")))
 
@@ -19,11 +17,6 @@ namespace permissible::rules {
 namespace {
 
 constexpr std::size_t kRows = kScoreRows;
-
-float below(double t) {
-    const auto near = static_cast<float>(t);
-    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
-}
 
 PERMISSIBLE_AVX2 void transpose8(const char* from, std::ptrdiff_t stride, float* to, std::size_t to_stride) {
     __m256 r[8], t[8];
@@ -235,7 +228,7 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
                 literal_bits(reinterpret_cast<const double*>(values), literal, literal.threshold, bits);
                 break;
             case ColumnType::float32:
-                literal_bits(reinterpret_cast<const float*>(values), literal, below(literal.threshold), bits);
+                literal_bits(reinterpret_cast<const float*>(values), literal, float_below(literal.threshold), bits);
                 break;
             case ColumnType::category:
                 category_bits(reinterpret_cast<const int32_t*>(values), literal.member, bits);

@@ -28,12 +28,6 @@ struct GrownRule {
     RuleMask mask() const;
 };
 
-/// Grids of a histogram, from the bounds of weight and curvature and the units (rows, copies) in the whole table.
-struct HistogramGrids {
-    double weight, curvature;
-};
-HistogramGrids histogram_grids(double weight_bound, double curvature_bound, double total_units, bool two_sums);
-
 /// A literal is only added when it gains more than this share; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 

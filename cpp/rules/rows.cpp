@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "common/parallel.hpp"
@@ -181,24 +180,11 @@ Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, 
 StepSums Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
     StepSums total;
-    total.low_state = std::numeric_limits<double>::infinity();
-    total.high_state = -std::numeric_limits<double>::infinity();
     over_rows([&](std::size_t begin, std::size_t end) {
         StepSums own;
-        own.low_state = std::numeric_limits<double>::infinity();
-        own.high_state = -std::numeric_limits<double>::infinity();
         passes_->apply(examples_, step, grids, begin, end, own);
 #pragma omp critical(permissible_apply)
-        {
-            total.weight += own.weight;
-            total.curvature += own.curvature;
-            total.value += own.value;
-            total.error += own.error;
-            total.covered += own.covered;
-            total.covered_positive += own.covered_positive;
-            total.low_state = std::min(total.low_state, own.low_state);
-            total.high_state = std::max(total.high_state, own.high_state);
-        }
+        total.add(own);
     });
     return total;
 }

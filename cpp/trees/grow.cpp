@@ -1,4 +1,4 @@
-// The loop of UDT: histogram the smaller child, take the larger one's by subtraction, list and weigh the cuts.
+// The loop of UDT: histogram the smaller child, take the larger one's by subtraction, list and compare the cuts.
 #include "trees/grow.hpp"
 
 #include <memory>
