@@ -45,12 +45,12 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
 
     import dask.array as da
     from distributed import Client, LocalCluster
+    from permissible.distributed.uls import fit_label
 
     from permissible.dask.partitions import partitions_of
     from permissible.dask.passes import binned_futures, survey_of_all
     from permissible.dask.rpc import RPCTransport
     from permissible.distributed.protocol.remote import RemoteSource
-    from permissible.distributed.uls import fit_label
     from permissible.learners.uls.options import ULSOptions
     from permissible.losses import get
     from permissible.rows.totals import RowsByClass

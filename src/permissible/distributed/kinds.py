@@ -4,11 +4,10 @@ from typing import Any
 
 from permissible.distributed.boundary_rows import LinearKind
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
+from permissible.distributed.survey_kind import SurveyKind
 from permissible.distributed.udt import TreeKind
-from permissible.distributed.uls_rows import SurveyKind, ULSKind
 
 KINDS: dict[str, Any] = {
-    "uls": ULSKind(),
     "survey": SurveyKind(),
     "tree": TreeKind(),
     "mcboost": BoostKind(),

@@ -1,8 +1,14 @@
 """The rows of a fit as a `Source`: what the user gave in place of X and y."""
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
+from permissible.bins.binning import BinnedTable
+from permissible.bins.sampling import Hashes
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.rows.source import Source
+from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
 
@@ -23,3 +29,15 @@ def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None
             expected = "None, since the data set holds its target and weights"
             raise refusal(name, expected, Words("a value beside it"), remedy)
     return X.source()
+
+
+def memory_source(
+    binned: BinnedTable,
+    target: AnyArray,
+    classes: AnyArray,
+    weight: FloatArray | None = None,
+    hashes: Callable[[], Hashes] | None = None,
+) -> LocalSource:
+    """Rows in memory; `hashes` computes those of their content when a fit splits them."""
+    part = MemoryPart(binned, target, weight, hashes)
+    return LocalSource((part,), binned.binning, classes, binned.n_rows, weight is not None)

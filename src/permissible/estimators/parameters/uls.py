@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
-from permissible.bins import BinnedTable, encode
+from permissible.bins import Binning, encode
+from permissible.estimators.input.source import memory_source
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
-from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
+from permissible.rows.local import LocalSource
 from permissible.table.reading import read
 from permissible.validation import Words, refusal, refusal_type
 from permissible.validation.numbers import real_number, whole_number
@@ -79,8 +80,8 @@ def loss_of(given: Any) -> Any:
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
 
-def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
-    """The rows that were given to judge the fit, for each class against the rest."""
+def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> LocalSource:
+    """The rows whose loss chooses in place of a hold-out."""
     expected = "a tuple (X, y) or (X, y, sample_weight)"
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
@@ -89,10 +90,8 @@ def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTabl
     weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
     if weight is not None and not weight.all():
         raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
-    codes = encode(binned.binning, table)
-    labels = [1] if len(given.classes) == 2 else range(len(given.classes))
     weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
-    return [Examples(codes, place == label, weight) for label in labels]
+    return memory_source(encode(binning, table), place, given.classes, weight)
 
 
 def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permissible.learners.uls.start import CLOSE
+from permissible.learners.uls.fit import CLOSE
 from permissible.learners.uls.trace import Round
 from permissible.types import FloatArray
 

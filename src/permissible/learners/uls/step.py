@@ -1,41 +1,211 @@
-"""Refitting many coefficients at once: the corrective scheme (T_j = all so far) and blocks, mathematics.md section 4.
+"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients at once (mathematics.md section 4).
 
-A score made of rules is the same for all rows that the same rules cover, so the refit works on these patterns and their weights
+Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the minimum
+(the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f, f' and f'' at
+a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a bracket.
+
+A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their weights
 alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for the columns of a
 matrix in uls/columns.py; learners/newton.py minimises it. Where no finite minimiser exists (Stiemke's condition fails,
 mathematics.md 4.1) the refit names a coefficient that would grow for ever.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
+from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.newton import Expansion, minimise
-from permissible.learners.uls.rows import Patterns, Surrogate
+from permissible.learners.uls.kernel_losses import Surrogate
+from permissible.learners.uls.loss_rows import Opened, Sizes
+from permissible.learners.uls.rows import (
+    Apply,
+    Grids,
+    HistogramRequest,
+    Measure,
+    Patterns,
+    Reset,
+    RulePart,
+    SignedWeights,
+    StepSums,
+    Terms,
+    value_of,
+)
+from permissible.rows.source import OpenRows
 from permissible.types import BoolArray, FloatArray
 
+FADED = 1e-9
+"""Weights whose sum is below this fraction of that at score 0 have vanished."""
+COARSE = 256.0
+"""Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
 MAX_STEPS = 600
 TOLERANCE = 1e-12
 ACCEPTED = 1e-9
 """A scaled gradient up to this counts as converged where rounding does not allow `TOLERANCE`."""
 VANISHED = 1e-12
-"""A surrogate below this share of its value at score 0 has nothing left to gain."""
+"""A surrogate below this fraction of its value at score 0 has nothing left to gain."""
 FAR = 20.0
 """Scores beyond so many caps of the loss that still grow are on their way to infinity."""
 STILL = 1e-6
-"""A row whose score falls by less than this share of the largest change does not move."""
+"""A row whose score falls by less than this fraction of the largest change does not move."""
 RIDGE = 1e-14
 """Added to a Hessian of unit diagonal, so that repeated features share their coefficient."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitState:
+    """What the last change left, as real values; `surrogate` is the sum of b F, the other sums are those of `StepSums`."""
+
+    weight: float
+    curvature: float
+    surrogate: float
+    error: float
+    covered: float
+    covered_positive: float
+    low_state: float
+    high_state: float
+
+    @staticmethod
+    def between(low_state: float, high_state: float) -> "FitState":
+        """What is known before the first answer: the states lie between two."""
+        return FitState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, low_state, high_state)
+
+
+@dataclass(frozen=True, slots=True)
+class Leverage:
+    """Values of a step inside and outside; `capped` when no side has a finite one within the cap; passes over the rows."""
+
+    value_in: float
+    value_out: float
+    capped: bool
+    passes: int
+
+
+@dataclass(slots=True)
+class FitRows:
+    """The rows of a fit as the loop handles them: it chooses the grids, and turns exact sums into real values."""
+
+    rows: OpenRows[RulePart]
+    surrogate: Surrogate
+    sizes: Sizes
+    state: FitState
+    everything: tuple[float, float] = (0.0, 0.0)
+    """Sample weight of all rows and of the positives."""
+
+    @property
+    def faded(self) -> bool:
+        """Whether every weight has vanished, beside what it was at score 0: nothing is left to gain."""
+        at_zero = float(self.surrogate.at(np.zeros(1))[0, 1])
+        return not self.state.weight > FADED * at_zero * self.sizes.total_weight
+
+    @property
+    def pure_sides(self) -> int:
+        """On how many sides of the last rule all rows are of one class."""
+        total, positives = self.everything
+        inside = self.state.covered, self.state.covered_positive
+        sides = inside, (total - inside[0], positives - inside[1])
+        return sum(of > 0 and not 0 < positive < of for of, positive in sides)
+
+    @staticmethod
+    def start(opened: Opened, surrogate: Surrogate, terms: Terms) -> "FitRows":
+        """The rows with the margins of a model."""
+        rows = FitRows(opened.rows, surrogate, opened.sizes, FitState.between(0.0, 0.0))
+        rows.reset(terms)
+        return rows
+
+    def grids(self, reach: float) -> Grids:
+        """Grids that hold every term after a step of at most `reach`."""
+        weight, curvature, value = self.surrogate.bounds(self.state.low_state, self.state.high_state, reach)
+        sample, of = self.sizes.largest_weight, kernels.pass_grid
+        error = of(sample) if self.sizes.real_weights else 1.0
+        return Grids(of(weight * sample), of(curvature * sample), of(value * sample), error)
+
+    def request(self, two_sums: bool, fraction: float = 1.0, seed: int = 0) -> HistogramRequest:
+        """A histogram of the current weights, over a fraction of the rows."""
+        weight, curvature, _ = self.surrogate.bounds(self.state.low_state, self.state.high_state, 0.0)
+        sample, units = self.sizes.largest_weight, self.sizes.units
+        return HistogramRequest(
+            *kernels.histogram_grids(weight * sample, curvature * sample, units, two_sums), fraction, seed
+        )
+
+    def slopes(self, rules: Sequence[Rule]) -> list[float]:
+        """The sum of y h w of each +-1 rule."""
+        grid = self.request(False).weight_grid
+        total, *inside = self.rows.ask(SignedWeights(((), *rules), grid)).tolist()
+        return [float(2 * weight - total) / grid for weight in inside]
+
+    def reset(self, terms: Terms) -> None:
+        """Set the margins to those of a model."""
+        reach = abs(terms.constant) + sum(abs(coefficient) for coefficient in terms.coefficients)
+        ends = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
+        self.state = FitState.between(ends[0], ends[1])
+        grids = self.grids(0.0)
+        self._set(self.rows.ask(Reset(terms, grids)), grids)
+        self.everything = self.state.covered, self.state.covered_positive
+        self._refine(grids)
+
+    def apply(self, rule: Rule, value_in: float, value_out: float) -> None:
+        """Take a step."""
+        grids = self.grids(max(abs(value_in), abs(value_out)))
+        self._set(self.rows.ask(Apply(rule, value_in, value_out, grids)), grids)
+        self._refine(grids)
+
+    def _refine(self, grids: Grids) -> None:
+        """Sum again where the margins turned out far from the bounds that the grids were made for (exponential losses)."""
+        finer = self.grids(0.0)
+        if any(new > COARSE * old for new, old in zip(finer[:3], grids[:3], strict=True)):
+            covered, hits = self.state.covered, self.state.covered_positive
+            self._set(self.rows.ask(Apply((), 0.0, 0.0, finer)), finer)
+            self.state = replace(self.state, covered=covered, covered_positive=hits)
+
+    def _set(self, step: StepSums, grids: Grids) -> None:
+        scales = (grids.weight, grids.curvature, grids.value, grids.error, grids.error, grids.error)
+        values = [value_of(pair, grid) for pair, grid in zip(step.sums, scales, strict=True)]
+        weight, curvature, surrogate, error, covered, hits = values
+        self.state = FitState(weight, curvature, surrogate, error, covered, hits, step.low_state, step.high_state)
+
+    def derivatives(self, rule: Rule, value_in: float, value_out: float) -> tuple[list[float], list[float]]:
+        """Sums of y w, curvature and y slope at a trial step, inside and outside."""
+        grids = self.grids(max(abs(value_in), abs(value_out)))
+        sums = self.rows.ask(Measure(rule, value_in, value_out, grids))
+        scales = (grids.weight, grids.curvature, grids.curvature)
+        inside = [value_of(pair, grid) for pair, grid in zip(sums[:3], scales, strict=True)]
+        outside = [value_of(pair, grid) for pair, grid in zip(sums[3:], scales, strict=True)]
+        return inside, outside
+
+    def leverage(self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float) -> Leverage:
+        """The exact step along a rule, from a guess."""
+        smooth, cap = self.surrogate.smooth, self.surrogate.cap
+        inner, outer = kernels.Root(), kernels.Root()
+        inner.value, outer.value = min(max(start_in, -cap), cap), min(max(start_out, -cap), cap)
+        outer.done = not rule
+        passes = 0
+        while not (inner.done and outer.done):
+            v = inner.value
+            u = outer.value if two_values else -v
+            (f_in, k_in, t_in), (f_out, k_out, t_out) = self.derivatives(rule, v, u)
+            passes += 1
+            if two_values:
+                inner.advance(f_in - l2 * v, -k_in - l2, -t_in, smooth, cap)
+                outer.advance(f_out - l2 * u, -k_out - l2, -t_out, smooth, cap)
+            else:
+                inner.advance(f_in - f_out - 2.0 * l2 * v, -k_in - k_out - 2.0 * l2, t_out - t_in, smooth, cap)
+                outer.done = inner.done
+        if two_values and not self.surrogate.attained:
+            inner.retreat()
+            outer.retreat()
+        value_out = outer.value if two_values else -inner.value
+        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refit:
     """Constant and coefficients at the minimum, and how it was reached.
 
-    `residual` is the largest derivative over the free coefficients, as a share of what it could be at score 0; `endless` the
+    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0; `endless` the
     positions in `theta` without a finite minimiser.
     """
 
@@ -78,7 +248,7 @@ class ScoreExpansion:
 
     @cached_property
     def residual(self) -> FloatArray:
-        """Each derivative as a share of what it could be at score 0."""
+        """Each derivative as a fraction of what it could be at score 0."""
         return np.asarray(np.abs(self.gradient) / self.objective.slopes)
 
     @property
@@ -219,8 +389,8 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
 
 
 def refit(
-    patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float,
-) -> Refit:  # fmt: skip
+    patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float
+) -> Refit:
     """Minimise the sum of b F + l2 * sum of squared coefficients over the free ones of theta = (constant, coefficients).
 
     The constant costs nothing. A lone rule with its constant left out then costs what a classic step costs.
@@ -238,11 +408,9 @@ def refit(
             weight[:, 1] * positive[:, 2] + weight[:, 0] * negative[:, 2],
         )
 
-    total = np.full(len(theta), weight.sum())
-    objective = ScoreObjective(
-        signs, np.zeros(len(signs)), weight, penalty, surrogate, losses,
-        partial(kernels.pattern_gradient, patterns.bits), partial(kernels.pattern_hessian, patterns.bits), total, total,
-    )  # fmt: skip
+    first, second = (partial(sums, patterns.bits) for sums in (kernels.pattern_gradient, kernels.pattern_hessian))
+    rest, total = np.zeros(len(signs)), np.full(len(theta), weight.sum())
+    objective = ScoreObjective(signs, rest, weight, penalty, surrogate, losses, first, second, total, total)
     return fit_scores(objective, theta, free)
 
 
