@@ -8,9 +8,9 @@ from permissible import losses
 from permissible.bins import encode, find_bins
 from permissible.learners.uls.boost import LoopTask, boost
 from permissible.learners.uls.compiled import boost_compiled
-from permissible.learners.uls.kernel_losses import PythonSurrogate
 from permissible.learners.uls.loss_rows import LossRows, RuleOpening, open_rows
 from permissible.learners.uls.rows import Examples
+from permissible.losses.surrogate import PythonSurrogate
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.table import read

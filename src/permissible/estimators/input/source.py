@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from permissible.bins.binning import BinnedTable
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.rows.source import Source

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss, PythonSurrogate, Surrogate, compiled, layout_of
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.rows import Histograms, PatternsOf, SignedWeights, Terms
@@ -25,6 +25,8 @@ from permissible.learners.uls.search import GrownRule, RuleSearch, literal_sums,
 from permissible.learners.uls.step import FitRows, Leverage, Refit, refit
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
+from permissible.losses.entropy import Functor
+from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
 from permissible.rows.source import Journal, NoJournal
 from permissible.types import AnyArray, BoolArray, FloatArray
 
@@ -62,7 +64,7 @@ class LoopTask:
     @staticmethod
     def of(loss: Loss, binning: Binning, **more: Any) -> "LoopTask":
         """The task of a loss: in the units of its compiled form where there is one."""
-        kernel: CompiledLoss | None = compiled(loss)
+        kernel: Functor | None = compiled(loss)
         surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
         return LoopTask(loss.name, surrogate, 1.0 if kernel is None else kernel.scale, binning, **more)
 
@@ -125,7 +127,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         None if held_out is None else FitRows.start(held_out, surrogate, terms),
         task,
         replace(options, l2=options.l2 * task.scale),
-        layout_of(task.binning),
+        layout_of(task.binning).by_column,
     )
     if task.start is None and options.fit_intercept:
         _fit_constant(fit)

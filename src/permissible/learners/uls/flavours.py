@@ -21,16 +21,17 @@ import numpy as np
 from scipy.special import stdtr
 
 from permissible import losses
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import LoopTask, OnRound, Start
 from permissible.learners.uls.compiled import loop_options, round_of
-from permissible.learners.uls.kernel_losses import compiled, layout_of, natural_value
 from permissible.learners.uls.loss_rows import ExamplesOpening, kernel_rows
 from permissible.learners.uls.options import STOPS, Stop, ULSOptions
 from permissible.learners.uls.rows import Examples
 from permissible.learners.uls.trace import Round, Trace
-from permissible.losses import BAGS, Loss
+from permissible.losses import BAGS, Loss, PermissibleLoss
+from permissible.losses.surrogate import compiled, natural_value
 from permissible.rows.local import LocalSource
 from permissible.rows.splits import folds
 from permissible.types import FloatArray
@@ -93,7 +94,8 @@ def boost_adaptive(
             theta = np.append(theta, 0.0)
         theta[1 + rules.index(step.rule)] += 0.5 * (step.value_in - step.value_out)
         theta[0] += 0.5 * (step.value_in + step.value_out)
-        shrink = max(1.0, float(np.abs(theta).sum())) if best.loss.name == "squared" else 1.0
+        renormalised = isinstance(best.loss, PermissibleLoss) and best.loss.entropy.renormalised
+        shrink = max(1.0, float(np.abs(theta).sum())) if renormalised else 1.0
         theta = theta / shrink
         for part in parts:
             part.move(step, shrink)
@@ -114,7 +116,7 @@ class _Candidate:
         self.loss, self.options, self.total = loss, replace(options, n_rules=1, max_seconds=0.0), examples.total
         self.task = LoopTask.of(loss, examples.binned.binning)
         self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
-        self.layout = layout_of(examples.binned.binning)
+        self.layout = layout_of(examples.binned.binning).by_column
 
     def propose(self, score: FloatArray, number: int) -> "Proposal | Stop":
         """The rule and its values; or why there is none."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss, compiled, natural_value
 from permissible.learners.uls.rows import (
     Examples,
     Grids,
@@ -26,6 +25,8 @@ from permissible.learners.uls.rows import (
     Terms,
 )
 from permissible.losses import Loss
+from permissible.losses.entropy import Functor
+from permissible.losses.surrogate import compiled, natural_value
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
@@ -126,7 +127,7 @@ def open_rows(
 
 
 def kernel_rows(
-    examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
+    examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
     """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
     return kernels.Rows(

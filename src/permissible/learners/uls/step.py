@@ -19,7 +19,6 @@ import numpy as np
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.newton import Expansion, minimise
-from permissible.learners.uls.kernel_losses import Surrogate
 from permissible.learners.uls.loss_rows import Opened, Sizes
 from permissible.learners.uls.rows import (
     Apply,
@@ -34,6 +33,7 @@ from permissible.learners.uls.rows import (
     Terms,
     value_of,
 )
+from permissible.losses.surrogate import Surrogate
 from permissible.rows.source import OpenRows
 from permissible.types import BoolArray, FloatArray
 
