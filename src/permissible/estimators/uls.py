@@ -24,7 +24,7 @@ from permissible.estimators.uls_results import RuleResults, RuleStages
 from permissible.learners.doubts import Doubts, of_rules, spread
 from permissible.learners.uls.boost import Start
 from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
-from permissible.learners.uls.fit import Fitted, Task, fit_labels
+from permissible.learners.uls.fit import FittedRules, Task, fit_labels
 from permissible.learners.uls.flavours import LossEvidence
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.rules import RuleModel
@@ -261,7 +261,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self._store(binned.binning, found, given.table, scale)
         return self
 
-    def _fit_rules(self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None) -> list[Fitted]:
+    def _fit_rules(
+        self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None
+    ) -> list[FittedRules]:
         """Fit each class against the rest, two classes once; a continuation keeps a loss that was chosen."""
         labels = [1] if len(source.classes) == 2 else list(range(len(source.classes)))
         with watched(self, task.candidates[0].n_rules) as callback:
@@ -275,7 +277,9 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
             return [replace(fitted, evidence=seen) for fitted, seen in zip(found, evidence, strict=True)]
 
-    def _store(self, binning: Binning, found: list[Fitted], table: Table | None = None, scale: float = 1.0) -> None:
+    def _store(
+        self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
+    ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.models_ = models
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
@@ -295,7 +299,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
-    def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
+    def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
         score = None if table is None else partial(model.score, table)
 
@@ -339,7 +343,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             starts = list(self._traces)
         with watched(self, options.n_rules) as watch:
             fits = [
-                boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
+                boost_columns(features, codes == label, weight, loss, options, callback=watch, start=start)
                 for label, start in zip(labels, starts, strict=True)
             ]
         half = np.array([0.5])

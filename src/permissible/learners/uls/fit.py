@@ -73,7 +73,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class FittedRules:
     """The trace of the final fit, the loss of its scores, and what the held-out rows and loss="auto" saw."""
 
     trace: Trace
@@ -94,7 +94,7 @@ class Chosen(NamedTuple):
         return self.source.survey(TotalsOf(self.selection)).weight
 
 
-def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[Fitted]:
+def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[FittedRules]:
     """Fit each label against the rest; where a question is a message, those of all labels travel in one."""
     lock = threading.Lock()
 
@@ -102,14 +102,14 @@ def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[Fitted]:
         with lock:  # a bar on the terminal is one for all labels
             return callback(number)
 
-    def fit(label: int, task: Task, rows: Source) -> Fitted:
+    def fit(label: int, task: Task, rows: Source) -> FittedRules:
         callback = None if task.callback is None else partial(locked, task.callback)
         return fit_rules(rows, label, replace(task, callback=callback))
 
     return source.each({str(label): partial(fit, label, task) for label, task in tasks.items()})
 
 
-def fit_rules(source: Source, label: int, task: Task) -> Fitted:
+def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     """Fit one label against the rest."""
     if task.loss == "auto":
         assert isinstance(source, LocalSource)  # refused elsewhere
@@ -129,7 +129,7 @@ def fit_rules(source: Source, label: int, task: Task) -> Fitted:
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation)
     loss, trace = run(Chosen(source), given, label, task, options)
-    return Fitted(trace, loss, None if choice is None else _selection(*choice))
+    return FittedRules(trace, loss, None if choice is None else _selection(*choice))
 
 
 def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions], float] | None:

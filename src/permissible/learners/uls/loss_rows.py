@@ -34,7 +34,7 @@ from permissible.rows.totals import RowsByPart, TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
 
-class Sizes(NamedTuple):
+class RowSizes(NamedTuple):
     """What a fit must know of its rows before the first round; `largest_weight` is 1 where weights are integers."""
 
     n_rows: int
@@ -109,7 +109,7 @@ class Opened:
     """The rows of a fit, and their sizes."""
 
     rows: OpenRows[RulePart]
-    sizes: Sizes
+    sizes: RowSizes
 
 
 def open_rows(
@@ -121,7 +121,7 @@ def open_rows(
     totals = source.survey(TotalsOf(selection))
     integers = source.weighted and totals.integers and totals.largest <= kernels.MULTIPLICITY_LIMIT
     real = source.weighted and not integers
-    sizes = Sizes(totals.n_rows, totals.weight, totals.largest if real else 1.0, real)
+    sizes = RowSizes(totals.n_rows, totals.weight, totals.largest if real else 1.0, real)
     examples = ExamplesOpening(label, selection, integers, dict(zip(counts, starts, strict=False)))
     return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads)), sizes)
 

@@ -49,7 +49,7 @@ class GrownRule:
     curvature_all: float
 
 
-class Cut(NamedTuple):
+class Extension(NamedTuple):
     """A rule that is extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
 
     parent: Rule
@@ -121,7 +121,7 @@ class RuleSearch:
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
         """Each first literal and its negation, continued while they gain, side by side: one question serves all."""
-        sides = self._splits([Cut((), self.all, first.rule[0], first.curvature_in) for first in firsts])
+        sides = self._splits([Extension((), self.all, first.rule[0], first.curvature_in) for first in firsts])
         chains: list[Chain] = []
         for first, (kept, left) in zip(firsts, sides, strict=True):
             has_missing = self.binning.columns[first.rule[0].column].has_missing
@@ -131,18 +131,18 @@ class RuleSearch:
             chains += [Chain(first, kept), Chain(opposite, left)]
         growing = chains
         while growing:
-            cuts = [(chain, cut) for chain in growing if (cut := self._continued(chain)) is not None]
-            sides = self._splits([cut for _, cut in cuts])
-            for (chain, _), (kept, _) in zip(cuts, sides, strict=True):
+            extensions = [(chain, extension) for chain in growing if (extension := self._continued(chain)) is not None]
+            sides = self._splits([extension for _, extension in extensions])
+            for (chain, _), (kept, _) in zip(extensions, sides, strict=True):
                 chain.sums = kept
-            growing = [chain for chain, _ in cuts]
+            growing = [chain for chain, _ in extensions]
         return [
             [chain.grown for chain in chains[place : place + 2] if len(chain.grown.rule) > 1]
             for place in range(0, len(chains), 2)
         ]
 
-    def _continued(self, chain: Chain) -> Cut | None:
-        """Add the best literal where it gains; the cut whose sums are wanted before the next one, None when the chain ends."""
+    def _continued(self, chain: Chain) -> Extension | None:
+        """Add the best literal where it gains; the extension whose sums are wanted before the next one, None when the chain ends."""
         found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
@@ -152,7 +152,7 @@ class RuleSearch:
         parent, chain.grown = chain.grown.rule, best
         if len(best.rule) == self.options.max_literals:
             return None
-        return Cut(parent, chain.sums, best.rule[-1], best.curvature_in)
+        return Extension(parent, chain.sums, best.rule[-1], best.curvature_in)
 
     def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
         """The rule with the best literal of each further column."""
@@ -162,16 +162,19 @@ class RuleSearch:
             for found in kernels.best_literals(self.layout, sums, self.criterion, oriented, used)
         ]
 
-    def _splits(self, cuts: list[Cut]) -> list[tuple[IntArray, IntArray]]:
-        """For each cut the sums over the rows that the literal keeps, and over the other rows of the parent: one question."""
-        if not cuts:
+    def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
+        """For each extension the sums over the rows that the literal keeps, and over the other rows of the parent: one question."""
+        if not extensions:
             return []
         known = self.criterion.two_values
-        own = [not known or 2 * cut.curvature_in <= int(cut.sums[0, 1].sum()) for cut in cuts]
-        literals = [cut.literal if kept else cut.literal.negated() for cut, kept in zip(cuts, own, strict=True)]
-        rules = tuple((*cut.parent, literal) for cut, literal in zip(cuts, literals, strict=True))
+        own = [not known or 2 * extension.curvature_in <= int(extension.sums[0, 1].sum()) for extension in extensions]
+        literals = [
+            extension.literal if kept else extension.literal.negated()
+            for extension, kept in zip(extensions, own, strict=True)
+        ]
+        rules = tuple((*extension.parent, literal) for extension, literal in zip(extensions, literals, strict=True))
         found = self.rows.ask(Histograms(rules, self.request))
-        pairs = [(sums, cut.sums - sums) for cut, sums in zip(cuts, found, strict=True)]
+        pairs = [(sums, extension.sums - sums) for extension, sums in zip(extensions, found, strict=True)]
         return [pair if kept else pair[::-1] for pair, kept in zip(pairs, own, strict=True)]
 
     def _grown(self, best: Extended) -> GrownRule:

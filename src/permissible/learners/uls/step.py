@@ -6,20 +6,20 @@ a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Ha
 
 A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their weights
 alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for the columns of a
-matrix in uls/columns.py; learners/newton.py minimises it. Where no finite minimiser exists (Stiemke's condition fails,
-mathematics.md 4.1) the refit names a coefficient that would grow for ever.
+matrix in uls/columns.py; learners/newton.py minimises it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.newton import Expansion, minimise
-from permissible.learners.uls.loss_rows import Opened, Sizes
+from permissible.learners.uls.loss_rows import Opened, RowSizes
 from permissible.learners.uls.rows import (
     Apply,
     Grids,
@@ -59,19 +59,14 @@ RIDGE = 1e-14
 class FitState:
     """What the last change left, as real values; `surrogate` is the sum of b F, the other sums are those of `StepSums`."""
 
-    weight: float
-    curvature: float
-    surrogate: float
-    error: float
-    covered: float
-    covered_positive: float
-    low_state: float
-    high_state: float
-
-    @staticmethod
-    def between(low_state: float, high_state: float) -> "FitState":
-        """What is known before the first answer: the states lie between two."""
-        return FitState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, low_state, high_state)
+    weight: float = 0.0
+    curvature: float = 0.0
+    surrogate: float = 0.0
+    error: float = 0.0
+    covered: float = 0.0
+    covered_positive: float = 0.0
+    low_state: float = 0.0
+    high_state: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +81,16 @@ class Leverage:
 
 @dataclass(slots=True)
 class FitRows:
-    """The rows of a fit as the loop handles them: it chooses the grids, and turns exact sums into real values."""
+    """The rows of a fit as the loop handles them: it chooses the grids, and turns exact sums into real values.
+
+    `everything` is the sample weight of all rows and of the positives.
+    """
 
     rows: OpenRows[RulePart]
     surrogate: Surrogate
-    sizes: Sizes
+    sizes: RowSizes
     state: FitState
     everything: tuple[float, float] = (0.0, 0.0)
-    """Sample weight of all rows and of the positives."""
 
     @property
     def faded(self) -> bool:
@@ -104,15 +101,14 @@ class FitRows:
     @property
     def pure_sides(self) -> int:
         """On how many sides of the last rule all rows are of one class."""
-        total, positives = self.everything
-        inside = self.state.covered, self.state.covered_positive
-        sides = inside, (total - inside[0], positives - inside[1])
-        return sum(of > 0 and not 0 < positive < of for of, positive in sides)
+        (total, positives), covered, positive = self.everything, self.state.covered, self.state.covered_positive
+        sides = (covered, positive), (total - covered, positives - positive)
+        return sum(weight > 0 and not 0 < inside < weight for weight, inside in sides)
 
     @staticmethod
     def start(opened: Opened, surrogate: Surrogate, terms: Terms) -> "FitRows":
         """The rows with the margins of a model."""
-        rows = FitRows(opened.rows, surrogate, opened.sizes, FitState.between(0.0, 0.0))
+        rows = FitRows(opened.rows, surrogate, opened.sizes, FitState())
         rows.reset(terms)
         return rows
 
@@ -126,10 +122,9 @@ class FitRows:
     def request(self, two_sums: bool, fraction: float = 1.0, seed: int = 0) -> HistogramRequest:
         """A histogram of the current weights, over a fraction of the rows."""
         weight, curvature, _ = self.surrogate.bounds(self.state.low_state, self.state.high_state, 0.0)
-        sample, units = self.sizes.largest_weight, self.sizes.units
-        return HistogramRequest(
-            *kernels.histogram_grids(weight * sample, curvature * sample, units, two_sums), fraction, seed
-        )
+        sample = self.sizes.largest_weight
+        grids = kernels.histogram_grids(weight * sample, curvature * sample, self.sizes.units, two_sums)
+        return HistogramRequest(*grids, fraction, seed)
 
     def slopes(self, rules: Sequence[Rule]) -> list[float]:
         """The sum of y h w of each +-1 rule."""
@@ -140,8 +135,8 @@ class FitRows:
     def reset(self, terms: Terms) -> None:
         """Set the margins to those of a model."""
         reach = abs(terms.constant) + sum(abs(coefficient) for coefficient in terms.coefficients)
-        ends = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
-        self.state = FitState.between(ends[0], ends[1])
+        low, high = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
+        self.state = FitState(low_state=low, high_state=high)
         grids = self.grids(0.0)
         self._set(self.rows.ask(Reset(terms, grids)), grids)
         self.everything = self.state.covered, self.state.covered_positive
@@ -157,24 +152,23 @@ class FitRows:
         """Sum again where the margins turned out far from the bounds that the grids were made for (exponential losses)."""
         finer = self.grids(0.0)
         if any(new > COARSE * old for new, old in zip(finer[:3], grids[:3], strict=True)):
-            covered, hits = self.state.covered, self.state.covered_positive
+            before = self.state
             self._set(self.rows.ask(Apply((), 0.0, 0.0, finer)), finer)
-            self.state = replace(self.state, covered=covered, covered_positive=hits)
+            self.state = replace(self.state, covered=before.covered, covered_positive=before.covered_positive)
 
     def _set(self, step: StepSums, grids: Grids) -> None:
         scales = (grids.weight, grids.curvature, grids.value, grids.error, grids.error, grids.error)
         values = [value_of(pair, grid) for pair, grid in zip(step.sums, scales, strict=True)]
-        weight, curvature, surrogate, error, covered, hits = values
-        self.state = FitState(weight, curvature, surrogate, error, covered, hits, step.low_state, step.high_state)
+        weight, curvature, surrogate, error, covered, positive = values
+        self.state = FitState(weight, curvature, surrogate, error, covered, positive, step.low_state, step.high_state)
 
     def derivatives(self, rule: Rule, value_in: float, value_out: float) -> tuple[list[float], list[float]]:
         """Sums of y w, curvature and y slope at a trial step, inside and outside."""
         grids = self.grids(max(abs(value_in), abs(value_out)))
         sums = self.rows.ask(Measure(rule, value_in, value_out, grids))
-        scales = (grids.weight, grids.curvature, grids.curvature)
-        inside = [value_of(pair, grid) for pair, grid in zip(sums[:3], scales, strict=True)]
-        outside = [value_of(pair, grid) for pair, grid in zip(sums[3:], scales, strict=True)]
-        return inside, outside
+        scales = 2 * (grids.weight, grids.curvature, grids.curvature)
+        values = [value_of(pair, grid) for pair, grid in zip(sums, scales, strict=True)]
+        return values[:3], values[3:]
 
     def leverage(self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float) -> Leverage:
         """The exact step along a rule, from a guess."""
@@ -206,7 +200,7 @@ class Refit:
     """Constant and coefficients at the minimum, and how it was reached.
 
     `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0; `endless` the
-    positions in `theta` without a finite minimiser.
+    positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
     """
 
     theta: FloatArray
@@ -215,8 +209,7 @@ class Refit:
     endless: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Losses:
+class Losses(NamedTuple):
     """The surrogate of rows with given scores: its sum, and for each row the sum of y w and of curvatures."""
 
     value: float
@@ -263,22 +256,10 @@ class ScoreExpansion:
 class ScoreObjective:
     """Sum of b F over rows with score `rest` + `design` @ theta, plus half of penalty * theta^2.
 
-    Attributes
-    ----------
-    design : array (rows, coefficients)
-        Sizes of at most about 1, so that theta has the unit of a score.
-    rest : array
-        What the other features add to the scores.
-    weight : array (rows, 2)
-        Sample weight of the negatives and of the positives of each row.
-    penalty : array
-    surrogate : Surrogate
-    losses : callable
-        The surrogate at scores.
-    first_sums, second_sums : callable
-        Sums of x first, and of x x' second.
-    sizes, squares : array
-        Sums of the sample weight times |x|, and times x^2.
+    The entries of `design` have sizes of at most about 1, so that theta has the unit of a score; `rest` is what the other
+    features add. `weight` (rows, 2) is that of the negatives and of the positives of each row. `losses` gives the surrogate at
+    scores, `first_sums` and `second_sums` the sums of x first and of x x' second; `sizes` and `squares` are sums of the weight
+    times |x| and times x^2.
     """
 
     design: FloatArray
@@ -295,8 +276,8 @@ class ScoreObjective:
     @cached_property
     def at_zero(self) -> tuple[float, float, float]:
         """Loss, weight and curvature at score 0."""
-        value, weight, curvature, _ = self.surrogate.at(np.zeros(1))[0]
-        return float(value), float(weight), float(curvature)
+        value, weight, curvature, _ = self.surrogate.at(np.zeros(1))[0].tolist()
+        return value, weight, curvature
 
     @cached_property
     def slopes(self) -> FloatArray:
@@ -330,7 +311,7 @@ class ScoreObjective:
         assert isinstance(refused, ScoreExpansion)
         move = refused.score - at.score
         mean = (at.losses.first - refused.losses.first) / np.where(np.abs(move) > 1e-12, move, np.inf)
-        return ScoreExpansion(self, at.theta, at.score, replace(at.losses, second=np.maximum(at.losses.second, mean)))
+        return ScoreExpansion(self, at.theta, at.score, at.losses._replace(second=np.maximum(at.losses.second, mean)))
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
         """The coefficient that moves most along a step on which scores far out grow on and no row loses."""
@@ -338,8 +319,7 @@ class ScoreObjective:
         if not self.is_far(at):
             return None
         far = int(np.argmax(np.abs(at.score)))
-        grows = float(self.design[far] @ step) / float(at.score[far])
-        return self.receding(step) if grows > 1e-3 else None
+        return self.receding(step) if float(self.design[far] @ step) / float(at.score[far]) > 1e-3 else None
 
     @cached_property
     def may_recede(self) -> bool:
@@ -353,8 +333,7 @@ class ScoreObjective:
     def receding(self, step: FloatArray, least: float = 0.0) -> int | None:
         """The coefficient that moves most along a step on which no row loses, some score changing by more than `least`.
 
-        Such a direction is one of recession: without a penalty, and for a loss that falls for ever, there is no finite
-        minimiser along it.
+        Without a penalty, and for a loss that falls for ever, there is no finite minimiser along such a direction of recession.
         """
         if not self.may_recede:
             return None
@@ -397,8 +376,7 @@ def refit(
     """
     weight = patterns.weight / grid
     signs = np.column_stack((np.ones(len(patterns.bits)), 2.0 * patterns.bits - 1.0))
-    penalty = np.full(len(theta), 2.0 * l2)
-    penalty[0] = 0.0
+    penalty = np.append(0.0, np.full(len(theta) - 1, 2.0 * l2))
 
     def losses(score: FloatArray) -> Losses:
         negative, positive = surrogate.at(-score), surrogate.at(score)
