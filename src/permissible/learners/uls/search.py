@@ -142,7 +142,7 @@ class RuleSearch:
         ]
 
     def _continued(self, chain: Chain) -> Extension | None:
-        """Add the best literal where it gains; the extension whose sums are wanted before the next one, None when the chain ends."""
+        """Add the best literal where it gains; the extension whose sums are needed next, None when the chain ends."""
         found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
@@ -163,7 +163,7 @@ class RuleSearch:
         ]
 
     def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
-        """For each extension the sums over the rows that the literal keeps, and over the other rows of the parent: one question."""
+        """For each extension the sums over the rows that the literal keeps, and over the others of the parent: one question."""
         if not extensions:
             return []
         known = self.criterion.two_values
