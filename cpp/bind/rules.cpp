@@ -9,17 +9,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "common/interrupt.hpp"
 #include "losses/table.hpp"
 #include "rules/loop.hpp"
 #include "rules/patterns.hpp"
 
 using namespace permissible;
-using namespace permissible::boosting;
+using namespace permissible::rules;
 using nb::literals::operator""_a;
 
 namespace {
@@ -63,7 +63,7 @@ class BoundRows {
         const auto& [constant, rules, coefficients] = terms;
         const std::vector<RuleMask> masks = rules_of(rules);
         if (coefficients.size() != masks.size()) throw std::invalid_argument("one coefficient per rule is needed");
-        Applied sums;
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.reset(masks, coefficients.data(), constant, grids_of(grids));
@@ -78,17 +78,13 @@ class BoundRows {
             found = index_.table(rows_, masks, grid);
         }
         const std::size_t n = found.weights.size() / 2;
-        auto bits = std::make_unique<uint8_t[]>(found.bits.size() + 1);
-        auto weights = std::make_unique<int64_t[]>(found.weights.size());
-        std::copy(found.bits.begin(), found.bits.end(), bits.get());
-        std::copy(found.weights.begin(), found.weights.end(), weights.get());
-        return nb::make_tuple(to_numpy(std::move(bits), {n, found.n_rules}),
-                              to_numpy(std::move(weights), {n, std::size_t{2}}));
+        return nb::make_tuple(array_of(found.bits, {n, found.n_rules}), array_of(found.weights, {n, std::size_t{2}}));
     }
     nb::ndarray<nb::numpy, int64_t> histograms(const nb::object& rules, const Request& request) {
         const auto& [weight_grid, curvature_grid, share, seed] = request;
         const std::vector<RuleMask> masks = rules_of(rules);
-        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = rows_.codes().n_columns;
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1,
+                          n_columns = static_cast<std::size_t>(rows_.codes().columns);
         const std::size_t width = n_columns * n_sums * 256;
         auto sums = std::make_unique<int64_t[]>(masks.size() * width);
         {
@@ -101,17 +97,16 @@ class BoundRows {
     }
     nb::ndarray<nb::numpy, int64_t> signed_weights(const nb::object& rules, double weight_grid) {
         const std::vector<RuleMask> masks = rules_of(rules);
-        auto sums = std::make_unique<int64_t[]>(masks.size());
+        std::vector<int64_t> sums;
         {
             nb::gil_scoped_release free;
-            const std::vector<int64_t> found = rows_.signed_weights_of(masks, weight_grid);
-            std::copy(found.begin(), found.end(), sums.get());
+            sums = rows_.signed_weights_of(masks, weight_grid);
         }
-        return to_numpy(std::move(sums), {masks.size()});
+        return array_of(sums);
     }
     nb::ndarray<nb::numpy, int64_t> measure(const nb::object& rule, double value_in, double value_out,
                                             const GridsTuple& grids) {
-        const RuleMask mask = rule_of(rule, rows_.codes().n_columns);
+        const RuleMask mask = rule_of(rule, rows_.codes().columns);
         Measured sums;
         {
             nb::gil_scoped_release free;
@@ -121,8 +116,8 @@ class BoundRows {
         return pairs(six);
     }
     nb::tuple apply(const nb::object& rule, double value_in, double value_out, const GridsTuple& grids) {
-        const RuleMask mask = rule_of(rule, rows_.codes().n_columns);
-        Applied sums;
+        const RuleMask mask = rule_of(rule, rows_.codes().columns);
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.apply(mask, value_in, value_out, grids_of(grids));
@@ -133,12 +128,12 @@ class BoundRows {
   private:
     std::vector<RuleMask> rules_of(const nb::object& rules) const {
         std::vector<RuleMask> masks;
-        for (const nb::handle rule : rules) masks.push_back(rule_of(rule, rows_.codes().n_columns));
+        for (const nb::handle rule : rules) masks.push_back(rule_of(rule, rows_.codes().columns));
         return masks;
     }
     static Grids grids_of(const GridsTuple& grids) { return std::make_from_tuple<Grids>(grids); }
-    static CodeBlocks codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
-                            const std::optional<In1<double>>& sample_weight) {
+    static Codes codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
+                       const std::optional<In1<double>>& sample_weight) {
         const std::size_t n_rows = blocks.shape(1);
         if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
             throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
@@ -146,9 +141,9 @@ class BoundRows {
         if (positive.shape(0) != n_rows || (sample_weight && sample_weight->shape(0) != n_rows)) {
             throw std::invalid_argument("`positive` and `sample_weight` must have one entry per row");
         }
-        return {blocks.data(), n_rows, n_columns};
+        return {blocks.data(), n_rows, static_cast<int>(n_columns)};
     }
-    static nb::tuple applied(const Applied& sums) {
+    static nb::tuple applied(const StepSums& sums) {
         const __int128 six[6] = {sums.weight, sums.curvature, sums.value,
                                  sums.error,  sums.covered,   sums.covered_positive};
         return nb::make_tuple(pairs(six), sums.low_state, sums.high_state);
@@ -165,16 +160,15 @@ class BoundRows {
 LoopResult boost(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layout, const LoopOptions& options,
                  std::optional<In1<double>> start_scores, nb::object callback) {
     const auto layouts = layouts_of(layout);
-    if (layouts.size() != rows.rows().codes().n_columns || rows.rows().two_sums() != options.fit_constant) {
+    if (layouts.size() != static_cast<std::size_t>(rows.rows().codes().columns) ||
+        rows.rows().two_sums() != options.fit_constant) {
         throw std::invalid_argument("`layout` and the rows disagree");
     }
     const bool called = !callback.is_none();
-    auto last = std::chrono::steady_clock::now();
+    Interrupt interrupt(std::chrono::milliseconds(50));
     bool signalled = false;
-    const auto watch = [&](int round) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last < std::chrono::milliseconds(50) && !(called && round == 0)) return true;
-        last = now;
+    const auto on_round = [&](int round) {
+        if (!interrupt.due() && !(called && round == 0)) return true;
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) {
             signalled = true;
@@ -186,7 +180,7 @@ LoopResult boost(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layou
     {
         nb::gil_scoped_release free;
         result = run_loop(rows.rows(), held_out == nullptr ? nullptr : &held_out->rows(), layouts, options,
-                          start_scores ? start_scores->data() : nullptr, watch);
+                          start_scores ? start_scores->data() : nullptr, on_round);
     }
     if (signalled) throw nb::python_error();
     return result;

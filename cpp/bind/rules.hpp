@@ -10,7 +10,7 @@
 #include "rules/rule.hpp"
 #include "rules/search.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 /// A rule: a sequence of literals, each with its `column` and its `membership()`, which of the 256 codes it covers.
 inline RuleMask rule_of(const nb::handle& literals, std::size_t n_columns) {
@@ -41,4 +41,4 @@ inline std::vector<ColumnLayout> layouts_of(const In2<int32_t>& layout) {
 /// Binds the kernels that keep no rows (rule_kernels.cpp).
 void bind_kernels(nb::module_& area);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

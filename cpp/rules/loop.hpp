@@ -9,7 +9,7 @@
 #include "rules/leverage.hpp"
 #include "rules/rows.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct LoopOptions {
     GrowOptions grow;
@@ -28,12 +28,12 @@ enum class Stop : int { rounds = 0, no_edge = 1, separable = 2, time = 3, interr
 struct Round {
     std::vector<Candidate> literals;
     double value_in = 0.0, value_out = 0.0;  // after shrinkage
-    double decrease = 0.0, edge = 0.0;
+    double edge = 0.0;
     double weight = 0.0;     // sum of the weights before the step
     double surrogate = 0.0;  // sums after the step
     double error = 0.0;
     double covered = 0.0, covered_positive = 0.0;  // sample weight that the rule covers
-    double validation = 0.0, validation_error = 0.0;
+    double validation = 0.0;
     int passes = 0;
     bool endless = false;  // a side had no finite value
 };
@@ -55,7 +55,7 @@ inline constexpr double kGradientWork = 2e7;
 inline constexpr double kFaded = 1e-9;
 
 /// What the last pass over the rows left: real values.
-struct Standing {
+struct FitState {
     double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0, covered = 0.0, covered_positive = 0.0;
     double low_state = 0.0, high_state = 0.0;
 };
@@ -68,13 +68,13 @@ struct Leverage {
 };
 
 /// From a score per row; null: from 0.
-Standing restart(Rows& rows, const double* score);
-Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now);
+FitState restart(Rows& rows, const double* score);
+FitState take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const FitState& now);
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
-                  const Standing& now);
+                  const FitState& now);
 
-/// `watch(round)` is called now and then; false stops the loop.
+/// `on_round(round)` is called now and then; false stops the loop.
 LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
-                    const double* start_scores, const std::function<bool(int)>& watch);
+                    const double* start_scores, const std::function<bool(int)>& on_round);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
