@@ -73,11 +73,9 @@ def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float |
     curved = ingredients["a_v"] * ingredients["a_Z"] ** 2 * ingredients["a_gamma"] ** 2
     if curved > 0:
         bound = 2.0 * ingredients["examples"] * ingredients["b"] * ingredients["a_m"] ** 2 / curved
-    separable = trace.stop == "separable"
-    return RuleCertificate(
-        trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
-        _statement(trace, surrogate, bound, doubts), doubts,
-    )  # fmt: skip
+    statement = _statement(trace, surrogate, bound, doubts)
+    ends = trace.stop, trace.stop == "separable", len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm
+    return RuleCertificate(*ends, bound, ingredients, statement, doubts)
 
 
 def largest_norm(X: Matrix, weight: FloatArray | None, constant: bool) -> float:
@@ -126,10 +124,10 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     )
     reason = _REASONS[trace.stop].format(term=term, terms=terms)
     away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
-    return " ".join([
-        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}. "
-        f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()),
-    ])  # fmt: skip
+    stopped = (
+        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
+    )
+    return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
 
 
 def history_of(trace: Trace) -> dict[str, AnyArray]:

@@ -83,9 +83,10 @@ class FittedRules:
 
 
 class Chosen(NamedTuple):
-    """Some rows of a source."""
+    """Some rows of a source, with one label as the positive class."""
 
     source: Source
+    label: int
     selection: Selection = ALL_ROWS
 
     @property
@@ -127,14 +128,14 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
         best = choice[0].chosen
         options = replace(best.candidate, n_rules=max(best.stage, 1))
     # Given validation rows stay beside the final fit, so that the history shows their loss.
-    given = None if task.validation is None else Chosen(task.validation)
-    loss, trace = run(Chosen(source), given, label, task, options)
+    given = None if task.validation is None else Chosen(task.validation, label)
+    loss, trace = run(Chosen(source, label), given, task, options)
     return FittedRules(trace, loss, None if choice is None else _selection(*choice))
 
 
 def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions], float] | None:
     """The best candidate with its number of rounds, and the fraction of weight that was held out; None without a choice."""
-    training, held_out = Chosen(source), None if task.validation is None else Chosen(task.validation)
+    training, held_out = Chosen(source, label), None if task.validation is None else Chosen(task.validation, label)
     if not task.stopping or (task.start is not None and held_out is None):
         return None
     by_training_loss = held_out is None and has_duplicates(source)
@@ -142,10 +143,10 @@ def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions],
         split = hold_out(source, label)
         if split is None:
             return None
-        training, held_out = Chosen(source, split.training), Chosen(source, split.held_out)
+        training, held_out = Chosen(source, label, split.training), Chosen(source, label, split.held_out)
 
     def curve(options: ULSOptions) -> FloatArray:
-        trace = run(training, held_out, label, task, options)[1]
+        trace = run(training, held_out, task, options)[1]
         if by_training_loss:
             return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
         return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
@@ -170,17 +171,17 @@ def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
     return {"candidates": candidates, "validation_share": fraction}
 
 
-def run(training: Chosen, held_out: Chosen | None, label: int, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
+def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
     """One fit with fixed options, from the beginning or from an earlier fit."""
     if task.start is None:
-        return _run(training, held_out, label, task, options)
+        return _run(training, held_out, task, options)
     before = task.start.trace
-    known = _Measured(training, label, task, options)
+    known = _Measured(training, task, options)
     try:
         earlier = known.trace(before)
         start = replace(task.start, same_rows=earlier is before)
         left = replace(options, n_rules=max(options.n_rules - len(before.rounds), 0))
-        loss, after = _run(training, held_out, label, replace(task, start=start), left)
+        loss, after = _run(training, held_out, replace(task, start=start), left)
         trace = _joined(earlier, after)
         if options.scheme != 1:  # its gradient is over all rules
             return loss, trace
@@ -189,18 +190,15 @@ def run(training: Chosen, held_out: Chosen | None, label: int, task: Task, optio
         known.close()
 
 
-def _run(training: Chosen, held_out: Chosen | None, label: int, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
+def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
     """The loop that the task asks for; its trace has the rounds of this run only."""
     if task.loss == "F*":
-        return boost_best(lambda loss: _run(training, held_out, label, replace(task, loss=loss), options)[1])
+        return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), options)[1])
     adaptive = isinstance(task.loss, str) and task.loss in FLAVOURS
     if not adaptive and task.features == "rules":
         loss = losses.get(task.loss)
-        trace = training.source.journal.run(
-            lambda: _boost(training, held_out, label, replace(task, loss=loss), options)
-        )
-        return loss, trace
-    examples, held = _examples(training, label), None if held_out is None else _examples(held_out, label)
+        return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
+    examples, held = _examples(training), None if held_out is None else _examples(held_out)
     if isinstance(task.loss, str) and adaptive:
         more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
         return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, **more)
@@ -210,14 +208,14 @@ def _run(training: Chosen, held_out: Chosen | None, label: int, task: Task, opti
     return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads, watch=task.callback)
 
 
-def _boost(training: Chosen, held_out: Chosen | None, label: int, task: Task, options: ULSOptions) -> Trace:
+def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> Trace:
     """Boost rules by the compiled loop where it can run, else by the readable one; both give the same trace."""
     assert isinstance(task.loss, Loss)
     source, opened = training.source, list[Opened]()
     try:
         for chosen in (training, held_out):
             if chosen is not None:
-                opened.append(_open(chosen, label, task.loss, task, options))
+                opened.append(_open(chosen, task.loss, task, options))
         held = opened[1] if held_out is not None else None
         only = opened[0].rows.only
         in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
@@ -231,14 +229,14 @@ def _boost(training: Chosen, held_out: Chosen | None, label: int, task: Task, op
             rows.rows.close()
 
 
-def _open(chosen: Chosen, label: int, loss: Loss, task: Task, options: ULSOptions) -> Opened:
-    source, selection = chosen
+def _open(chosen: Chosen, loss: Loss, task: Task, options: ULSOptions) -> Opened:
+    source, label, selection = chosen
     return open_rows(source, label, loss, options.fit_intercept, selection=selection, n_threads=task.n_threads)
 
 
-def _examples(chosen: Chosen, label: int) -> Examples:
+def _examples(chosen: Chosen) -> Examples:
     """All rows in one place, where they lie in memory: trees and flavours are refused elsewhere."""
-    examples = chosen.source.open(ExamplesOpening(label, chosen.selection)).only
+    examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
     assert examples is not None
     return examples
 
@@ -246,8 +244,8 @@ def _examples(chosen: Chosen, label: int) -> Examples:
 class _Measured:
     """The rows of a continuation, under the loss of each earlier round."""
 
-    def __init__(self, rows: Chosen, label: int, task: Task, options: ULSOptions) -> None:
-        self._open = partial(_open, rows, label, task=task, options=options)
+    def __init__(self, rows: Chosen, task: Task, options: ULSOptions) -> None:
+        self._open = partial(_open, rows, task=task, options=options)
         self._binning, self._loss = rows.source.binning, task.loss
         self._opened: dict[str, tuple[LoopTask, FitRows]] = {}
 
