@@ -243,8 +243,8 @@ def test_given_validation_rows_choose_the_number_of_rules(breast):
 def test_rows_that_come_again_and_again_are_judged_by_themselves(monkeypatch, large):
     # Ten digits on a noisy display of seven segments (LED, CART's book): 128 different rows, nine in ten of them not a 0.
     if large:
-        monkeypatch.setattr("permissible.learners.uls.holdout.LARGE", 3000)
-        monkeypatch.setattr("permissible.learners.uls.holdout.PROBED", 1000)
+        monkeypatch.setattr("permissible.rows.splits.RANGE_ROWS", 3000)
+        monkeypatch.setattr("permissible.rows.splits.PROBED", 1000)
     random = np.random.default_rng(0)
     lit = ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"]
     segments = np.array([[int(bit) for bit in shown] for shown in lit])

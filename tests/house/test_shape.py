@@ -27,18 +27,13 @@ LARGE_FOLDERS = {
     "cpp/bind",
     "cpp/mcboost",
     "src/permissible/learners/mcboost",
-    "src/permissible/learners/uls",
     "tests/papers",
 }
 LONG_FUNCTIONS = {
     "src/permissible/estimators/mcboost.py:__init__",
 }
 REPEATED_CLASSES = {
-    "Choice",
-    "Cut",
     "Examples",
-    "Facts",
-    "Fitted",
     "Growth",
     "Journal",
     "Node",
@@ -47,8 +42,6 @@ REPEATED_CLASSES = {
     "Round",
     "Rows",
     "Segments",
-    "Selection",
-    "Standing",
     "Trace",
 }
 

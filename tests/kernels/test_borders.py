@@ -82,5 +82,6 @@ def test_bins_out_of_range_are_refused(blocks):
         with pytest.raises(ValueError, match=r"bins must lie in 1..255"):
             mcboost.Bundles(blocks, NUMERIC, np.array([bins, 3], dtype=np.int32))
         layout = np.array([[0, bins if bins else -5, 1]], dtype=np.int32)
+        criterion = boosting.Criterion(False, 0.0, 1.0, 1.0, 0, 0)
         with pytest.raises(ValueError, match="0 to 255 bins"):
-            boosting.best_literals(layout, np.zeros((1, 1, 256), dtype=np.int64), False, 0.0, 1.0, 1.0, 0, 0, False, [])
+            boosting.best_literals(layout, np.zeros((1, 1, 256), dtype=np.int64), criterion, False, [])

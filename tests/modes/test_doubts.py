@@ -70,7 +70,7 @@ def overshooting():
 
 
 def cut_newton(monkeypatch):
-    monkeypatch.setattr("permissible.learners.uls.refit.MAX_STEPS", 1)
+    monkeypatch.setattr("permissible.learners.uls.step.MAX_STEPS", 1)
 
 
 MUST = {

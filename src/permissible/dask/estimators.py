@@ -23,9 +23,8 @@ from permissible.estimators.input.training import seed
 from permissible.learners.mcboost.linear import AffineStep
 from permissible.learners.trees.arrays import Grown
 from permissible.learners.trees.grower import Weighed
-from permissible.learners.uls.leverage import Leverage
-from permissible.learners.uls.refit import Refit
 from permissible.learners.uls.search import GrownRule
+from permissible.learners.uls.step import Leverage, Refit
 from permissible.learners.uls.trace import Round, Trace
 from permissible.rows.local import LocalSource
 from permissible.rows.source import Source

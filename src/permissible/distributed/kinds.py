@@ -4,10 +4,9 @@ from typing import Any
 
 from permissible.distributed.boundary_rows import LinearKind
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
-from permissible.distributed.uls_rows import SurveyKind, ULSKind
+from permissible.distributed.survey_kind import SurveyKind
 
 KINDS: dict[str, Any] = {
-    "uls": ULSKind(),
     "survey": SurveyKind(),
     "mcboost": BoostKind(),
     "mcboost judge": JudgeKind(),

@@ -2,37 +2,32 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from permissible import losses
-from permissible.bins import Binning, encode, row_hashes
+from permissible.bins import Binning, encode
 from permissible.bins.describe import describe_rule
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import HasSource, source_of
+from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
-from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_examples
+from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_rows
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data, settings_of
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.rollback import whole
 from permissible.estimators.uls_rules import RuleAttributes, RuleStages, joined_histories
 from permissible.learners.doubts import Doubts, of_rules
-from permissible.learners.uls.auto import LossEvidence, choose_loss, equally_penalised
+from permissible.learners.uls.boost import Start
 from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
-from permissible.learners.uls.compiled import Examples
-from permissible.learners.uls.fit import Fitted, Task, fit_rules
-from permissible.learners.uls.start import Start
+from permissible.learners.uls.fit import FittedRules, Task, fit_labels
+from permissible.learners.uls.flavours import LossEvidence
 from permissible.models.kinds.one_versus_rest import joined, members
 from permissible.models.kinds.rules import RuleModel
+from permissible.rows.source import Source
 from permissible.table.table import Table
-from permissible.types import FloatArray
-
-if TYPE_CHECKING:
-    from permissible.rows.source import Source
 
 
 class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -237,10 +232,15 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         """
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         if isinstance(X, HasSource):
-            loss, data = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
+            loss, source = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
-            return self._fit_parted(data, loss, n_threads, fit_seed)
+            asked = plan(self, source.n_rows, fit_seed)
+            found = self._fit_rules(source, Task(loss, asked.candidates, asked.features, asked.stopping), n_threads)
+            self.classes_ = source.classes
+            remember_schema(self, source.binning.schema)
+            self._store(source.binning, found)
+            return self
         refuse_idle(self, ULS, validation=validation)
         if isinstance(self.features, str) and self.features == "columns":
             from permissible.estimators.uls_columns import fit_columns
@@ -251,61 +251,37 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
-        if not given.weighted:  # ones, as long as the table: not kept beside the rows during the fit
-            given = replace(given, weight=np.ones(0))
-        weight, scale = canonical(given.weight)
-        given = replace(given, weight=weight)
+        weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
+        given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
         asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
         before = self._continue(given)
         # The earlier rules speak of bins, so a continuation keeps those of the first fit.
-        binned = (
-            given.bins(self.max_bins, fit_seed, n_threads) if before is None else encode(self._binning, given.table)
-        )
-        held = None if validation is None else validation_examples(validation, given, binned)
-        hashed = before is None and held is None and asked.stopping
-        hashes = row_hashes(given.table, fit_seed, n_threads) if hashed or loss == "auto" else None
-        targets = [1] if len(given.classes) == 2 else list(range(len(given.classes)))
-        found: list[Fitted] = []
-        chosen = before is not None and loss in ("auto", "F*")  # a continuation keeps the loss that was chosen
-        evidence = self._last_evidence() if chosen else []
-        with watched(self, asked.candidates[0].n_rules) as watch:
-            for place, label in enumerate(targets):
-                examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
-                task = Task(
-                    members(self.model_)[place].loss if chosen else loss, asked.candidates, asked.features,
-                    hashes if hashed else None, None if held is None else held[place], asked.stopping,
-                    None if before is None else before[place], n_threads, watch,
-                )  # fmt: skip
-                if loss == "auto" and not chosen:
-                    evidence.append(_evidence(examples, task, hashes))
-                    task = _with_loss(task, evidence[-1].chosen)
-                found.append(fit_rules(examples, task))
+        binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
+        held_out = None if validation is None else validation_rows(validation, given, binned.binning)
+        task = Task(loss, asked.candidates, asked.features, asked.stopping, held_out)
+        found = self._fit_rules(memory_source(given, binned, fit_seed, n_threads), task, n_threads, before)
         remember(self, given)
-        self._store(binned.binning, found, evidence, given.table, scale)
+        self._store(binned.binning, found, given.table, scale)
         return self
 
-    def _fit_parted(self, data: "Source", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
-        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        from permissible.distributed.uls import fit_labels
-
-        asked = plan(self, data.n_rows, fit_seed)
-        labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
-        with watched(self, asked.candidates[0].n_rules) as watch:
-            found = fit_labels(data, labels, loss, asked.candidates, asked.stopping, n_threads=n_threads, watch=watch)
-        self.classes_ = data.classes
-        remember_schema(self, data.binning.schema)
-        self._store(
-            data.binning, [Fitted(trace, loss, choice if choice.evidence else None) for trace, choice in found], []
-        )
-        return self
+    def _fit_rules(
+        self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None
+    ) -> list[FittedRules]:
+        """Fit each class against the rest, two classes once; a continuation keeps a loss that was chosen."""
+        labels = [1] if len(source.classes) == 2 else list(range(len(source.classes)))
+        with watched(self, task.candidates[0].n_rules) as callback:
+            task = replace(task, n_threads=n_threads, callback=callback)
+            if before is None:
+                return fit_labels(source, dict.fromkeys(labels, task))
+            chosen = task.loss in ("auto", "F*")
+            evidence: list[LossEvidence | None] = [*self._last_evidence()] or [None] * len(labels)
+            known = [model.loss if chosen else task.loss for model in members(self.model_)]
+            tasks = [replace(task, loss=loss, start=start) for loss, start in zip(known, before, strict=True)]
+            found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
+            return [replace(fitted, evidence=seen) for fitted, seen in zip(found, evidence, strict=True)]
 
     def _store(
-        self,
-        binning: Binning,
-        found: list[Fitted],
-        evidence: list[LossEvidence],
-        table: Table | None = None,
-        scale: float = 1.0,
+        self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.model_ = joined(models)
@@ -319,12 +295,13 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             for fitted, model in zip(found, models, strict=True)
         ]
         self.certificate_ = joined_certificates(certificates, self.classes_)
-        choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
-        self.selection_: Any = choices[0] if single else tuple(choices)
-        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)
+        choices = tuple(fitted.selection for fitted in found)
+        self.selection_: Any = choices[0] if single else choices
+        evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
+        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
-    def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
+    def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
         score = None if table is None else partial(model.scores, table)
 
@@ -348,28 +325,3 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def _last_evidence(self) -> list[LossEvidence]:
         last = self.loss_evidence_
         return list(last) if isinstance(last, tuple) else [last] if last is not None else []
-
-
-def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
-    """Each fit of a fold is what the final one would be: the same candidates, held out rows and penalty."""
-
-    def probability(name: str, kept: Examples, kept_hashes: Any, judged: Examples) -> FloatArray:
-        within = None if task.hashes is None else kept_hashes
-        fitted = fit_rules(kept, replace(_with_loss(task, name), hashes=within, start=None, watch=None))
-        binned, model = judged.binned, fitted.trace.model(judged.binned.binning, fitted.loss)
-        score = np.full(len(judged.positive), model.intercept)
-        for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True):
-            covered = np.ones(len(score), dtype=bool)
-            for literal in rule:
-                covered &= literal.covers(binned.column_codes(literal.column))
-            score += np.where(covered, coefficient, -coefficient)
-        return np.asarray(fitted.loss.probability(score))
-
-    return choose_loss(examples, hashes, probability)
-
-
-def _with_loss(task: Task, name: str) -> Task:
-    """The task with one loss of the bag, whose penalty is as strong as with any other."""
-    loss = losses.get(name)
-    candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in task.candidates)
-    return replace(task, loss=loss, candidates=candidates)

@@ -68,7 +68,7 @@ def fit_columns(estimator: Any, X: Any, y: Any, sample_weight: Any, fit_seed: in
         starts = list(estimator._traces)
     with watched(estimator, options.n_rules) as watch:
         fits = [
-            boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
+            boost_columns(features, codes == label, weight, loss, options, callback=watch, start=start)
             for label, start in zip(labels, starts, strict=True)
         ]
     estimator.classes_ = classes

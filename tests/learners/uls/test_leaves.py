@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from permissible import losses
 from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits
-from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.leaves import Scored, boost_trees, leaf_steps
 from permissible.learners.uls.options import ULSOptions
+from permissible.learners.uls.rows import Examples
 
 LOSSES = [losses.get("logistic"), losses.get("matsushita"), losses.get("squared"), losses.get("power", upsilon=0.6)]
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from permissible import losses
-from permissible.bins import BinnedTable, encode
+from permissible.bins import Binning, encode
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
-from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.table.reading import read
 from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
@@ -80,8 +81,8 @@ def loss_of(given: Any) -> Any:
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
 
-def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
-    """The rows that were given to judge the fit, for each class against the rest."""
+def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> LocalSource:
+    """The rows whose loss chooses in place of a hold-out."""
     expected = "a tuple (X, y) or (X, y, sample_weight)"
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
@@ -90,10 +91,9 @@ def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTabl
     weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
     if weight is not None and not weight.all():
         raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
-    codes = encode(binned.binning, table)
-    labels = [1] if len(given.classes) == 2 else range(len(given.classes))
     weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
-    return [Examples(codes, place == label, weight) for label in labels]
+    part = MemoryPart(encode(binning, table), place, weight)
+    return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)
 
 
 def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:

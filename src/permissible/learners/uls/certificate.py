@@ -148,10 +148,10 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     )
     reason = _REASONS[trace.stop].format(term=term, terms=terms)
     away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
-    return " ".join([
-        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}. "
-        f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()),
-    ])  # fmt: skip
+    stopped = (
+        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
+    )
+    return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
 
 
 def history_of(trace: Trace) -> dict[str, AnyArray]:
