@@ -3,7 +3,6 @@
 from typing import Any
 
 from permissible.distributed.boundary_rows import LinearKind
-from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
 from permissible.distributed.udt import TreeKind
 from permissible.distributed.uls_rows import SurveyKind, ULSKind
 
@@ -11,7 +10,5 @@ KINDS: dict[str, Any] = {
     "uls": ULSKind(),
     "survey": SurveyKind(),
     "tree": TreeKind(),
-    "mcboost": BoostKind(),
-    "mcboost judge": JudgeKind(),
     "linear": LinearKind(),
 }

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from permissible.bins.literal import Rule
 from permissible.distributed.asked import Asked
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.distributed.streamed import StreamedRows
-from permissible.kernels._core import sums
-from permissible.learners.mcboost.standardise import Spread, mean_sums, spread_of
 from permissible.learners.uls.compiled import Examples, whole
 from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
@@ -34,10 +32,8 @@ from permissible.learners.uls.rows import (
     merged_sums,
 )
 from permissible.losses import Loss
-from permissible.models.kinds.attributes import Attribute
-from permissible.rows.part import Part, table_of
+from permissible.rows.part import Part
 from permissible.rows.source import Source
-from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
 
@@ -152,14 +148,6 @@ class SurveyKind:
         return [item for answer in answers for item in answer]
 
 
-class Mask(Protocol):
-    """Some of the rows, chosen by their content and class."""
-
-    def mask(self, hashes: Any, target: Any) -> BoolArray:
-        """The rows."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PartSurvey:
     """What a part can say before a fit."""
@@ -188,45 +176,10 @@ class PartSurvey:
         largest = 1.0 if weight is None or n_rows == 0 else float(weight.max())
         return [(self.part.number, WeightFacts(n_rows, exact_partials(weight, n_rows), largest, whole(weight)))]
 
-    def share_sizes(self, share: "Mask | None") -> list[tuple[int, tuple[int, IntArray]]]:
-        """Number and exact weight of some rows."""
-        part = self.part
-        weight, target = part.weight(), part.target()
-        weight = np.ones(len(target)) if weight is None else weight
-        chosen = weight if share is None else weight[share.mask(part.hashes(), target)]
-        return [
-            (self.part.number, (len(chosen), sums.exact_limbs(np.ascontiguousarray(chosen, dtype=np.float64)[None, :])))
-        ]
-
-    def shares(self, fraction: float, n_classes: int) -> list[tuple[int, FloatArray]]:
-        """Of each class: its rows, those whose number (hash / 2^64) is below a fraction, and the largest number."""
-        target, number = self.part.target(), self.part.hashes().astype(np.float64) / 2.0**64
-        largest = np.zeros(n_classes)
-        np.maximum.at(largest, target, number)
-        counts = np.bincount(target, minlength=n_classes), np.bincount(target[number < fraction], minlength=n_classes)
-        return [(self.part.number, np.stack([*counts, largest], axis=1))]
-
     def lowest(self, bound: int) -> list[tuple[int, Any]]:
         """The different hashes up to a bound."""
         hashes = self.part.hashes()
         return [(self.part.number, np.unique(hashes[hashes <= np.uint64(bound)]))]
-
-    def attribute_means(self, share: "Mask | None") -> list[tuple[int, IntArray]]:
-        """Exact sums of the values of each attribute, for its mean."""
-        return [(self.part.number, mean_sums(*self._valued(share)))]
-
-    def attribute_spread(
-        self, attributes: tuple[Attribute, ...], share: "Mask | None"
-    ) -> list[tuple[int, Spread]]:  # fmt: skip
-        """How the rows lie around the means."""
-        return [(self.part.number, spread_of(attributes, *self._valued(share)))]
-
-    def _valued(self, share: "Mask | None") -> tuple[Table, FloatArray]:
-        part = self.part
-        weight, target = part.weight(), part.target()
-        weight = np.ones(len(target)) if weight is None else weight
-        rows = None if share is None else share.mask(part.hashes(), target)
-        return table_of(part, rows), weight if rows is None else weight[rows]
 
     def contents(self) -> list[tuple[int, tuple[Any, Any, Any]]]:
         """Hashes, classes and weights of all rows: asked for only where the rows are few."""

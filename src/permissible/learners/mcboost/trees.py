@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, Binning, encode
+from permissible.bins import BinnedTable, Binning
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
-from permissible.models.kinds.forest import Forest, forest_values
-from permissible.models.kinds.simplex import scores_of
-from permissible.table.table import Table
-from permissible.types import Codes, FloatArray
+from permissible.types import Codes
 
 UNLIMITED = 2**31 - 1
 
@@ -43,6 +40,11 @@ class Growth:
         """The same where all weights are multiplied by a power of two: both limits are weights."""
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
+
+    def packed(self, binning: Binning, column_share: float, sampled: bool, n_rows: int) -> bool:
+        """Whether stumps are found from packed histograms, which pays on many rows."""
+        limits = self.max_leaves, self.max_literals, self.min_leaf_weight, self.random_tests
+        return kernel.packed_applies(layout_of(binning)[0], *limits, column_share, sampled, n_rows)
 
 
 def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
@@ -97,23 +99,9 @@ class TreeLearner:
         return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
 
     def _joined(self, categorical: Codes, bins: npt.NDArray[np.int32]) -> kernel.Bundles | None:
-        growth, sampled = self.growth, self.sampling.row_share < 1.0
-        packed = not growth.exact and kernel.packed_applies(
-            categorical, growth.max_leaves, growth.max_literals, growth.min_leaf_weight, growth.random_tests,
-            self.sampling.column_share, sampled, self.binned.blocks.shape[1],
-        )  # fmt: skip
+        sampling, binned = self.sampling, self.binned
+        sampled, n_rows = sampling.row_share < 1.0, binned.blocks.shape[1]
+        packed = not self.growth.exact and self.growth.packed(binned.binning, sampling.column_share, sampled, n_rows)
         if packed and self._bundles is None:
-            self._bundles = kernel.Bundles(self.binned.blocks, categorical, bins)
+            self._bundles = kernel.Bundles(binned.blocks, categorical, bins)
         return self._bundles
-
-    def part(self, rounds: list[Round]) -> Forest:
-        """The rounds as one part of a model."""
-        return Forest.of(self.binned.binning, self.n_classes, [made.terms for made in rounds])
-
-    def watch(self, table: Table) -> Codes:
-        """The codes of other rows."""
-        return encode(self.binned.binning, table).blocks
-
-    def scores(self, made: Round, watched: Codes) -> FloatArray:
-        """What a round adds to the scores of the watched rows."""
-        return scores_of(forest_values(made.terms, watched, self.binned.binning, self.n_classes))
