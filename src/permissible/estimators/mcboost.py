@@ -241,14 +241,15 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _source(self, rows: intake.TrainingRows, settings: Settings, start: AdditiveModel | None) -> Source:
         """The rows as the learner sees them: codes, values, or both; those of a model to go on from by its bins."""
-        if settings.affine:
-            return memory_source(rows, without_codes(rows.table), settings.seed, values=True)
         first: Any = None if start is None or self.learner == "auto" else start.parts[0]
-        if first is None:
+        if settings.affine:
+            binned = without_codes(rows.table)
+        elif first is None:
             binned = rows.bins(settings.max_bins, settings.bin_seed, settings.n_threads)
         else:
             binned = encode(first.binning, rows.table, settings.n_threads)
-        return memory_source(rows, binned, settings.seed, values=self.learner == "auto")
+        values = settings.affine or self.learner == "auto"
+        return memory_source(rows, binned, settings.seed, settings.n_threads, values=values)
 
     def _keep(self, fitted: Fitted, costs: CostMatrix, history: dict[str, AnyArray]) -> None:
         self.model_: AdditiveModel = fitted.model

@@ -33,14 +33,15 @@ def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None
     return X.source()
 
 
-def memory_source(rows: TrainingRows, binned: BinnedTable, seed: int, *, values: bool = False) -> LocalSource:
-    """Rows in memory; they keep their values where the learner needs them beside or in place of codes."""
-    table, weight = rows.table, rows.weight if rows.weighted else None
-    numbers = None
+def memory_source(
+    given: TrainingRows, binned: BinnedTable, seed: int = 0, n_threads: int = 1, *, values: bool = False
+) -> LocalSource:
+    """Rows in memory as one part; their content is hashed when a fit splits them. `values`: they keep their values."""
+    table, weight, numbers = given.table, given.weight if given.weighted else None, None
     if values:
         numbers = numbers_of(table) if table.matrix is None else table.matrix
-    part = MemoryPart(binned, rows.target, weight, lambda: row_hashes(table, seed), numbers)
-    return LocalSource((part,), binned.binning, rows.classes, table.n_rows, rows.weighted)
+    part = MemoryPart(binned, given.target, weight, lambda: row_hashes(table, seed, n_threads), numbers)
+    return LocalSource((part,), binned.binning, given.classes, binned.n_rows, given.weighted)
 
 
 def without_codes(table: Table) -> BinnedTable:

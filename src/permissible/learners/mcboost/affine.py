@@ -23,7 +23,6 @@ from permissible.types import Codes, FloatArray, IntArray
 
 Terms = tuple[IntArray, IntArray, FloatArray, FloatArray]
 """Coordinate, attribute (-1: none), slope and level of each affine term of a round."""
-_COLUMN, _SLOPE, _LEVEL, _LEVERAGE, _CAPPED, _EXPLAINED = range(6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +38,15 @@ class AffineStep:
     edge: float
     leverage: float = 1.0
     capped: bool = False
+
+    @classmethod
+    def of(cls, step: kernel.AffineStep) -> "AffineStep":
+        """The step that the compiled core chose."""
+        return cls(step.column, step.slope, step.level, step.edge, step.leverage, step.capped)
+
+    def record(self) -> kernel.AffineStep:
+        """The step as the compiled core takes it."""
+        return kernel.AffineStep(self.column, self.slope, self.level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,17 +67,9 @@ class AffineLearner:
         allowed = self.sampling.columns(len(of.attributes), number)
         if self.full:
             return _full_round(self, state, allowed, drawn)
-        run = state.round_linear_gradient if self.descent == "gradient" else state.round_linear
-        fitted = run(self.values, of.low, of.high, allowed, drawn, self.rate)
-        blocks = [fitted] if self.descent == "gradient" else np.split(fitted, len(fitted))
-        return affine_round([_step(block) for block in blocks], self.rate, of.scale)
-
-
-def _step(block: FloatArray) -> AffineStep:
-    """A step from the table of the compiled core, a row for each output."""
-    first = block[0]
-    edge, leverage, capped = float(first[_EXPLAINED]), float(first[_LEVERAGE]), bool(first[_CAPPED])
-    return AffineStep(int(first[_COLUMN]), block[:, _SLOPE], block[:, _LEVEL], edge, leverage, capped)
+        attributes, gradient = of.record(self.values), self.descent == "gradient"
+        steps = state.round_affine(attributes, allowed, drawn, self.rate, gradient)
+        return affine_round([AffineStep.of(step) for step in steps], self.rate, of.scale)
 
 
 def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) -> Round:

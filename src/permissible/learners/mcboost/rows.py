@@ -180,11 +180,16 @@ class BoostRows:
         """The rows drawn for the round."""
         return self.opening.sampling.chosen(rows.hashes, self.step.number)
 
+    def attributes(self, rows: SelectedRows) -> kernel.Attributes:
+        """The attributes of the rows."""
+        assert self.opening.rows.standardised is not None
+        return self.opening.rows.standardised.record(rows.values)
+
     def set_step(self, rows: SelectedRows, state: kernel.State, step: Step) -> None:
         """Tell the state what a step adds to each row."""
         coordinate = self.step.coordinate
         if isinstance(step, AffineStep):
-            state.set_affine(coordinate, rows.values, step.column, step.slope, step.level)
+            state.set_affine(coordinate, self.attributes(rows), step.record())
         else:
             state.set_steps(coordinate, kernel.leaves_of(rows.blocks, *step.nodes()), step.values(self.outputs))
 
@@ -320,11 +325,8 @@ class AffineSums(Question[BoostRows, IntArray]):
     def answer(self, rows: BoostRows) -> IntArray:
         """Those of one part."""
         selected, state = rows.open()
-        standardised = rows.opening.rows.standardised
-        assert standardised is not None
         drawn = rows.drawn(selected).astype(np.float64) if self.sampled else None
-        ends = standardised.low, standardised.high
-        return state.affine_sums(selected.values, *ends, drawn, rows.outputs, self.largest, self.n_rows)
+        return state.affine_sums(rows.attributes(selected), drawn, rows.outputs, self.largest, self.n_rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

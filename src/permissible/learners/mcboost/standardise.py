@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.models.kinds.attributes import Attribute, attribute_matrix
 from permissible.rows.part import Part, table_of, weights_of
@@ -45,6 +46,11 @@ class Standardised:
     def values(self, table: Table) -> FloatArray:
         """The scaled attributes of every row, (n, d)."""
         return np.ascontiguousarray(attribute_matrix(self.attributes, table) / self.scale)
+
+    def record(self, values: FloatArray | None = None) -> kernel.Attributes:
+        """The attributes of some rows as the compiled core takes them; of no rows, for choices from sums."""
+        values = np.zeros((0, len(self.low))) if values is None else values
+        return kernel.Attributes(values, self.low, self.high)
 
     @classmethod
     def around(cls, attributes: tuple[Attribute, ...], spread: Spread) -> "Standardised":

@@ -7,7 +7,7 @@ choices, which a journal may remember.
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -176,7 +176,7 @@ class TreeChoices:
         growth, sampling, n_rows = self.growth, self.sampling, self.n_rows
         *terms, weight = at.largest.tolist()
         sampled = sampling.row_share < 1.0 and at.n_drawn > 0
-        if not growth.exact and growth.packed(self.binning, sampling.column_share, sampled, n_rows):
+        if growth.packed(self.binning, sampling, sampled, n_rows):
             known = tuple(terms), n_rows
             histogram = partial(self.rows.ask, PackedHistogram(*known))
 
@@ -219,8 +219,7 @@ class AffineChoices:
 
     def reach(self, step: AffineStep, coordinate: int) -> float | None:
         """The most that a unit of leverage moves a score, at an end of the attribute's range."""
-        ends = self.standardised.low, self.standardised.high
-        return kernel.affine_largest_move(step.column, step.slope, step.level, *ends, coordinate, self.n_classes)
+        return kernel.affine_largest_move(step.record(), self.standardised.record(), coordinate, self.n_classes)
 
     def chosen(self, coordinate: int, number: int, at: Standpoint) -> AffineStep:
         """Weighted least squares on the best attribute."""
@@ -228,9 +227,8 @@ class AffineChoices:
         largest = float(at.largest[0 if coordinate >= 0 else outputs])
         sampled = self.sampling.row_share < 1.0 and at.n_drawn > 0
         found = np.ascontiguousarray(self.rows.ask(AffineSums(largest, self.n_rows, sampled)))
-        of, allowed = self.standardised, self.sampling.columns(len(self.standardised.attributes), number)
-        chosen: Any = kernel.affine_choice(found, of.low, of.high, allowed, outputs, largest, self.n_rows)
-        return AffineStep(*chosen)
+        attributes, allowed = self.standardised.record(), self.sampling.columns(len(self.standardised.low), number)
+        return AffineStep.of(kernel.affine_choice(found, attributes, allowed, outputs, largest, self.n_rows))
 
     def round(self, steps: list[tuple[int, float, AffineStep]]) -> Round:
         """The terms on the attributes' own scale."""

@@ -7,7 +7,6 @@ squares in the norm |w|, and one leverage). A rule is a conjunction of literals 
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +40,23 @@ class Growth:
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
 
-    def packed(self, binning: Binning, column_share: float, sampled: bool, n_rows: int) -> bool:
+    def record(self, column_share: float, seed: int) -> kernel.Growth:
+        """As the compiled core takes it."""
+        return kernel.Growth(
+            max_leaves=self.max_leaves,
+            max_depth=self.max_depth or 0,
+            max_literals=self.max_literals,
+            min_leaf_weight=self.min_leaf_weight,
+            l2=self.l2,
+            random_thresholds=self.random_tests,
+            column_share=column_share,
+            seed=seed,
+        )
+
+    def packed(self, binning: Binning, sampling: Sampling, sampled: bool, n_rows: int) -> bool:
         """Whether stumps are found from packed histograms, which pays on many rows."""
-        limits = self.max_leaves, self.max_literals, self.min_leaf_weight, self.random_tests
-        return kernel.packed_applies(layout_of(binning)[0], *limits, column_share, sampled, n_rows)
+        growth = self.record(sampling.column_share, 0)
+        return not self.exact and kernel.packed_applies(layout_of(binning)[0], growth, sampled, n_rows)
 
 
 def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
@@ -73,35 +85,25 @@ class TreeLearner:
 
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
-        growth = self.growth
+        growth, sampling, gradient = self.growth, self.sampling, self.descent == "gradient"
         categorical, bins = layout_of(self.binned.binning)
-        options: dict[str, Any] = {
-            "blocks": self.binned.blocks,
-            "categorical": categorical,
-            "bins": bins,
-            "share": self.sampling.rows(number),
-            "rate": self.rate,
-            "exact": growth.exact,
-            "max_leaves": growth.max_leaves,
-            "max_depth": growth.max_depth or 0,
-            "max_literals": growth.max_literals,
-            "min_leaf_weight": growth.min_leaf_weight,
-            "l2": growth.l2,
-            "random_thresholds": growth.random_tests,
-            "column_share": self.sampling.column_share,
-            "seed": round_seed(self.sampling, number),
-        }
-        if self.descent == "gradient":
-            made = state.round_trees_gradient(**options)
-        else:
-            made = state.round_trees(**options, bundles=self._joined(categorical, bins))
-        notes = made.pop("notes")
-        return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
+        made = state.round_trees(
+            self.binned.blocks,
+            categorical,
+            bins,
+            growth.record(sampling.column_share, round_seed(sampling, number)),
+            share=sampling.rows(number),
+            rate=self.rate,
+            exact=growth.exact,
+            gradient=gradient,
+            bundles=None if gradient else self._joined(categorical, bins),
+        )
+        arrays = made.arrays
+        return Round(arrays, made.edge, made.capped, bool(np.any(arrays["value"])))
 
     def _joined(self, categorical: Codes, bins: npt.NDArray[np.int32]) -> kernel.Bundles | None:
-        sampling, binned = self.sampling, self.binned
-        sampled, n_rows = sampling.row_share < 1.0, binned.blocks.shape[1]
-        packed = not self.growth.exact and self.growth.packed(binned.binning, sampling.column_share, sampled, n_rows)
+        binned, sampled = self.binned, self.sampling.row_share < 1.0
+        packed = self.growth.packed(binned.binning, self.sampling, sampled, binned.n_rows)
         if packed and self._bundles is None:
             self._bundles = kernel.Bundles(binned.blocks, categorical, bins)
         return self._bundles
