@@ -33,17 +33,12 @@ const uint8_t* allowed_of(const In1<uint8_t>& allowed, const AttributeColumns& x
 }
 
 AffineStep step_affine(State& state, const Attributes& x, int coordinate, double rate) {
-    if (coordinate < 0)
-        state.derive_all(false);
-    else
-        state.derive(coordinate);
+    coordinate < 0 ? state.derive_all(false) : state.derive(coordinate);
     AffineStep step{fit_affine(state, x, coordinate < 0 ? state.classes() - 1 : 1)};
     set_affine(state, x, step.fit, coordinate);
     step.line = state.search_within(coordinate, affine_reach(step.fit, x, coordinate, state.classes()));
-    if (coordinate < 0)
-        state.advance_all(rate * step.line.leverage);
-    else
-        state.advance(coordinate, rate * step.line.leverage);
+    const double factor = rate * step.line.leverage;
+    coordinate < 0 ? state.advance_all(factor) : state.advance(coordinate, factor);
     return step;
 }
 

@@ -34,7 +34,7 @@ def test_newton_and_its_twin_reach_the_same_value(seed, n, d, boundaries):
     strength = 0.05 * weight.sum()
     solution = core.solve_dense(
         X, positive, weight, hinge, width, strength, True, False, np.zeros(d), 0.0, False, 1e-9, 1000, 1
-    )  # fmt: skip
+    )
     coef, intercept, t = twin.newton(X, positive, weight, hinge, width, strength)
     primal, dual = twin.values(X, positive, weight, hinge, width, strength, coef, intercept, t)
     assert solution["dual_value"] <= primal * (1 + 1e-12)
@@ -137,9 +137,24 @@ def test_rows_without_weight_before_and_after_change_no_bit_of_a_kernel_solution
         rows = np.vstack([more[:before], X, more[before:]])
         side, mass = (np.pad(given, (before, after)) for given in (positive, weight))
         found = core.solve_kernel(
-            rows, kind, 0.7, 0.4, 3, 1 << 20, single, side, mass, hinge, width, 0.1, False, False, np.zeros(len(rows)),
-            1e-12, 400,
-        )  # fmt: skip
+            rows,
+            kind,
+            0.7,
+            0.4,
+            3,
+            1 << 20,
+            single,
+            side,
+            mass,
+            hinge,
+            width,
+            0.1,
+            False,
+            False,
+            np.zeros(len(rows)),
+            1e-12,
+            400,
+        )
         return [found[name][before : before + 150] for name in ("dual", "score")]
 
     alone = solved(0, 0)

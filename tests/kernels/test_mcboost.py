@@ -38,10 +38,8 @@ def affine_round(state, x, gradient=False):
 
 
 def growth(max_leaves=2, *, min_leaf_weight=0.0, l2=1.0, seed=0):
-    return kernel.Growth(
-        max_leaves=max_leaves, max_depth=0, max_literals=0, min_leaf_weight=min_leaf_weight, l2=l2,
-        random_thresholds=False, column_share=1.0, seed=seed,
-    )  # fmt: skip
+    size = {"max_leaves": max_leaves, "max_depth": 0, "max_literals": 0, "min_leaf_weight": min_leaf_weight}
+    return kernel.Growth(**size, l2=l2, random_thresholds=False, column_share=1.0, seed=seed)
 
 
 def tree_round(state, blocks, bins, of, share=None, rate=0.5, gradient=False, bundles=None):
@@ -150,9 +148,12 @@ def test_affine_fits_are_the_same_for_any_parts_and_order_of_the_rows(coordinate
     for rows in (np.arange(len(x)), order):
         sums, largest = [], []
         states = [
-            (state_of("gel", target[part], costs, weight[part], scores_of(functions[part])), np.ascontiguousarray(x[part]))
+            (
+                state_of("gel", target[part], costs, weight[part], scores_of(functions[part])),
+                np.ascontiguousarray(x[part]),
+            )
             for part in np.split(rows, [1, 700, 700])
-        ]  # fmt: skip
+        ]
         for state, _ in states:
             state.begin_sums()
             largest.append(state.derive_largest(coordinate, False)[outputs if coordinate < 0 else 0])

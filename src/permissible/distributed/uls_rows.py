@@ -19,7 +19,6 @@ from permissible.distributed.asked import Asked
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.distributed.streamed import StreamedRows
 from permissible.learners.uls.compiled import Examples, whole
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
 from permissible.learners.uls.rows import (
     Facts,
@@ -32,6 +31,7 @@ from permissible.learners.uls.rows import (
     merged_sums,
 )
 from permissible.losses import Loss
+from permissible.losses.surrogate import compiled
 from permissible.rows.part import Part
 from permissible.rows.source import Source
 from permissible.types import BoolArray, FloatArray, IntArray

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
-from permissible.bins.sampling import row_hashes
+from permissible.bins.hashing import row_hashes
 from permissible.estimators.input.training import TrainingRows
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart, numbers_of

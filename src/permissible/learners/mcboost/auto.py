@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.kernels._core import sums
 from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of

@@ -11,6 +11,7 @@ import numpy as np
 
 from permissible.learners.mcboost.monitor import HeldOutMonitor
 from permissible.learners.mcboost.rounds import Round
+from permissible.losses import get_multiclass
 from permissible.types import AnyArray
 
 SEPARATED = 1e-5
@@ -128,7 +129,7 @@ def _finished(made: Round, fall: float, trace: Trace, tol: float, sees_all: bool
         return None
     if fall <= tol * max(1.0, abs(surrogate)) and sees_all:
         return "converged"
-    least = {"mc": 1.0}.get(trace.loss, 0.0)  # L_MC counts the true class: it never falls below 1
+    least = get_multiclass(trace.loss).least
     if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
         return "separable"
     return None

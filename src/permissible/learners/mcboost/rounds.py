@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.types import BoolArray, Codes, FloatArray
 
 

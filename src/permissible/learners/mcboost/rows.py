@@ -18,7 +18,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.doubts import LAST_DIGIT
 from permissible.learners.mcboost.affine import AffineStep, affine_scores
@@ -27,7 +28,6 @@ from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
 from permissible.learners.mcboost.rounds import Sampling
 from permissible.learners.mcboost.standardise import Standardised
-from permissible.learners.mcboost.trees import layout_of
 from permissible.learners.trees.grower import Cut, move_rows
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.forest import Forest, forest_values
@@ -275,7 +275,8 @@ class NodeHistograms(Question[BoostRows, tuple[IntArray, IntArray]]):
             move_rows(selected.blocks, rows.node_of_row, self.splits[rows.n_splits :])
             rows.n_splits = len(self.splits)
         layout, nodes = layout_of(rows.part.binned().binning), np.array(self.nodes, dtype=np.int32)
-        return state.node_cells(selected.blocks, *layout, rows.node_of_row, nodes, rows.outputs, *self.grids)
+        columns = layout.categorical, layout.n_codes
+        return state.node_cells(selected.blocks, *columns, rows.node_of_row, nodes, rows.outputs, *self.grids)
 
     def merge(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
         """Both add."""
@@ -294,7 +295,8 @@ class PackedHistogram(Question[BoostRows, IntArray]):
         """That of one part."""
         selected, state = rows.open()
         layout = layout_of(rows.part.binned().binning)
-        return state.packed_cells(selected.blocks, *layout, [*self.largest], self.n_rows)
+        columns = layout.categorical, layout.n_codes
+        return state.packed_cells(selected.blocks, *columns, [*self.largest], self.n_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,7 @@ class Slopes(Question[BoostRows, IntArray]):
         return state.slopes(rows.step.coordinate, self.alpha)
 
 
-class Scored(Protocol):
+class WithScores(Protocol):
     """Rows that know their scores."""
 
     def scores(self) -> tuple[IntArray, FloatArray]:
@@ -351,7 +353,7 @@ class Scored(Protocol):
         ...
 
 
-AnyScored = TypeVar("AnyScored", bound=Scored)
+AnyScored = TypeVar("AnyScored", bound=WithScores)
 
 
 @dataclass(frozen=True, slots=True)

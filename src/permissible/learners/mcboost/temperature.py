@@ -15,23 +15,14 @@ from scipy.optimize import minimize_scalar
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import CostTask
+from permissible.losses import get_multiclass
 from permissible.types import FloatArray, IntArray
 
 
 def exponent_of(task: CostTask) -> float | None:
     """The exponent that theory gives for a loss and its costs; None when there is none."""
-    if task.loss == "mc":
-        return 2.0
-    if task.by_row:
-        return None
-    off_diagonal = task.costs[~np.eye(task.n_classes, dtype=bool)]
-    if task.loss == "gll" and np.all(off_diagonal == 1.0):
-        return 1.0
-    if task.loss == "gel" and np.array_equal(task.costs, task.costs.T):
-        return 2.0
-    if task.n_classes == 2 and task.loss in ("ls", "lt") and np.array_equal(task.costs, task.costs.T):
-        return 1.0 if task.loss == "ls" else 2.0
-    return None
+    loss = get_multiclass(task.loss)
+    return loss.exponent if loss.estimates_posterior(None if task.by_row else task.costs) else None
 
 
 def log_losses(exponent: float, scores: FloatArray, target: IntArray, weight: FloatArray) -> FloatArray:
@@ -56,7 +47,7 @@ def fitted_exponent(loss: str, log_loss_at: Callable[[float], IntArray], unit: f
     Without the prior a few held-out rows that are all classified right would ask for certainty. `log_loss_at` gives the exact
     sum of the rows' log-losses at an exponent (`log_loss_limbs`), wherever the rows are; `unit` is what a row of weight 1 weighs.
     """
-    usual = np.log(1.0 if loss in ("gll", "ls") else 2.0)
+    usual = np.log(get_multiclass(loss).exponent)
 
     def penalised(log_exponent: float) -> float:
         (log_loss,) = sums.exact_values(np.ascontiguousarray(log_loss_at(float(np.exp(log_exponent)))))

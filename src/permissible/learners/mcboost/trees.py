@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, Binning
+from permissible.bins import BinnedTable, Binning, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.types import Codes
@@ -56,13 +56,7 @@ class Growth:
     def packed(self, binning: Binning, sampling: Sampling, sampled: bool, n_rows: int) -> bool:
         """Whether stumps are found from packed histograms, which pays on many rows."""
         growth = self.record(sampling.column_share, 0)
-        return not self.exact and kernel.packed_applies(layout_of(binning)[0], growth, sampled, n_rows)
-
-
-def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
-    """Which columns are categorical, and how many codes the values of each can have."""
-    categorical = np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-    return categorical, np.array([len(column.thresholds) + 1 for column in binning.columns], dtype=np.int32)
+        return not self.exact and kernel.packed_applies(layout_of(binning).categorical, growth, sampled, n_rows)
 
 
 def round_seed(sampling: Sampling, number: int) -> int:
@@ -86,7 +80,8 @@ class TreeLearner:
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         growth, sampling, gradient = self.growth, self.sampling, self.descent == "gradient"
-        categorical, bins = layout_of(self.binned.binning)
+        layout = layout_of(self.binned.binning)
+        categorical, bins = layout.categorical, layout.n_codes
         made = state.round_trees(
             self.binned.blocks,
             categorical,
