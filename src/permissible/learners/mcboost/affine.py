@@ -21,7 +21,7 @@ from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.simplex import codewords
 from permissible.types import Codes, FloatArray, IntArray
 
-Terms = tuple[IntArray, IntArray, FloatArray, FloatArray]
+AffineArrays = tuple[IntArray, IntArray, FloatArray, FloatArray]
 """Coordinate, attribute (-1: none), slope and level of each affine term of a round."""
 
 
@@ -78,22 +78,20 @@ def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) ->
     lever = np.concatenate([np.full(len(step.slope), rate * step.leverage) for step in steps])
     slopes, levels = (np.concatenate([getattr(step, name) for step in steps]) for name in ("slope", "level"))
     slope = np.where(column >= 0, slopes * lever / scale[column], 0.0) if len(scale) else np.zeros(len(column))
-    terms: Terms = (np.arange(len(column)), column, slope, levels * lever)
+    terms: AffineArrays = (np.arange(len(column)), column, slope, levels * lever)
     edge, capped = max(step.edge for step in steps), any(step.capped for step in steps)
     return Round(terms, float(edge), capped, bool(np.any(lever)))
 
 
-def affine_component(attributes: tuple[Attribute, ...], n_classes: int, rounds: list[Round]) -> AffineTerms:
+def affine_component(attributes: tuple[Attribute, ...], n_classes: int, rounds: list[AffineArrays]) -> AffineTerms:
     """Rounds as one component of a model."""
-    numbers = [np.full(len(r.terms[0]), t) for t, r in enumerate(rounds)]
-    columns: list[Any] = [
-        np.concatenate([r.terms[k] for r in rounds]) if rounds else np.zeros(0, dtype=np.int64) for k in range(4)
-    ]
-    round_ = np.concatenate(numbers) if rounds else np.zeros(0, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    round_ = np.concatenate([none, *(np.full(len(terms[0]), number) for number, terms in enumerate(rounds))])
+    columns: list[Any] = [np.concatenate([terms[k] for terms in rounds]) if rounds else none for k in range(4)]
     return AffineTerms(attributes, n_classes, round_, *columns)
 
 
-def affine_scores(terms: Terms, values: FloatArray, n_classes: int) -> FloatArray:
+def affine_scores(terms: AffineArrays, values: FloatArray, n_classes: int) -> FloatArray:
     """What terms add to the scores of rows with these attributes, (n, M); a row's own arithmetic, wherever it stands."""
     words, scores = codewords(n_classes) / 2, np.zeros((len(values), n_classes))
     for coordinate, attribute, slope, level in zip(*terms, strict=True):

@@ -21,6 +21,7 @@ from permissible.learners.mcboost.fit import Boosting, Fitted, Settings, terms_o
 from permissible.learners.mcboost.loop import Report, Trace
 from permissible.learners.mcboost.monitor import HeldOutOpening, StagedScores
 from permissible.learners.mcboost.problem import CostTask, smallest_margin
+from permissible.learners.mcboost.rounds import Terms
 from permissible.learners.mcboost.rows import RowView, saturated_rows
 from permissible.learners.mcboost.temperature import fitted_exponent, log_loss_limbs
 from permissible.learners.mcboost.trees import Growth
@@ -145,7 +146,7 @@ def _out_of_fold(boosting: Boosting, splits: tuple[Split, ...], stages: tuple[in
     return {rounds: scores[compared] for rounds, scores in found.items()}
 
 
-def _scores(source: Source, view: RowView, rounds: tuple[object, ...], stages: tuple[int, ...]) -> FloatArray:
+def _scores(source: Source, view: RowView, rounds: tuple[Terms, ...], stages: tuple[int, ...]) -> FloatArray:
     """The scores of the rows of a view after each of the numbers of rounds, (stages, n, M)."""
     rows = source.open(HeldOutOpening(view))
     try:

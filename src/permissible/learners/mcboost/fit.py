@@ -11,7 +11,7 @@ from permissible.learners.mcboost.certificate import certificate_of
 from permissible.learners.mcboost.loop import Limits, Report, Steps, Trace, boost, mean_trace
 from permissible.learners.mcboost.monitor import AddRound, HeldOutMonitor, HeldOutOpening
 from permissible.learners.mcboost.problem import CostTask
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import Round, Sampling, Terms
 from permissible.learners.mcboost.rows import (
     BoostRows,
     RowView,
@@ -23,7 +23,7 @@ from permissible.learners.mcboost.standardise import standardise
 from permissible.learners.mcboost.steps import AffineChoices, AskedSteps, CompiledSteps, TreeChoices
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.learners.mcboost.trees import Growth, TreeLearner
-from permissible.models.kinds.additive import AdditiveModel
+from permissible.models.kinds.additive import AdditiveModel, Part
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
 from permissible.rows.selection import ALL_ROWS, Selection
@@ -92,7 +92,7 @@ class Run(NamedTuple):
     """What rounds made: their terms, their trace, the least margin, and of affine terms the fraction of saturated rows."""
 
     rounds: list[Round]
-    component: Any
+    component: Part
     trace: Trace
     margin: float
     saturated: float | None
@@ -134,8 +134,9 @@ class Boosting:
         """How a fit on the selected rows sees them."""
         standardised = None
         if self.settings.affine:
-            first: Any = None if self.start is None else self.start.parts[0]
-            standardised = standardise(self.source, selection, None if first is None else first.attributes)
+            first = None if self.start is None else self.start.parts[0]
+            attributes = first.attributes if isinstance(first, AffineTerms) else None
+            standardised = standardise(self.source, selection, attributes)
         return RowView(self.task, selection, standardised, self.start)
 
     def run(
@@ -152,7 +153,7 @@ class Boosting:
         sampling = Sampling(settings.row_share, settings.column_share, seed)
         rows = self.source.open(TrainingOpening(view, sampling, settings.n_threads))
         first_round = 0 if self.start is None else self.start.n_rounds
-        limits = Limits(settings.n_rounds, settings.tol, first_round)
+        limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all)
         try:
             steps = self._steps(rows, view, totals.n_rows, sampling)
             rounds, trace = boost(steps, self.task.loss, totals.weight, limits, monitor, report)
@@ -167,18 +168,20 @@ class Boosting:
         if only is not None and only.part.in_memory:
             return _compiled(only, settings, sampling)
         coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
-        rest = coordinates, settings.learning_rate, sampling, self.source.journal
+        rest = coordinates, settings.learning_rate, self.source.journal
         if view.standardised is None:
             trees = TreeChoices(rows, n_rows, self.source.binning, n_classes, settings.growth, sampling)
             return AskedSteps(rows, trees, *rest)
         terms = AffineChoices(rows, n_rows, view.standardised, n_classes, settings.learning_rate, sampling)
         return AskedSteps(rows, terms, *rest)
 
-    def _component(self, view: RowView, rounds: list[Round]) -> AffineTerms | Forest:
+    def _component(self, view: RowView, rounds: list[Round]) -> Part:
         """The rounds as one component of a model."""
         if view.standardised is not None:
-            return affine_component(view.standardised.attributes, self.task.n_classes, rounds)
-        return Forest.of(self.source.binning, self.task.n_classes, [made.terms for made in rounds])
+            terms = [made.terms for made in rounds if isinstance(made.terms, tuple)]
+            return affine_component(view.standardised.attributes, self.task.n_classes, terms)
+        trees = [made.terms for made in rounds if not isinstance(made.terms, tuple)]
+        return Forest.of(self.source.binning, self.task.n_classes, trees)
 
     def averaged(self, exponent: float = 1.0, report: Report | None = None) -> Run:
         """Run the rounds on all rows, once or for each bag; several runs are averaged."""
@@ -228,8 +231,9 @@ def _compiled(rows: BoostRows, settings: Settings, sampling: Sampling) -> Compil
     return CompiledSteps(state, TreeLearner(binned, n_classes, settings.growth, descent, rate, sampling))
 
 
-def terms_of(component: AffineTerms | Forest) -> Any:
+def terms_of(component: Part) -> Terms:
     """All terms of a component as those of one round."""
     if isinstance(component, Forest):
         return dict(component.arrays)
+    assert isinstance(component, AffineTerms)
     return component.coordinate, component.attribute, component.slope, component.level

@@ -60,11 +60,6 @@ Report = Callable[[int, Trace], None]
 class Steps(Protocol):
     """The training rows, wherever they lie, and how a round on them is made."""
 
-    @property
-    def sees_all(self) -> bool:
-        """Whether a round sees every row and column, so that no progress now means none later."""
-        ...
-
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
         ...
@@ -76,11 +71,15 @@ class Steps(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When rounds end at the latest, by how much (relative) a round has to lower the surrogate, and the number of the first."""
+    """When rounds end at the latest, by how much (relative) a round has to lower the surrogate, and the number of the first.
+
+    `sees_all` says that a round sees every row and column, so that no progress now means none later.
+    """
 
     n_rounds: int
     tol: float = 1e-10
     first_round: int = 0
+    sees_all: bool = True
 
 
 def boost(
@@ -112,7 +111,7 @@ def boost(
         if monitor is not None and monitor.exhausted:
             trace.stopped = "validation"
             break
-        stopped = _finished(made, before - surrogate, trace, limits.tol, steps.sees_all)
+        stopped = _finished(made, before - surrogate, trace, limits)
         if stopped is not None:
             trace.stopped = stopped
             break
@@ -120,14 +119,14 @@ def boost(
     return rounds, trace
 
 
-def _finished(made: Round, fall: float, trace: Trace, tol: float, sees_all: bool) -> str | None:
+def _finished(made: Round, fall: float, trace: Trace, limits: Limits) -> str | None:
     """Why to stop after this round, or None."""
     surrogate = trace.surrogate[-1]
     if not made.moved:
         return "no edge"
-    if tol <= 0:
+    if limits.tol <= 0:
         return None
-    if fall <= tol * max(1.0, abs(surrogate)) and sees_all:
+    if fall <= limits.tol * max(1.0, abs(surrogate)) and limits.sees_all:
         return "converged"
     least = get_multiclass(trace.loss).least
     if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
@@ -141,9 +140,8 @@ def mean_trace(traces: list[Trace]) -> Trace:
     mean = Trace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
     for number in range(len(longest.surrogate)):
         alive = [trace for trace in traces if number < len(trace.surrogate)]
-        mean.surrogate.append(float(np.mean([trace.surrogate[number] for trace in alive])))
-        mean.cost.append(float(np.mean([trace.cost[number] for trace in alive])))
-        mean.error.append(float(np.mean([trace.error[number] for trace in alive])))
-        mean.edge.append(float(np.max([trace.edge[number] for trace in alive])))
+        for name in ("surrogate", "cost", "error"):
+            getattr(mean, name).append(float(np.mean([getattr(trace, name)[number] for trace in alive])))
+        mean.edge.append(max(trace.edge[number] for trace in alive))
         mean.capped.append(any(trace.capped[number] for trace in alive))
     return mean

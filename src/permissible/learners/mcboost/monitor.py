@@ -9,12 +9,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.rounds import Round
+from permissible.learners.mcboost.rounds import Round, Terms
 from permissible.learners.mcboost.rows import RowView, SelectedRows
 from permissible.learners.mcboost.temperature import log_loss_limbs
 from permissible.rows.part import MemoryStorage, Part, Storage
@@ -108,7 +108,7 @@ class HeldOutRows:
 class AddRound(Question[HeldOutRows, IntArray]):
     """Add a round to the scores; exact sums of the surrogate, the cost and the errors. `was_best`: the round before was."""
 
-    terms: Any
+    terms: Terms
     was_best: bool = False
     changes: ClassVar[bool] = True
 
@@ -140,7 +140,7 @@ class LogLossAt(Question[HeldOutRows, IntArray]):
 class StagedScores(Question[HeldOutRows, dict[int, FloatArray]]):
     """The scores after each of the given numbers of rounds, (stages, n, M), by the number of the part."""
 
-    rounds: tuple[Any, ...]
+    rounds: tuple[Terms, ...]
     stages: tuple[int, ...]
 
     def answer(self, rows: HeldOutRows) -> dict[int, FloatArray]:

@@ -1,22 +1,23 @@
 """What a round of boosting leaves behind, and which rows and columns it may use."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from permissible.bins.hashing import Hashes
-from permissible.types import BoolArray, Codes, FloatArray
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
+
+Terms: TypeAlias = Mapping[str, AnyArray] | tuple[IntArray, IntArray, FloatArray, FloatArray]
+"""Trees as the arrays of a `Forest`; or coordinate, attribute (-1: none), slope and level of affine terms."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """One round: its terms, the fraction of the weight it explained, whether a step hit the cap, whether it moved.
+    """One round: its terms, the fraction of the weight it explained, whether a step hit the cap, whether it moved."""
 
-    The terms are arrays as a `Forest` holds them, or coordinate, attribute, slope and level of affine terms.
-    """
-
-    terms: Any
+    terms: Terms
     edge: float
     capped: bool
     moved: bool

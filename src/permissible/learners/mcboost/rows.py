@@ -5,7 +5,7 @@ the node of each row stays in memory, 4 bytes a row.
 
 | question | answer | merged by |
 |---|---|---|
-| `Begin`, `TakeStep` (changes) | where the rows stand before the next step | exact sums, largest |
+| `TakeStep` (changes) | where the rows stand before the next step | exact sums, largest |
 | `NodeHistograms`, `PackedHistogram`, `PackedSums`, `AffineSums` | what a step is chosen from | integer sums |
 | `Slopes` | derivatives of the surrogate along a step | exact sums |
 | `SmallestMargin`, `SaturatedRows` | about the scores | least, sum |
@@ -13,7 +13,7 @@ the node of each row stays in memory, 4 bytes a row.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from permissible.learners.mcboost.affine import AffineStep, affine_scores
 from permissible.learners.mcboost.growing import Sizes
 from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
-from permissible.learners.mcboost.rounds import Sampling
+from permissible.learners.mcboost.rounds import Sampling, Terms
 from permissible.learners.mcboost.standardise import Standardised
 from permissible.learners.trees.grower import Cut, move_rows
 from permissible.models.kinds.additive import AdditiveModel
@@ -104,7 +104,7 @@ class RowView:
         rows = self.mask(part)
         return len(part.target()) == 0 if rows is None else not rows.any()
 
-    def added(self, part: Part, terms: Any, rows: SelectedRows) -> FloatArray:
+    def added(self, part: Part, terms: Terms, rows: SelectedRows) -> FloatArray:
         """What a round adds to the scores of rows that were read."""
         if isinstance(terms, Mapping):
             return scores_of(forest_values(terms, rows.blocks, part.binned().binning, self.task.n_classes))
@@ -199,28 +199,11 @@ class BoostRows:
         return rows.problem.target, state.scores()
 
 
-@dataclass(frozen=True, slots=True)
-class Begin(Question[BoostRows, Standpoint]):
-    """Begin at the scores of the start."""
-
-    step: NextStep
-    changes: ClassVar[bool] = True
-
-    def answer(self, rows: BoostRows) -> Standpoint:
-        """Where the rows of one part stand."""
-        selected, state = rows.open()
-        return rows.stand(selected, state, state.begin_sums(), self.step)
-
-    def merge(self, answers: Sequence[Standpoint]) -> Standpoint:
-        """Where all rows stand."""
-        return merged_standpoint(answers)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TakeStep(Question[BoostRows, Standpoint]):
-    """Take a step, finish the round where it was the last one, and begin the next step."""
+    """Take a step, finish the round where it was the last one, and begin the next step; the first follows none."""
 
-    taken: Step
+    taken: Step | None
     factor: float
     step: NextStep
     changes: ClassVar[bool] = True
@@ -232,25 +215,20 @@ class TakeStep(Question[BoostRows, Standpoint]):
         if isinstance(taken, Grown) and taken.packed and coordinate < 0:
             leaf = kernel.leaves_of(selected.blocks, *taken.nodes())
             state.move_two(leaf, taken.values(rows.outputs), self.factor)
-        else:
+        elif taken is not None:
             rows.set_step(selected, state, taken)
             state.move(coordinate, self.factor)
-        if self.step.number == rows.step.number:
-            return rows.stand(selected, state, NO_SUMS, self.step)
-        if coordinate >= 0:
+            if self.step.number == rows.step.number:
+                return rows.stand(selected, state, NO_SUMS, self.step)
+        if taken is not None and coordinate >= 0:
             state.finish_round()
         return rows.stand(selected, state, state.begin_sums(), self.step)
 
     def merge(self, answers: Sequence[Standpoint]) -> Standpoint:
-        """Where all rows stand."""
-        return merged_standpoint(answers)
-
-
-def merged_standpoint(answers: Sequence[Standpoint]) -> Standpoint:
-    """Where the rows of several parts stand together."""
-    sums = np.sum([answer.sums for answer in answers], axis=0)
-    largest = np.max([answer.largest for answer in answers], axis=0)
-    return Standpoint(sums, largest, sum(answer.n_drawn for answer in answers))
+        """Where the rows of all parts stand together."""
+        sums = np.sum([answer.sums for answer in answers], axis=0)
+        largest = np.max([answer.largest for answer in answers], axis=0)
+        return Standpoint(sums, largest, sum(answer.n_drawn for answer in answers))
 
 
 @dataclass(frozen=True, slots=True)

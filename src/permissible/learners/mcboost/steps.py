@@ -20,7 +20,6 @@ from permissible.learners.mcboost.grown import Grown, round_arrays
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.rows import (
     AffineSums,
-    Begin,
     BoostRows,
     NextStep,
     NodeHistograms,
@@ -43,11 +42,6 @@ AnyStep = TypeVar("AnyStep", Grown, AffineStep)
 class Learner(Protocol):
     """Makes a round on a compiled state."""
 
-    @property
-    def sampling(self) -> Sampling:
-        """Which rows and columns a round may use."""
-        ...
-
     def step(self, state: kernel.State, number: int) -> Round:
         """Make a round."""
         ...
@@ -59,11 +53,6 @@ class CompiledSteps:
 
     state: kernel.State
     learner: Learner
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether a round sees every row and column."""
-        return self.learner.sampling.sees_all
 
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
@@ -104,19 +93,13 @@ class AskedSteps(Generic[AnyStep]):
     choices: Choices[AnyStep]
     coordinates: list[int]
     rate: float
-    sampling: Sampling
     journal: Journal
     at: Standpoint | None = None
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether a round sees every row and column."""
-        return self.sampling.sees_all
 
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
         if self.at is None:
-            self.at = self.rows.ask(Begin(NextStep(self.coordinates[0], self.choices.newton, 0)))
+            self.at = self.rows.ask(TakeStep(None, 0.0, NextStep(self.coordinates[0], self.choices.newton, 0)))
         surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.at.sums))
         return surrogate, cost, error
 
