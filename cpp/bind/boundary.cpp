@@ -34,17 +34,11 @@ Problem problem_of(const In2<double>& hinge, const In2<double>& width, double st
     return problem;
 }
 
-nb::object vector_to_numpy(const std::vector<double>& values) {
-    auto data = std::make_unique<double[]>(values.size());
-    std::copy(values.begin(), values.end(), data.get());
-    return nb::cast(to_numpy<double>(std::move(data), {values.size()}));
-}
-
 nb::dict as_dict(const Solution& s) {
     nb::dict out;
-    out["coef"] = vector_to_numpy(s.w);
+    out["coef"] = array_of(s.w);
     out["intercept"] = s.b;
-    out["dual"] = vector_to_numpy(s.t);
+    out["dual"] = array_of(s.t);
     out["primal_value"] = s.primal;
     out["dual_value"] = s.dual;
     out["iterations"] = s.steps;
@@ -187,8 +181,8 @@ nb::dict solve_rows(Rows& rows, std::size_t n, const Problem& problem, const In1
         solution = solver.solve(std::move(start), tol, max_updates);
     }
     nb::dict out;
-    out["dual"] = vector_to_numpy(solution.t);
-    out["score"] = vector_to_numpy(solution.f);
+    out["dual"] = array_of(solution.t);
+    out["score"] = array_of(solution.f);
     out["intercept"] = solution.b;
     out["square"] = solution.square;
     out["primal_value"] = solution.primal;

@@ -52,9 +52,10 @@ std::vector<AffineStep> round_affine(State& state, const AttributeColumns& colum
         steps.push_back(step_affine(state, x, -1, rate));
         return steps;
     }
+    Interrupt interrupt;
     for (int r = 0; r < state.classes() - 1; ++r) {
         steps.push_back(step_affine(state, x, r, rate));
-        poll_signals();
+        interrupt.poll();
     }
     state.finish_round();
     return steps;

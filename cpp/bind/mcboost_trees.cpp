@@ -1,5 +1,6 @@
 // Bindings of rounds of trees and rules, and of the scores of trees.
 #include "bind/mcboost.hpp"
+#include "common/mixing.hpp"
 #include "mcboost/stumps.hpp"
 #include "predict/forest.hpp"
 
@@ -49,7 +50,7 @@ constexpr LineSearch kWholeStep{1.0, false, 0};
 /// What a round of trees is made from, beside the state.
 struct TreeRound {
     const Codes& codes;
-    Growth growth;
+    TreeLimits growth;
     const double* share;
     double rate;
     bool exact;
@@ -60,12 +61,13 @@ struct TreeRound {
 void add_by_coordinate(State& state, TreeRound round, RoundTrees& made) {
     const std::size_t n = state.rows();
     const uint64_t seed = round.growth.seed;
+    Interrupt interrupt;
     std::vector<int32_t> leaf;
     const bool packed = !round.exact && packed_stump_applies(round.codes, round.growth, round.share != nullptr, n);
     if (!packed) require_within_bins(round.codes);  // packed cells have room for every code
     for (int r = 0; r < state.classes() - 1; ++r) {
         state.derive(r);
-        round.growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
+        round.growth.seed = seed * kGolden + static_cast<uint64_t>(r) + 1;
         if (packed) {
             const Tree tree = grow_packed_stump(round.codes, round.bundles, state, round.growth, 1, state.sides(r));
             const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
@@ -80,7 +82,7 @@ void add_by_coordinate(State& state, TreeRound round, RoundTrees& made) {
             state.advance(r, round.rate * line.leverage);
             made.add(tree, r, round.rate, line);
         }
-        poll_signals();
+        interrupt.poll();
     }
     state.finish_round();
 }
@@ -112,7 +114,7 @@ void add_along_gradient(State& state, const TreeRound& round, RoundTrees& made) 
 }
 
 RoundTrees round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins,
-                       const Growth& growth, nb::object share, double rate, bool exact, bool gradient,
+                       const TreeLimits& growth, nb::object share, double rate, bool exact, bool gradient,
                        const Bundles* bundles) {
     const std::size_t n = state.rows();
     require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
@@ -163,7 +165,7 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
 }  // namespace
 
 void bind_trees(nb::module_& area, nb::class_<State>& state) {
-    nb::class_<Growth>(area, "Growth", "How large a tree or rule may be, and how its tests are found.")
+    nb::class_<TreeLimits>(area, "Growth", "How large a tree or rule may be, and how its tests are found.")
         .def(nb::init<int, int, int, double, double, bool, double, uint64_t>(), nb::kw_only(), nb::arg("max_leaves"),
              nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("l2"),
              nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"));
