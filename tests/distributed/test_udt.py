@@ -43,9 +43,9 @@ def test_a_data_set_on_disk_gives_the_tree_of_memory(tmp_path, weighted, paramet
     ours = pm.UDTClassifier(random_state=0, **parameters).fit(stored)
     X = data[[*(f"x{j}" for j in range(4)), "colour"]]
     memory = pm.UDTClassifier(random_state=0, **parameters).fit(X, data["y"], data["w"] if weighted else None)
-    assert ours.tree_.literals == memory.tree_.literals
-    np.testing.assert_array_equal(ours.tree_.weight, memory.tree_.weight)
-    np.testing.assert_array_equal(ours.tree_.samples, memory.tree_.samples)
+    assert ours.model_.literals == memory.model_.literals
+    np.testing.assert_array_equal(ours.model_.weight, memory.model_.weight)
+    np.testing.assert_array_equal(ours.model_.samples, memory.model_.samples)
     np.testing.assert_array_equal(ours.history_["surrogate"], memory.history_["surrogate"])
     np.testing.assert_array_equal(ours.predict_proba(X), memory.predict_proba(X))
 
@@ -59,8 +59,8 @@ def test_several_blocks_give_the_tree_of_memory():
     assert len(stored.source().parts) == 2
     ours = pm.UDTClassifier(random_state=0).fit(stored)
     memory = pm.UDTClassifier(random_state=0).fit(pd.DataFrame(data).drop(columns="y"), data["y"])
-    assert ours.tree_.literals == memory.tree_.literals
-    np.testing.assert_array_equal(ours.tree_.weight, memory.tree_.weight)
+    assert ours.model_.literals == memory.model_.literals
+    np.testing.assert_array_equal(ours.model_.weight, memory.model_.weight)
 
 
 def test_boosted_trees_over_parts_are_refused_in_one_sentence():

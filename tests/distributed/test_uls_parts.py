@@ -8,12 +8,13 @@ from permissible import losses
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.estimators.uls import ULSClassifier
+from permissible.models.kinds.one_versus_rest import members
 from tests.distributed.rows_in_parts import InParts, make, question_of
 
 
 def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
     assert one.classes_.tolist() == other.classes_.tolist()
-    for a, b in zip(one.models_, other.models_, strict=True):
+    for a, b in zip(members(one.model_), members(other.model_), strict=True):
         assert repr(a.rules) == repr(b.rules)  # by text: a literal without a threshold holds a NaN
         assert a.coefficients.tobytes() == b.coefficients.tobytes()
         assert a.intercept == b.intercept

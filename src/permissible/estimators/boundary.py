@@ -1,7 +1,6 @@
 """BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from permissible.decisions import Hard, decision_for
+from permissible.decisions import Decision, Hard, decision_for
 from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
-from permissible.estimators.exports import Exports
+from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
 from permissible.estimators.input.source import HasSource, source_of
@@ -34,6 +33,7 @@ from permissible.learners.boundary.kernel_soft import solve_kernel_soft
 from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
 from permissible.learners.doubts import LOOK, Doubts, looked_at, of_boundary, saturated, shortfall, spread
+from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.rows.source import Source
@@ -47,7 +47,7 @@ def _streams(estimator: Any) -> bool:
     return hasattr(estimator, "alpha") and estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
 
 
-class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
+class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Large-margin classifier trained for probability boundaries: hard, weighted, reject option, risk groups, soft.
 
     It minimises the piecewise-linear surrogate of the boundaries ([K] (18)) to a certified duality gap.
@@ -104,9 +104,21 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     objective_, gap_ : float
         The value of (18), and a bound on its distance to the optimum.
     certificate_ : Certificate
+    history_ : mapping of arrays
+        ``objective`` and ``gap``, with one entry: the end of the fit.
     n_iter_ : int
     classes_ : array
         ``classes_[1]`` is the positive class.
+
+    Notes
+    -----
+    Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of a boundary a row
+    lies is what the surrogate learns; between the boundaries only the order means something, so do not read the numbers there
+    as calibrated. ``boundaries="soft"`` learns them all.
+
+    `predict` gives the side of the one boundary, or of probability 1/2 when there are several (or none). On a boundary itself it
+    is the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of several boundaries or
+    none, the second class, as in all classifiers of two classes.
 
     Examples
     --------
@@ -211,7 +223,8 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
         )
         doubts = self._found_doubts(fit, target, effects, share)
-        self.certificate_, self.n_iter_ = replace(fit.certificate, doubts=doubts), fit.n_iter
+        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
+        self.n_iter_ = fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self._report(fit)
         return self
@@ -244,12 +257,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         return Problem(segments, positive, weight, alpha, bool(self.fit_intercept), bool(self.penalize_intercept))
 
     def _solve(
-        self,
-        X: Matrix,
-        target: Target,
-        problem: Problem,
-        kernel: Kernel | None,
-        last: LinearFit | KernelFit | None,
+        self, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None, last: LinearFit | KernelFit | None
     ) -> LinearFit | KernelFit:
         """Call the solver; `last` is a fit to start from: coefficients of as many columns, or duals of as many rows."""
         common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
@@ -295,10 +303,9 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
             self.coef_ = fit.coef[None, :]
         else:
             self.support_vectors_ = X[self.support_] if kernel.name != "precomputed" else np.empty((0, X.shape[1]))
-        self.certificate_, self.n_iter_ = (
-            replace(fit.certificate, doubts=self._doubts(fit, X, target, kernel)),
-            fit.n_iter,
-        )
+        doubts = self._doubts(fit, X, target, kernel)
+        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
+        self.n_iter_ = fit.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
         self.__dict__.pop("stream_", None)
 
@@ -321,51 +328,28 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     def _doubts(self, fit: LinearFit | KernelFit, X: Matrix, target: Target, kernel: Kernel | None) -> Doubts:
         effects = fit.coef * spread(X) if kernel is None else np.zeros(0)  # those of a kernel are bounded by alpha
-        score = self.model_.score(looked_at(X, LOOK if kernel is None else LOOK // 25))
+        score = self.model_.scores(looked_at(X, LOOK if kernel is None else LOOK // 25))
         return self._found_doubts(fit, target, effects, saturated(target.loss, score))
 
-    def _found_doubts(
-        self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float
-    ) -> Doubts:  # fmt: skip
+    def _found_doubts(self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float) -> Doubts:
         short = shortfall(fit.converged, fit.n_iter, self.max_iter)
         return of_boundary(target.loss, effects, share, fit.certificate.relative_gap, self.tol, short)
 
-    def _rows(self, X: ArrayLike) -> Matrix:
-        check_is_fitted(self)
-        return matrix(self, X, reset=False)
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Return f(x); compare it with `deltas_`."""
-        rows = self._rows(X)
-        return self.model_.score(rows)
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return probabilities (n, 2), monotone in f and equal to a boundary exactly at its cut-off.
-
-        On which side of a boundary a row lies is what the surrogate learns; between the boundaries only the order means
-        something, so do not read the numbers there as calibrated. ``boundaries="soft"`` learns them all.
-        """
-        rows = self._rows(X)
-        positive = self.model_.probability(rows)
-        return np.column_stack([1.0 - positive, positive])
-
     def predict_region(self, X: ArrayLike) -> IntArray:
         """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class, p = 1/2 the second."""
-        rows = self._rows(X)
-        return self.model_.region(rows, closed="left" if isinstance(self.boundaries, Hard) else "right")
+        scores = self.decision_function(X)
+        return np.searchsorted(
+            self.model_.deltas, scores, side="right" if isinstance(self.boundaries, Hard) else "left"
+        )
 
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return labels: the side of the one boundary, or of probability 1/2 when there are several (or none).
+    @property
+    def history_(self) -> dict[str, FloatArray]:
+        """The objective and the gap of the fit, of the last iteration alone."""
+        check_is_fitted(self, "objective_")
+        return {"objective": np.array([self.objective_]), "gap": np.array([self.gap_])}
 
-        On a boundary itself the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of
-        several boundaries or none, the second class, as in all classifiers of two classes.
-        """
-        score, cutoff = self.decision_function(X), self.target_.cutoff
-        above = score >= cutoff if tie_is_positive(self.boundaries) else score > cutoff
-        return np.asarray(self.classes_[above.astype(np.intp)])
+    def _predicting(self) -> Actions:
+        return predicting(labels_of(self), True, self.target_.cutoff, tie_is_positive(self.boundaries))
 
-    def decide(self, X: ArrayLike, decision: Any = None) -> AnyArray:
-        """Return the actions of a decision, or an array of costs (by default the decision fitted for), on the probabilities."""
-        proba = self.predict_proba(X)
-        chosen = decision_of(self.boundaries) if decision is None else decision
-        return np.asarray(decision_for(chosen, self.classes_).decide(proba))
+    def _fitted_for(self) -> Decision:
+        return decision_for(decision_of(self.boundaries), self.classes_)

@@ -181,7 +181,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         for place, alpha in enumerate(self.alphas_):
             problem = self._problem(target, positive[train], weight[train], float(alpha))
             fit = self._solve(rows, target, problem, kernel, fit)
-            score = self._model(fit, rows, target, problem, kernel).score(others)
+            score = self._model(fit, rows, target, problem, kernel).scores(others)
             totals[place] = weight[left] @ self._losses(target, positive[left], score)
         return totals
 

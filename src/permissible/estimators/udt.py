@@ -10,39 +10,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.bins import BinnedTable, row_hashes
-from permissible.decisions import Hard, decision_for
 from permissible.distributed.udt import TreeFit
-from permissible.estimators.exports import Exports
+from permissible.estimators.classifier import Classifier
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, source_of
-from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import (
     TrainingRows,
     remember,
     remember_schema,
-    rows,
     seed,
     threads,
     training_rows,
 )
+from permissible.estimators.parameters.constraints import monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.learners.trees.pruning import cross_validated_level, link_levels, prune
 from permissible.learners.udt.certificate import BOUND_ROWS, TreeCertificate, certify, history_of
 from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree
-from permissible.models.card.tree_explanation import TreeExplanation, explain_rows
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.models.render.tree_text import tree_text
 from permissible.rows.few import few_rows
 from permissible.rows.source import Source
-from permissible.table.schema import Schema
-from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, refusal
-from permissible.validation.numbers import real_number, whole_number
+from permissible.types import AnyArray, IntArray
+from permissible.validation import refusal
+from permissible.validation.numbers import count, real_number, whole_number
 
 
-class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
+class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Decision tree for any permissible loss, grown best-first by the decrease of its surrogate.
 
     Gini trees (``loss="squared"``), entropy trees (``"logistic"``), Kearns and Mansour's (``"matsushita"``) and those of a
@@ -82,7 +77,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_ : TreeModel
+    model_ : TreeModel
     history_ : mapping of arrays
         One entry a split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
     certificate_ : TreeCertificate
@@ -104,6 +99,8 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
       if petal width (cm) <= 1.75: 1 (probability 0.907; 54 examples)
       if petal width (cm) > 1.75: 2 (probability 0.978; 46 examples)
     """
+
+    model_: TreeModel
 
     def __init__(
         self,
@@ -163,7 +160,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         loss = losses.get(self.loss)
         smoothing = real_number("smoothing", self.smoothing)
         pruning = self._pruning_level()
-        folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
+        folds = count("pruning_folds", self.pruning_folds, 2)
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         refuse_idle(self, UDT, parts=isinstance(X, HasSource))
         if isinstance(X, HasSource):
@@ -218,7 +215,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         self._keep(tree, trace, certificate)
 
     def _keep(self, tree: TreeModel, trace: TreeTrace, certificate: TreeCertificate) -> None:
-        self.tree_ = tree
+        self.model_ = tree
         self.history_: Mapping[str, AnyArray] = history_of(tree, trace)
         self.certificate_ = certificate
         warn_of([certificate.doubts])
@@ -227,7 +224,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         return TreeLimits(
             max_leaves=whole_number("max_leaves", self.max_leaves, 1, none="no limit"),
             max_depth=whole_number("max_depth", self.max_depth, 0, none="no limit"),
-            min_samples_leaf=whole_number("min_samples_leaf", self.min_samples_leaf, 1) or 1,
+            min_samples_leaf=count("min_samples_leaf", self.min_samples_leaf),
             min_weight_fraction_leaf=real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf),
             min_gain=real_number("min_gain", self.min_gain),
         )
@@ -240,97 +237,30 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         return real_number("pruning", self.pruning)
 
     def apply(self, X: Any) -> IntArray:
-        """Return the leaf (a node number of `tree_`) of each row."""
-        return self._tree_and_leaves(X)[1]
-
-    def _tree_and_leaves(self, X: Any) -> tuple[TreeModel, IntArray]:
-        tree, n_threads = self._fitted_tree(), threads(self.n_jobs)
-        return tree, tree.apply(rows(self, X, n_threads=n_threads), n_threads)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the class probabilities of each row, those of its leaf."""
-        tree, leaves = self._tree_and_leaves(X)
-        return np.take(tree.node_probability, leaves, axis=0)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return scores g(p): one of the positive class, or one per class when there are more than two; always finite."""
-        tree, leaves = self._tree_and_leaves(X)
-        return np.take(tree.node_score, leaves, axis=0)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class; an even leaf of two classes says the positive one, of more the first."""
-        tree, leaves = self._tree_and_leaves(X)
-        probability = tree.node_probability
-        return np.asarray(self.classes_[Hard().decide(probability)[leaves]])
-
-    def decide(self, X: Any, decision: Any) -> AnyArray:
-        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, an array of costs) on the probabilities."""
-        proba = self.predict_proba(X)
-        return np.asarray(decision_for(decision, self.classes_).decide(proba))
-
-    def margins(self, X: Any, y: Any) -> FloatArray:
-        """Return the margin of each example in [-1, 1], 2 Pr[its class] - 1, which for two classes is (27)."""
-        probability = self.predict_proba(X)
-        own = codes_among(self.classes_, y, len(probability))
-        return np.asarray(2 * probability[np.arange(len(own)), own] - 1, dtype=np.float64)
+        """Return the leaf (a node number of `model_`) of each row."""
+        given = self._rows(X)
+        return self.model_.apply(given, threads(self.n_jobs))
 
     def to_rules(self) -> tuple[LeafRule, ...]:
         """Return the leaves as disjoint rules, left to right: exactly one covers a row."""
-        return leaf_rules(self._fitted_tree())
+        check_is_fitted(self, "model_")
+        return leaf_rules(self.model_)
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the rules as columns: rule, label, probability of each class, score, support, samples, pure."""
-        tree, rules = self._fitted_tree(), self.to_rules()
+        rules = self.to_rules()
+        best = self._predicting().decide(np.array([rule.probability for rule in rules]))
         table: dict[str, list[Any]] = {"rule": [rule.words for rule in rules]}
-        best = [1 if tree.n_classes == 2 and r.probability[1] >= 0.5 else int(np.argmax(r.probability)) for r in rules]
-        table["label"] = [
-            self.classes_[k].item() if hasattr(self.classes_[k], "item") else self.classes_[k] for k in best
-        ]
+        table["label"] = self.classes_[best].tolist()
         for k, label in enumerate(self.classes_):
             table[f"probability of {label}"] = [rule.probability[k] for rule in rules]
-        if tree.n_classes == 2:
+        if len(self.classes_) == 2:
             table["score"] = [rule.score[0] for rule in rules]
-        table["support"] = [rule.support for rule in rules]
-        table["samples"] = [rule.samples for rule in rules]
-        table["pure"] = [rule.pure for rule in rules]
+        for name in ("support", "samples", "pure"):
+            table[name] = [getattr(rule, name) for rule in rules]
         return table
 
     def linearised(self) -> LinearisedTree:
         """Return the tree as a linear separator over the indicators of its nodes ([T] Theorem 3)."""
-        return linearised(self._fitted_tree())
-
-    def to_text(self) -> str:
-        """Return the tree as indented text."""
-        return tree_text(self._fitted_tree(), self.classes_.tolist())
-
-    def explain(self, X: Any) -> list[TreeExplanation]:
-        """Return for each row the tests on its path and what each added to the score."""
-        tree, n_threads = self._fitted_tree(), threads(self.n_jobs)
-        return explain_rows(tree, rows(self, X, n_threads=n_threads), n_threads)
-
-    def _fitted_tree(self) -> TreeModel:
-        check_is_fitted(self, "tree_")
-        return self.tree_
-
-
-def monotone_directions(given: Any, schema: Schema, n_classes: int) -> AnyArray | None:
-    """The direction of each column, checked: -1, 0 or 1 for each, or a mapping from names."""
-    if given is None:
-        return None
-    expected = f"-1, 0 or 1 for each of the {len(schema.columns)} columns, or a mapping from column names to these"
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in schema.names]
-        if unknown:
-            raise refusal("monotonic_cst", expected, Words(f"a mapping with the unknown column {unknown[0]!r}"))
-        given = [given.get(name, 0) for name in schema.names]
-    directions = np.asarray(given)
-    if directions.shape != (len(schema.columns),) or not np.isin(directions, (-1, 0, 1)).all():
-        raise refusal("monotonic_cst", expected, given)
-    if not directions.any():
-        return None
-    if n_classes > 2:
-        raise refusal("monotonic_cst", "None for more than two classes", given)
-    for column, direction in zip(schema.columns, directions, strict=True):
-        if direction and column.kind == "categorical":
-            raise refusal("monotonic_cst", "0 for a column of categories", Words(f"{direction} for {column.name!r}"))
-    return directions
+        check_is_fitted(self, "model_")
+        return linearised(self.model_)

@@ -1,4 +1,4 @@
-"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores; results: uls_results.py."""
+"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores."""
 
 from dataclasses import replace
 from functools import partial
@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from permissible import losses
 from permissible.bins import Binning, encode, row_hashes
 from permissible.bins.describe import describe_rule
-from permissible.estimators.exports import Exports
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
@@ -20,23 +19,23 @@ from permissible.estimators.parameters.uls import loss_of, plan, refused_on_part
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data, settings_of
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.rollback import whole
-from permissible.estimators.uls_results import RuleResults, RuleStages
-from permissible.learners.doubts import Doubts, of_rules, spread
+from permissible.estimators.uls_rules import RuleAttributes, RuleStages, joined_histories
+from permissible.learners.doubts import Doubts, of_rules
 from permissible.learners.uls.auto import LossEvidence, choose_loss, equally_penalised
-from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
+from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
 from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.fit import Fitted, Task, fit_rules
 from permissible.learners.uls.start import Start
-from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.one_versus_rest import joined, members
 from permissible.models.kinds.rules import RuleModel
 from permissible.table.table import Table
-from permissible.types import AnyArray, FloatArray
+from permissible.types import FloatArray
 
 if TYPE_CHECKING:
     from permissible.rows.source import Source
 
 
-class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Boosted readable rules for any permissible or strictly convex loss.
 
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
@@ -97,12 +96,17 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     Attributes
     ----------
-    rules_, coef_, intercept_
+    model_ : RuleModel, LinearModel or OneVersusRest
+        The frozen model; one model a class where there are more than two.
+    rules_, coefficients_, intercept_
         Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
+    coef_ : array of shape (1 or n_classes, n_features)
+        Only with ``features="columns"``.
     history_ : mapping of arrays
         One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
     certificate_ : RuleCertificate
-        How far the fit is from the optimum and what is doubtful about it; one per class where there are more than two.
+        How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
+        ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
         What the hold-out saw: candidates, their validation curves, the choice.
     loss_evidence_ : LossEvidence or None
@@ -239,7 +243,10 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             return self._fit_parted(data, loss, n_threads, fit_seed)
         refuse_idle(self, ULS, validation=validation)
         if isinstance(self.features, str) and self.features == "columns":
-            return self._fit_columns(X, y, sample_weight, fit_seed)
+            from permissible.estimators.uls_columns import fit_columns
+
+            fit_columns(self, X, y, sample_weight, fit_seed)
+            return self
         loss = loss_of(self.loss)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
@@ -265,7 +272,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
             for place, label in enumerate(targets):
                 examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
                 task = Task(
-                    self.models_[place].loss if chosen else loss, asked.candidates, asked.features,
+                    members(self.model_)[place].loss if chosen else loss, asked.candidates, asked.features,
                     hashes if hashed else None, None if held is None else held[place], asked.stopping,
                     None if before is None else before[place], n_threads, watch,
                 )  # fmt: skip
@@ -301,18 +308,17 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         scale: float = 1.0,
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
-        self.models_ = models
+        self.model_ = joined(models)
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
         self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
         single = len(found) == 1
-        histories = [history_of(fitted.trace) for fitted in found]
-        self.history_ = histories[0] if single else _joined(histories, self.classes_)
+        self.history_ = joined_histories([history_of(fitted.trace) for fitted in found], self.classes_)
         certificates = [
             in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
-        self.certificate_: Any = certificates[0] if single else tuple(certificates)
+        self.certificate_ = joined_certificates(certificates, self.classes_)
         choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
         self.selection_: Any = choices[0] if single else tuple(choices)
         self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)
@@ -320,7 +326,7 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
-        score = None if table is None else partial(model.score, table)
+        score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:
             return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
@@ -332,7 +338,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         if not goes_on(self):
             return None
         refuse_other_data(self, given.schema, given.classes)
-        return [Start(trace, model.score(given.table)) for trace, model in zip(self._traces, self.models_, strict=True)]
+        pairs = zip(self._traces, members(self.model_), strict=True)
+        return [Start(trace, model.scores(given.table)) for trace, model in pairs]
 
     def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
         """Keep what a continuation needs of this fit."""
@@ -341,57 +348,6 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     def _last_evidence(self) -> list[LossEvidence]:
         last = self.loss_evidence_
         return list(last) if isinstance(last, tuple) else [last] if last is not None else []
-
-    def _fit_columns(self, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> "ULSClassifier":
-        """features="columns": Algorithm 1 on the columns of X."""
-        from permissible.estimators.input.matrix import numeric_schema
-        from permissible.estimators.uls_columns import training_matrix
-        from permissible.learners.uls.columns import boost_columns
-
-        loss = losses.get(self.loss)
-        features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
-        unit = 1.0
-        if weight is not None:
-            weight, unit = canonical(weight)
-        options = plan(self, features.shape[0], fit_seed).in_unit(unit).candidates[0]
-        labels = [1] if len(classes) == 2 else list(range(len(classes)))
-        schema = numeric_schema(self)
-        starts: list[Any] = [None] * len(labels)
-        if goes_on(self):
-            refuse_other_data(self, schema, classes)
-            starts = list(self._traces)
-        with watched(self, options.n_rules) as watch:
-            fits = [
-                boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
-                for label, start in zip(labels, starts, strict=True)
-            ]
-        half = np.array([0.5])
-        self.classes_ = classes
-        remember_schema(self, schema)
-        self.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
-        self._remember_start(tuple(fits))
-        self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
-        self._staged = tuple(list(fit.path) for fit in fits)
-        histories = [history_of(fit.trace) for fit in fits]
-        scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
-        names = getattr(self, "feature_names_in_", None)
-
-        def name(place: int) -> str:
-            return f"column {place}" if names is None else f"the column '{names[place]}'"
-
-        certificates = [
-            in_unit(certify(
-                fit.trace, loss,
-                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features), name),
-                norm,
-            ), unit)
-            for fit, model in zip(fits, self.models_, strict=True)
-        ]  # fmt: skip
-        self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)
-        self.certificate_ = certificates[0] if len(fits) == 1 else tuple(certificates)
-        self.selection_ = self.loss_evidence_ = None
-        warn_of([certificate.doubts for certificate in certificates], classes)
-        return self
 
 
 def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
@@ -417,10 +373,3 @@ def _with_loss(task: Task, name: str) -> Task:
     loss = losses.get(name)
     candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in task.candidates)
     return replace(task, loss=loss, candidates=candidates)
-
-
-def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str, AnyArray]:
-    """The histories of several classes one after the other, with the class of each entry."""
-    joined = {key: np.concatenate([history[key] for history in histories]) for key in histories[0]}
-    joined["class"] = np.repeat(classes, [len(history["surrogate"]) for history in histories])
-    return joined

@@ -203,7 +203,7 @@ def test_the_linearised_tree_scores_like_the_tree(bin_rows, data, loss):
     values, target = data
     binned, table = bin_rows(values)
     model, _ = grow_tree(binned, target, 2, loss, limits=TreeLimits(6))
-    np.testing.assert_allclose(linearised(model).score(table), model.score(table), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(linearised(model).score(table), model.scores(table), rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -309,11 +309,11 @@ def test_monotone_constraints_hold_everywhere(bin_rows):
             limits=TreeLimits(None),
             monotone=np.array([0, direction]),
         )
-        probability = model.probability(free)[:, 1].reshape(12, 12)
+        probability = model.probabilities(free)[:, 1].reshape(12, 12)
         assert model.n_nodes > 20
         assert np.all(np.diff(probability, axis=1) * direction >= 0)
     unbound, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None))
-    assert np.any(np.diff(unbound.probability(free)[:, 1].reshape(12, 12), axis=1) < 0)
+    assert np.any(np.diff(unbound.probabilities(free)[:, 1].reshape(12, 12), axis=1) < 0)
 
 
 def test_limits_are_kept(bin_rows):

@@ -172,7 +172,7 @@ def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, fe
     assert not model.certificate_.separable
     assert "coefficient explodes" not in kinds(model)
     assert "separate" not in model.certificate_.statement
-    assert np.abs(np.ravel(model.coef_)).max() < 10
+    assert np.abs(np.ravel(model.coefficients_)).max() < 10
 
 
 @pytest.mark.parametrize("loss", ["logistic", "matsushita", "exponential", "power"])

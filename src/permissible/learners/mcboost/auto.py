@@ -127,8 +127,9 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
     )
     saturated = saturated_rows(scores, chosen.exponent) / len(scores)
     margin = smallest_margin(_contents(source)[1], scores)
-    evidence = {"chosen": chosen.name, "cv_cost": chosen.cost, "cv_log_loss": chosen.log_loss}
-    return Fitted(model, trace, {**certificate_of(margin, trace, share=saturated), **evidence})
+    certificate = certificate_of(margin, trace, share=saturated)
+    certificate = replace(certificate, chosen=chosen.name, cv_cost=chosen.cost, cv_log_loss=chosen.log_loss)
+    return Fitted(model, trace, certificate)
 
 
 def _out_of_fold(boosting: Boosting, splits: tuple[Split, ...], stages: tuple[int, ...]) -> dict[int, FloatArray]:

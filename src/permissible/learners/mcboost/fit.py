@@ -1,13 +1,13 @@
 """From rows to a model: a run on training rows that sets the number of rounds and the temperature, then a run on every row."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.learners.mcboost.affine import AffineLearner, affine_component
-from permissible.learners.mcboost.certificate import certificate_of
+from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
 from permissible.learners.mcboost.loop import Limits, Report, Steps, Trace, boost, mean_trace
 from permissible.learners.mcboost.monitor import AddRound, HeldOutMonitor, HeldOutOpening
 from permissible.learners.mcboost.problem import CostTask
@@ -85,7 +85,7 @@ class Fitted:
 
     model: AdditiveModel
     trace: Trace
-    certificate: dict[str, Any]
+    certificate: BoostCertificate
 
 
 class Run(NamedTuple):

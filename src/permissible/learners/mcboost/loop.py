@@ -30,7 +30,7 @@ class Trace:
     validation: list[float] = field(default_factory=list)
     loss: str = "gll"
     start: float = float("nan")
-    stopped: str = "n_rounds"
+    stopped: str = "rounds"
 
     def history(self) -> dict[str, AnyArray]:
         """The mapping that estimators publish as ``history_``."""
