@@ -103,14 +103,14 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
 
     def counted(self, question):
         asked.append(named(question))
-        if asked.count("expand") == most:
+        if asked.count("SumNodes") == most:
             raise KeyboardInterrupt
         return ask(self, question)
 
     most = -1
     monkeypatch.setattr(LocalRows, "ask", counted)
     wanted = document(pm.UDTClassifier(**settings).fit(stored))
-    questions = asked.count("expand")
+    questions = asked.count("SumNodes")
     assert questions > 10
     for stop_at in (3, 4, questions // 2):  # stopped in the first tree, again, and in the tree of a fold
         most = stop_at
@@ -121,7 +121,7 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
     asked.clear()
     found = UDTClassifier(checkpoint=tmp_path / "fit.json", **settings).fit(stored)
     assert document(found) == wanted
-    assert asked.count("expand") <= questions // 2
+    assert asked.count("SumNodes") <= questions // 2
     assert not (tmp_path / "fit.json").exists()
 
 

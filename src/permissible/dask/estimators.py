@@ -21,7 +21,7 @@ from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
 from permissible.learners.mcboost.affine import AffineStep
-from permissible.learners.mcboost.grown import Grown
+from permissible.learners.trees.arrays import Grown
 from permissible.learners.trees.grower import Weighed
 from permissible.learners.uls.leverage import Leverage
 from permissible.learners.uls.refit import Refit

@@ -3,12 +3,10 @@
 from typing import Any
 
 from permissible.distributed.boundary_rows import LinearKind
-from permissible.distributed.udt import TreeKind
 from permissible.distributed.uls_rows import SurveyKind, ULSKind
 
 KINDS: dict[str, Any] = {
     "uls": ULSKind(),
     "survey": SurveyKind(),
-    "tree": TreeKind(),
     "linear": LinearKind(),
 }

@@ -1,7 +1,6 @@
 """UDTClassifier: the scikit-learn face of the decision tree. It validates, calls the learner, and stores."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,29 +8,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
-from permissible.bins import BinnedTable, row_hashes
-from permissible.distributed.udt import TreeFit
 from permissible.estimators.classifier import Classifier
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import HasSource, source_of
-from permissible.estimators.input.training import (
-    TrainingRows,
-    remember,
-    remember_schema,
-    seed,
-    threads,
-    training_rows,
-)
+from permissible.estimators.input.source import HasSource, memory_source, source_of
+from permissible.estimators.input.training import remember_schema, seed, threads, training_rows
 from permissible.estimators.parameters.constraints import monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
 from permissible.estimators.rollback import whole
-from permissible.learners.trees.pruning import cross_validated_level, link_levels, prune
-from permissible.learners.udt.certificate import BOUND_ROWS, TreeCertificate, certify, history_of
-from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree
+from permissible.learners.trees.criteria import TreeLimits, TreeTask
+from permissible.learners.udt.certificate import history_of
+from permissible.learners.udt.fit import Pruning, fit_tree
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.rows.few import few_rows
-from permissible.rows.source import Source
 from permissible.types import AnyArray, IntArray
 from permissible.validation import refusal
 from permissible.validation.numbers import count, real_number, whole_number
@@ -69,7 +57,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     pruning_folds : int, default=5
-        Folds for ``pruning="cv"``. A row's fold depends on its content and `random_state` only.
+        Folds for ``pruning="cv"``, by the content of the rows and `random_state`: equal rows are in one fold.
     n_jobs : int or None
         Threads; the tree is the same for any number of them.
     random_state : int, generator or None
@@ -159,66 +147,26 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         limits = self._limits()
         loss = losses.get(self.loss)
         smoothing = real_number("smoothing", self.smoothing)
-        pruning = self._pruning_level()
-        folds = count("pruning_folds", self.pruning_folds, 2)
+        pruning = self._pruning()
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         refuse_idle(self, UDT, parts=isinstance(X, HasSource))
         if isinstance(X, HasSource):
-            data = source_of(X, y, sample_weight, self.class_weight)
-            return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)
-        given = training_rows(
-            self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
-        )
-        growing: dict[str, Any] = {
-            "monotone": monotone_directions(self.monotonic_cst, given.schema, len(given.classes)),
-            "smoothing": smoothing,
-            "n_threads": n_threads,
-        }
-        weight = given.weight if given.weighted else None
-        binned = given.bins(self.max_bins, fit_seed, n_threads)
-        args = (binned, given.target, len(given.classes), loss)
-        tree, trace = grow_tree(*args, weight, limits, **growing)
-        path = None
-        if pruning is not None:
-            levels = link_levels(tree, trace.impurity)
-            if pruning == "cv":
-                fold_of_row = row_hashes(given.table, fit_seed, n_threads) % np.uint64(folds)
-                path = cross_validated_level(*args, given.weight, fold_of_row, levels, limits, **growing)
-            tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        self._store(given, binned, tree, trace)
-        self.pruning_path_ = path
+            source = source_of(X, y, sample_weight, self.class_weight)
+        else:
+            weighting, kinds = (sample_weight, self.class_weight), self.categorical
+            given = training_rows(self, X, y, *weighting, categorical=kinds, n_threads=n_threads)
+            source = memory_source(given, given.bins(self.max_bins, fit_seed, n_threads), fit_seed, n_threads)
+        schema = source.binning.schema
+        monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
+        fitted = fit_tree(source, TreeTask(loss, limits, monotone, smoothing, n_threads), pruning)
+        self.classes_ = source.classes
+        remember_schema(self, schema)
+        self.model_ = fitted.tree
+        self.history_: Mapping[str, AnyArray] = history_of(fitted.tree, fitted.trace)
+        self.certificate_ = fitted.certificate
+        self.pruning_path_ = fitted.path
+        warn_of([fitted.certificate.doubts])
         return self
-
-    def _fit_parted(
-        self, data: Source, loss: Any, limits: TreeLimits, smoothing: float, pruning: Any, folds: int, n_threads: int
-    ) -> "UDTClassifier":
-        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        n_classes = len(data.classes)
-        monotone = monotone_directions(self.monotonic_cst, data.binning.schema, n_classes)
-        fit = TreeFit(data, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
-        fit = replace(fit, recall=data.journal.recall)
-        tree, trace, facts = fit.grow()
-        path = fit.cross_validated(tree, trace, facts, folds) if pruning == "cv" else None
-        if pruning is not None:
-            levels = link_levels(tree, trace.impurity)
-            tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        certificate = certify(tree, trace, *few_rows(data, BOUND_ROWS))
-        self.classes_ = data.classes
-        remember_schema(self, data.binning.schema)
-        self._keep(tree, trace, certificate)
-        self.pruning_path_ = path
-        return self
-
-    def _store(self, given: TrainingRows, binned: BinnedTable, tree: TreeModel, trace: TreeTrace) -> None:
-        certificate = certify(tree, trace, binned, given.target, given.weight if given.weighted else None)
-        remember(self, given)
-        self._keep(tree, trace, certificate)
-
-    def _keep(self, tree: TreeModel, trace: TreeTrace, certificate: TreeCertificate) -> None:
-        self.model_ = tree
-        self.history_: Mapping[str, AnyArray] = history_of(tree, trace)
-        self.certificate_ = certificate
-        warn_of([certificate.doubts])
 
     def _limits(self) -> TreeLimits:
         return TreeLimits(
@@ -229,12 +177,13 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
             min_gain=real_number("min_gain", self.min_gain),
         )
 
-    def _pruning_level(self) -> Any:
-        if self.pruning is None or (isinstance(self.pruning, str) and self.pruning == "cv"):
-            return self.pruning
-        if isinstance(self.pruning, str):
+    def _pruning(self) -> Pruning | None:
+        n_folds = count("pruning_folds", self.pruning_folds, 2)
+        if self.pruning is None:
+            return None
+        if isinstance(self.pruning, str) and self.pruning != "cv":
             raise refusal("pruning", 'None, a level of at least 0, or "cv"', self.pruning)
-        return real_number("pruning", self.pruning)
+        return Pruning(None if isinstance(self.pruning, str) else real_number("pruning", self.pruning), n_folds)
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf (a node number of `model_`) of each row."""

@@ -11,8 +11,11 @@ from scipy.optimize import minimize_scalar
 from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
-from permissible.learners.udt.fit import TreeLimits, grow_tree, quantise
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
+from permissible.learners.trees.rows import Weighting
 from permissible.models.kinds.tree_rules import leaf_rules, linearised
+from permissible.rows.totals import Totals
 
 LOSSES = [
     losses.get("logistic"),
@@ -342,7 +345,8 @@ def test_limits_are_kept(bin_rows):
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20))
 def test_quantised_weights_are_within_a_grid_step(weights):
     weight = np.array(weights)
-    integers, unit, counts = quantise(weight)
+    weighting = Weighting.of(Totals.of(weight, len(weight)))
+    integers, unit, counts = weighting.integers(weight), weighting.unit, weighting.grid is None
     assert np.all(np.abs(integers * unit - weight) <= 0.5 * unit)
     assert unit <= 2.0**-30 or counts
     assert counts == np.array_equal(weight, np.rint(weight))

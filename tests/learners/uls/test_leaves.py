@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permissible import losses
-from permissible.learners.udt.fit import TreeLimits, grow_tree
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
 from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.leaves import Scored, boost_trees, leaf_steps
 from permissible.learners.uls.options import ULSOptions

@@ -24,11 +24,11 @@ from permissible.kernels._core import mcboost as kernel
 from permissible.learners.doubts import LAST_DIGIT
 from permissible.learners.mcboost.affine import AffineStep, affine_scores
 from permissible.learners.mcboost.growing import Sizes
-from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
 from permissible.learners.mcboost.rounds import Sampling, Terms
 from permissible.learners.mcboost.standardise import Standardised
-from permissible.learners.trees.grower import Cut, move_rows
+from permissible.learners.trees.arrays import Grown
+from permissible.learners.trees.rows import NodeSplit, move_rows
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.forest import Forest, forest_values
 from permissible.models.kinds.simplex import scores_of
@@ -236,7 +236,7 @@ class NodeHistograms(Question[BoostRows, tuple[IntArray, IntArray]]):
     """Histograms of some nodes of a tree, and the sizes of their gradients; `splits` are all those made so far."""
 
     tree: str
-    splits: tuple[Cut, ...]
+    splits: tuple[NodeSplit, ...]
     nodes: tuple[int, ...]
     grids: Sizes
     sampled: bool

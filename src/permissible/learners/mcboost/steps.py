@@ -16,7 +16,6 @@ from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.affine import AffineStep, affine_round
 from permissible.learners.mcboost.growing import Sizes, Stumps, TreeGrowing
-from permissible.learners.mcboost.grown import Grown, round_arrays
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.rows import (
     AffineSums,
@@ -31,7 +30,8 @@ from permissible.learners.mcboost.rows import (
 )
 from permissible.learners.mcboost.standardise import Standardised
 from permissible.learners.mcboost.trees import Growth, round_seed
-from permissible.learners.trees.grower import Cut
+from permissible.learners.trees.arrays import Grown, round_arrays
+from permissible.learners.trees.rows import NodeSplit
 from permissible.rows.source import Journal, OpenRows
 from permissible.types import IntArray
 
@@ -172,7 +172,7 @@ class TreeChoices:
         if coordinate >= 0:
             seed = (seed * GOLDEN + coordinate + 1) % 2**64
 
-        def histograms(splits: tuple[Cut, ...], nodes: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+        def histograms(splits: tuple[NodeSplit, ...], nodes: tuple[int, ...]) -> tuple[IntArray, IntArray]:
             return self.rows.ask(NodeHistograms(f"{number}:{coordinate}", splits, nodes, grids, sampled))
 
         outputs = self._outputs(coordinate)

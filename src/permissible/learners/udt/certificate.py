@@ -14,8 +14,10 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import LAST_DIGIT, of_tree
-from permissible.learners.udt.fit import TreeTrace
+from permissible.learners.trees.arrays import TreeTrace
 from permissible.models.kinds.tree import TreeModel
+from permissible.rows.few import few_rows
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 
 BOUND_ROWS = 20_000
@@ -42,7 +44,7 @@ class TreeCertificate(CertificateHead):
     locally_optimal : bool
         Whether no single test within the limits lowers the surrogate.
     saturated : float
-        Fraction of the training weight in leaves that say 0 or 1: pure ones, unless the tree was smoothed.
+        Fraction of the training weight in leaves of probability 0 or 1: pure ones, unless the tree was smoothed.
 
     `stopped` is "max_leaves", "pure", "no gain" or "pruned"; `gap` is the distance of `surrogate` to `lower_bound`.
     """
@@ -54,15 +56,15 @@ class TreeCertificate(CertificateHead):
     saturated: float = 0.0
 
 
-def certify(
-    tree: TreeModel, trace: TreeTrace, binned: BinnedTable | None, target: AnyArray, weight: FloatArray | None
-) -> TreeCertificate:
-    """State what is proved of a tree on its training rows; without them (None) the bound is 0."""
+def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificate:
+    """State what is proved of a tree on its training rows; the bound is 0 where these are many."""
     total = float(tree.weight[0].sum())
     surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
     bound = 0.0
-    if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
-        bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
+    if trace.stopped != "pure":
+        binned, target, weight = few_rows(source, BOUND_ROWS)
+        if binned is not None:
+            bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
     return TreeCertificate(
         surrogate=surrogate,
         root_surrogate=root,
@@ -77,7 +79,7 @@ def certify(
 
 
 def _saturated(tree: TreeModel) -> float:
-    """The share of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    """The fraction of the training weight in leaves whose probability is 0 or 1 to the last digit."""
     leaves = tree.left < 0
     weight = tree.weight.sum(axis=1)[leaves]
     sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT

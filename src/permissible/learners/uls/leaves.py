@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from permissible.learners.trees.pruning import descend
-from permissible.learners.udt.fit import TreeLimits, grow_tree
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
+from permissible.learners.trees.rows import descend
 from permissible.learners.uls.compiled import Examples, Watch
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.trace import Round, Trace
