@@ -35,8 +35,9 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
     import lightgbm
 
     from permissible.bins import encode, find_bins
-    from permissible.learners.mcboost.loop import boost
-    from permissible.learners.mcboost.problem import Problem
+    from permissible.learners.mcboost.loop import Limits, boost
+    from permissible.learners.mcboost.problem import CostProblem, CostTask
+    from permissible.learners.mcboost.steps import CompiledSteps
     from permissible.learners.mcboost.trees import Growth, TreeLearner
     from permissible.table import read
 
@@ -46,14 +47,14 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
     y = scores.argmax(axis=1)
     table = read(X)
     binned = encode(find_bins(table), table)
-    problem = Problem(y, 1.0 - np.eye(CLASSES), np.ones(n_rows), "gll")
+    problem = CostProblem(CostTask("gll", 1.0 - np.eye(CLASSES)), y, np.ones(n_rows))
     data = lightgbm.Dataset(X, y, params={"verbose": -1, "max_bin": 255})
     data.construct()
 
     def ours() -> tuple[float, float]:
         learner = TreeLearner(binned, CLASSES, Growth(max_leaves=2, min_leaf_weight=0.0), descent, RATE)
         start = time.process_time()
-        _, trace, _ = boost(problem, learner, ROUNDS, tol=0.0)
+        _, trace = boost(CompiledSteps(problem.state(), learner), "gll", n_rows, Limits(ROUNDS, tol=0.0))
         return (time.process_time() - start) / ROUNDS, trace.surrogate[-1]
 
     def peer() -> tuple[float, float]:

@@ -173,10 +173,8 @@ auto leaves_of(In3<uint8_t> blocks, In1<int32_t> column, In1<int32_t> left, In1<
     return array_of(leaf, {n});
 }
 
-bool packed_applies(In1<uint8_t> categorical, int max_leaves, int max_literals, double min_leaf_weight,
-                    bool random_thresholds, double column_share, bool shared_rows, std::size_t rows) {
+bool packed_applies(In1<uint8_t> categorical, const TreeLimits& growth, bool shared_rows, std::size_t rows) {
     const Codes codes{nullptr, rows, static_cast<int>(categorical.shape(0)), categorical.data(), nullptr};
-    const TreeLimits growth{max_leaves, 0, max_literals, min_leaf_weight, 0.0, random_thresholds, column_share, 0};
     return packed_stump_applies(codes, growth, shared_rows, rows);
 }
 
@@ -195,8 +193,7 @@ void bind_choices(nb::module_& area) {
              nb::arg("weight_grid"), nb::arg("outputs"), nb::rv_policy::take_ownership);
     area.def("leaves_of", &leaves_of, nb::arg("blocks").noconvert(), nb::arg("column").noconvert(),
              nb::arg("left").noconvert(), nb::arg("right").noconvert(), nb::arg("mask").noconvert());
-    area.def("packed_applies", &packed_applies, nb::arg("categorical").noconvert(), nb::arg("max_leaves"),
-             nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("random_thresholds"), nb::arg("column_share"),
+    area.def("packed_applies", &packed_applies, nb::arg("categorical").noconvert(), nb::arg("growth"),
              nb::arg("shared_rows"), nb::arg("rows"));
     area.def("packed_test", &packed_test, nb::arg("cells").noconvert(), nb::arg("categorical").noconvert(),
              nb::arg("bins").noconvert(), nb::arg("l2"), nb::arg("largest"), nb::arg("rows"));

@@ -12,19 +12,22 @@ namespace {
 struct RoundTrees {
     std::vector<int32_t> column, code, left, right, first_node{0}, first_value{0}, coordinate;
     std::vector<uint8_t> mask;
-    std::vector<double> value, notes;  // notes: leverage, capped, edge of each tree
+    std::vector<double> value;
+    double edge = -1;     // the largest of the trees
+    bool capped = false;  // whether a line search found no finite minimum
 
-    void add(const Tree& tree, int on_coordinate, double factor, const LineSearch& line, double edge) {
+    void add(const Tree& tree, int on_coordinate, double rate, const LineSearch& line) {
         column.insert(column.end(), tree.column.begin(), tree.column.end());
         code.insert(code.end(), tree.code.begin(), tree.code.end());
         left.insert(left.end(), tree.left.begin(), tree.left.end());
         right.insert(right.end(), tree.right.begin(), tree.right.end());
         for (const auto& bits : tree.mask) mask.insert(mask.end(), bits.begin(), bits.end());
-        for (const double v : tree.value) value.push_back(factor * v);
+        for (const double v : tree.value) value.push_back(rate * line.leverage * v);
         first_node.push_back(static_cast<int32_t>(column.size()));
         first_value.push_back(static_cast<int32_t>(value.size()));
         coordinate.push_back(on_coordinate);
-        notes.insert(notes.end(), {line.leverage, line.capped ? 1.0 : 0.0, edge});
+        edge = std::max(edge, tree.edge);
+        capped = capped || line.capped;
     }
 
     nb::dict arrays() const {
@@ -38,94 +41,93 @@ struct RoundTrees {
         out["first_value"] = array_of(first_value, {first_value.size()});
         out["coordinate"] = array_of(coordinate, {coordinate.size()});
         out["value"] = array_of(value, {value.size()});
-        out["notes"] = array_of(notes, {coordinate.size(), 3});
         return out;
     }
 };
 
-nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins, nb::object share,
-                     double rate, bool exact, int max_leaves, int max_depth, int max_literals, double min_leaf_weight,
-                     double l2, bool random_thresholds, double column_share, uint64_t seed, const Bundles* bundles) {
-    const std::size_t n = state.rows();
-    const int outputs = state.classes() - 1;
-    require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
-    require(!bundles || bundles->made_of(n, static_cast<int>(bins.shape(0))), "bundles of other codes");
-    const double* rows = share_of(state, share);
-    const Codes codes = codes_of(blocks, categorical, bins);
-    TreeLimits growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
-    RoundTrees made;
-    {
-        nb::gil_scoped_release release;
-        Interrupt interrupt;
-        std::vector<int32_t> leaf;
-        const bool packed = packed_stump_applies(codes, growth, rows != nullptr, n);
-        if (!packed || exact) require_within_bins(codes);  // packed cells have room for every code
-        for (int r = 0; r < outputs; ++r) {
-            state.derive(r);
-            growth.seed = seed * kGolden + static_cast<uint64_t>(r) + 1;
-            if (packed && !exact) {
-                const Tree tree = grow_packed_stump(codes, bundles, state, growth, 1, state.sides(r));
-                const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
-                state.advance_two(r, values, rate);
-                made.add(tree, r, rate, LineSearch{1.0, false, 0}, tree.edge);
-                interrupt.poll();
-                continue;
-            }
-            const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, 1};
-            const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
-            for (std::size_t i = 0; i < n; ++i) state.step[i] = tree.value[leaf[i]];
-            const LineSearch line = exact ? state.search(r) : LineSearch{1.0, false, 0};
-            state.advance(r, rate * line.leverage);
-            made.add(tree, r, rate * line.leverage, line, tree.edge);
-            interrupt.poll();
-        }
-        state.finish_round();
-    }
-    return made.arrays();
-}
+constexpr LineSearch kWholeStep{1.0, false, 0};
 
-nb::dict made_arrays(const RoundTrees& made) {
-    nb::gil_scoped_acquire acquire;
-    return made.arrays();
+/// What a round of trees is made from, beside the state.
+struct TreeRound {
+    const Codes& codes;
+    TreeLimits growth;
+    const double* share;
+    double rate;
+    bool exact;
+    const Bundles* bundles;
+};
+
+// A tree for every coordinate in turn.
+void add_by_coordinate(State& state, TreeRound round, RoundTrees& made) {
+    const std::size_t n = state.rows();
+    const uint64_t seed = round.growth.seed;
+    Interrupt interrupt;
+    std::vector<int32_t> leaf;
+    const bool packed = !round.exact && packed_stump_applies(round.codes, round.growth, round.share != nullptr, n);
+    if (!packed) require_within_bins(round.codes);  // packed cells have room for every code
+    for (int r = 0; r < state.classes() - 1; ++r) {
+        state.derive(r);
+        round.growth.seed = seed * kGolden + static_cast<uint64_t>(r) + 1;
+        if (packed) {
+            const Tree tree = grow_packed_stump(round.codes, round.bundles, state, round.growth, 1, state.sides(r));
+            const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
+            state.advance_two(r, values, round.rate);
+            made.add(tree, r, round.rate, kWholeStep);
+        } else {
+            const Moments moments{
+                state.gradient.data(), state.curvature.data(), state.weight.data(), round.share, n, 1};
+            const Tree tree = grow(round.codes, moments, round.growth, state.threads(), leaf);
+            for (std::size_t i = 0; i < n; ++i) state.step[i] = tree.value[leaf[i]];
+            const LineSearch line = round.exact ? state.search(r) : kWholeStep;
+            state.advance(r, round.rate * line.leverage);
+            made.add(tree, r, round.rate, line);
+        }
+        interrupt.poll();
+    }
+    state.finish_round();
 }
 
 // One tree with a value for every coordinate (gradient descent): Newton steps, or with `exact` least squares in the
 // norm |w| and one leverage.
-nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins,
-                              nb::object share, double rate, bool exact, int max_leaves, int max_depth,
-                              int max_literals, double min_leaf_weight, double l2, bool random_thresholds,
-                              double column_share, uint64_t seed) {
+void add_along_gradient(State& state, const TreeRound& round, RoundTrees& made) {
     const std::size_t n = state.rows();
     const int outputs = state.classes() - 1;
-    require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
-    const double* rows = share_of(state, share);
-    const Codes codes = codes_of(blocks, categorical, bins);
-    const TreeLimits growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
-                            l2,         random_thresholds, column_share, seed};
-    RoundTrees made;
-    {
-        nb::gil_scoped_release release;
-        std::vector<int32_t> leaf;
-        state.derive_all(!exact);
-        if (!exact && packed_stump_applies(codes, growth, rows != nullptr, n)) {
-            std::vector<uint8_t> side(n);
-            const Tree stump = grow_packed_stump(codes, nullptr, state, growth, outputs, side.data());
-            state.advance_two_all(side.data(), two_moves(state, stump, rate));
-            made.add(stump, -1, rate, LineSearch{1.0, false, 0}, stump.edge);
-            return made_arrays(made);
-        }
-        require_within_bins(codes);
-        const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, outputs};
-        const Tree tree = grow(codes, moments, growth, state.threads(), leaf);
-        std::vector<double> f(n * outputs);
-        for (int r = 0; r < outputs; ++r)
-            for (std::size_t i = 0; i < n; ++i) f[r * n + i] = tree.value[leaf[i] * outputs + r];
-        state.directions_from_step(f);
-        const LineSearch line = exact ? state.search_all() : LineSearch{1.0, false, 0};
-        state.advance_all(rate * line.leverage);
-        made.add(tree, -1, rate * line.leverage, line, tree.edge);
+    std::vector<int32_t> leaf;
+    state.derive_all(!round.exact);
+    if (!round.exact && packed_stump_applies(round.codes, round.growth, round.share != nullptr, n)) {
+        std::vector<uint8_t> side(n);
+        const Tree stump = grow_packed_stump(round.codes, nullptr, state, round.growth, outputs, side.data());
+        state.advance_two_all(side.data(), two_moves(state, stump, round.rate));
+        made.add(stump, -1, round.rate, kWholeStep);
+        return;
     }
-    return made.arrays();
+    require_within_bins(round.codes);
+    const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), round.share, n, outputs};
+    const Tree tree = grow(round.codes, moments, round.growth, state.threads(), leaf);
+    std::vector<double> f(n * outputs);
+    for (int r = 0; r < outputs; ++r)
+        for (std::size_t i = 0; i < n; ++i) f[r * n + i] = tree.value[leaf[i] * outputs + r];
+    state.directions_from_step(f);
+    const LineSearch line = round.exact ? state.search_all() : kWholeStep;
+    state.advance_all(round.rate * line.leverage);
+    made.add(tree, -1, round.rate, line);
+}
+
+RoundTrees round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical, In1<int32_t> bins,
+                       const TreeLimits& growth, nb::object share, double rate, bool exact, bool gradient,
+                       const Bundles* bundles) {
+    const std::size_t n = state.rows();
+    require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
+    require(!bundles || bundles->made_of(n, static_cast<int>(bins.shape(0))), "bundles of other codes");
+    const Codes codes = codes_of(blocks, categorical, bins);
+    const TreeRound round{codes, growth, share_of(state, share), rate, exact, bundles};
+    RoundTrees made;
+    nb::gil_scoped_release release;
+    if (gradient)
+        add_along_gradient(state, round, made);
+    else
+        add_by_coordinate(state, round, made);
+    return made;
 }
 
 nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1<int32_t> column, In1<int32_t> left,
@@ -163,17 +165,17 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
 }  // namespace
 
 void bind_trees(nb::module_& area, nb::class_<State>& state) {
-    state
-        .def("round_trees", &round_trees, nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(),
-             nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"), nb::arg("exact"),
-             nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
-             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"),
-             nb::arg("bundles").none() = nb::none())
-        .def("round_trees_gradient", &round_trees_gradient, nb::arg("blocks").noconvert(),
-             nb::arg("categorical").noconvert(), nb::arg("bins").noconvert(), nb::arg("share").none(), nb::arg("rate"),
-             nb::arg("exact"), nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("max_literals"),
-             nb::arg("min_leaf_weight"), nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"),
-             nb::arg("seed"));
+    nb::class_<TreeLimits>(area, "Growth", "How large a tree or rule may be, and how its tests are found.")
+        .def(nb::init<int, int, int, double, double, bool, double, uint64_t>(), nb::kw_only(), nb::arg("max_leaves"),
+             nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("l2"),
+             nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"));
+    nb::class_<RoundTrees>(area, "RoundTrees", "The trees of a round as the arrays of a forest.")
+        .def_prop_ro("arrays", &RoundTrees::arrays)
+        .def_ro("edge", &RoundTrees::edge)
+        .def_ro("capped", &RoundTrees::capped);
+    state.def("round_trees", &round_trees, nb::arg("blocks").noconvert(), nb::arg("categorical").noconvert(),
+              nb::arg("bins").noconvert(), nb::arg("growth"), nb::kw_only(), nb::arg("share").none(), nb::arg("rate"),
+              nb::arg("exact"), nb::arg("gradient"), nb::arg("bundles").none() = nb::none());
     nb::class_<Bundles>(area, "Bundles")
         .def(
             "__init__",

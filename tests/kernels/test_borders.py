@@ -35,16 +35,17 @@ def node_cells(blocks):
     return state.node_cells(blocks, NUMERIC, BINS, place, np.zeros(1, dtype=np.int32), 1, 1.0, 1.0, 1.0)
 
 
-def round_of_trees(blocks):
+def round_of_trees(blocks, gradient=False):
     state = boosting_state()
     state.begin_round()
-    return state.round_trees(blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0)
+    limits = {"max_leaves": 4, "max_depth": 0, "max_literals": 0, "min_leaf_weight": 1.0, "l2": 1.0}
+    growth = mcboost.Growth(**limits, random_thresholds=False, column_share=1.0, seed=0)
+    more = {"share": None, "rate": 1.0, "exact": False, "gradient": gradient}
+    return state.round_trees(blocks, NUMERIC, BINS, growth, **more)
 
 
 def round_of_gradient(blocks):
-    state = boosting_state()
-    state.begin_round()
-    return state.round_trees_gradient(blocks, NUMERIC, BINS, None, 1.0, False, 4, 0, 0, 1.0, 1.0, False, 1.0, 0)
+    return round_of_trees(blocks, gradient=True)
 
 
 def bundles(blocks):

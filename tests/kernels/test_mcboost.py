@@ -29,8 +29,23 @@ def state_of(loss, target, costs, weight, scores, by_row=False, threads=1):
     return state
 
 
-def ends(x):
-    return x.min(axis=0), x.max(axis=0)
+def attributes(x, of=None):
+    return kernel.Attributes(x if of is None else of, x.min(axis=0), x.max(axis=0))
+
+
+def affine_round(state, x, gradient=False):
+    return state.round_affine(attributes(x), np.ones(x.shape[1], dtype=np.uint8), None, 1.0, gradient)
+
+
+def growth(max_leaves=2, *, min_leaf_weight=0.0, l2=1.0, seed=0):
+    size = {"max_leaves": max_leaves, "max_depth": 0, "max_literals": 0, "min_leaf_weight": min_leaf_weight}
+    return kernel.Growth(**size, l2=l2, random_thresholds=False, column_share=1.0, seed=seed)
+
+
+def tree_round(state, blocks, bins, of, share=None, rate=0.5, gradient=False, bundles=None):
+    numeric = np.zeros(len(bins), dtype=np.uint8)
+    more = {"share": share, "rate": rate, "exact": False, "gradient": gradient, "bundles": bundles}
+    return state.round_trees(blocks, numeric, np.asarray(bins, dtype=np.int32), of, **more).arrays
 
 
 def test_exponential_is_exact_to_two_ulp():
@@ -65,13 +80,13 @@ def test_a_round_of_coordinate_steps_is_algorithm_one_to_the_letter(loss, by_row
     rows, words = costs if by_row else costs[target], codewords(5)
     state = state_of(loss, target, costs, weight, scores_of(functions), by_row)
     state.begin_round()
-    fitted = state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+    fitted = affine_round(state, x)
     f = functions.copy()
     for r in range(4):
         w = weight * reference.weights(loss, scores_of(f), target, rows, words)[:, r]
         column, slope, level = reference.best_attribute(x, w)
-        assert column == fitted[r, 0]
-        assert (slope, level) == pytest.approx(tuple(fitted[r, 1:3]), rel=1e-8)
+        assert column == fitted[r].column
+        assert (slope, level) == pytest.approx((fitted[r].slope[0], fitted[r].level[0]), rel=1e-8)
         direction = np.zeros_like(f)
         direction[:, r] = slope * x[:, column] + level
         before = scores_of(f)
@@ -81,7 +96,7 @@ def test_a_round_of_coordinate_steps_is_algorithm_one_to_the_letter(loss, by_row
             20,
             xtol=1e-13,
         )
-        assert fitted[r, 3] == pytest.approx(alpha, rel=1e-7)
+        assert fitted[r].leverage == pytest.approx(alpha, rel=1e-7)
         f += alpha * direction
     np.testing.assert_allclose(state.scores(), scores_of(f), rtol=1e-6, atol=1e-8)
 
@@ -92,11 +107,10 @@ def test_a_gradient_step_lowers_the_surrogate_to_the_minimum_on_its_line(loss):
     words = codewords(4)
     state = state_of(loss, target, costs, weight, scores_of(functions))
     before = state.begin_round()[0]
-    fitted = state.round_linear_gradient(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+    fitted = affine_round(state, x, gradient=True)[0]
     assert state.begin_round()[0] < before
-    column = int(fitted[0, 0])
-    direction = fitted[:, 1] * x[:, [column]] + fitted[:, 2]
-    moved = functions + fitted[0, 3] * direction
+    direction = fitted.slope * x[:, [fitted.column]] + fitted.level
+    moved = functions + fitted.leverage * direction
     np.testing.assert_allclose(state.scores(), scores_of(moved), rtol=1e-9, atol=1e-10)
     slope = reference.line_slope(loss, scores_of(moved), direction, target, costs[target], weight, words, 0.0)
     start = reference.line_slope(loss, scores_of(functions), direction, target, costs[target], weight, words, 0.0)
@@ -107,8 +121,8 @@ def test_separable_rows_stop_at_the_cap_and_say_so():
     x = np.array([[-1.0], [1.0]])
     state = state_of("gel", np.array([0, 1]), 1.0 - np.eye(2), np.ones(2), np.zeros((2, 2)))
     state.begin_round()
-    fitted = state.round_linear(x, *ends(x), np.ones(1, dtype=np.uint8), None, 1.0)
-    assert fitted[0, 4] == 1.0
+    fitted = affine_round(state, x)
+    assert fitted[0].capped
     assert np.all(np.isfinite(state.scores()))
 
 
@@ -120,7 +134,7 @@ def test_threads_do_not_change_a_bit(loss):
         state = state_of(loss, target, costs, weight, scores_of(functions), threads=threads)
         for _ in range(2):
             state.begin_round()
-            state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+            affine_round(state, x)
         found.append(state.scores())
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
@@ -144,9 +158,11 @@ def test_affine_fits_are_the_same_for_any_parts_and_order_of_the_rows(coordinate
             state.begin_sums()
             largest.append(state.derive_largest(coordinate, False)[outputs if coordinate < 0 else 0])
         for state, values in states:
-            sums.append(state.affine_sums(values, *ends(x), None, outputs, max(largest), len(x)))
-        choice = kernel.affine_choice(sum(sums), *ends(x), np.ones(5, dtype=np.uint8), outputs, max(largest), len(x))
-        found.append((sum(sums), *choice))
+            sums.append(state.affine_sums(attributes(x, values), None, outputs, max(largest), len(x)))
+        choice = kernel.affine_choice(
+            sum(sums), attributes(x), np.ones(5, dtype=np.uint8), outputs, max(largest), len(x)
+        )
+        found.append((sum(sums), choice.column, choice.slope, choice.level, choice.edge))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
     whole = state_of("gel", target, costs, weight, scores_of(functions))
@@ -164,7 +180,7 @@ def test_extreme_scores_stay_finite():
     for loss in LOSSES:
         state = state_of(loss, target, costs, weight, 1e4 * scores_of(functions))
         state.begin_round()
-        assert np.all(np.isfinite(state.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)))
+        assert all(np.isfinite([*step.slope, *step.level, step.leverage]).all() for step in affine_round(state, x))
         assert np.all(np.isfinite(state.scores()))
 
 
@@ -175,10 +191,7 @@ def test_curvature_of_a_newton_tree_is_the_mean_second_derivative(loss):
     state = state_of(loss, target, costs, weight, scores_of(functions))
     state.begin_round()
     blocks = np.zeros((1, 7, 8), dtype=np.uint8)
-    one = np.ones(1, dtype=np.int32)
-    made = state.round_trees_gradient(
-        blocks, np.zeros(1, dtype=np.uint8), one, None, 1.0, False, 2, 0, 0, 0.0, 0.0, False, 1.0, 0
-    )
+    made = tree_round(state, blocks, [1], growth(l2=0.0), rate=1.0, gradient=True)
     words, rows = codewords(4), costs[target]
     gradient = weight[:, None] * reference.weights(loss, scores_of(functions), target, rows, words)
     trace = np.zeros(7)
@@ -211,23 +224,7 @@ def test_packed_stumps_of_many_rows_are_the_plain_ones(gradient, m, weighted):
         state = state_of("gll", target, 1.0 - np.eye(m), weight, np.zeros((n, m)))
         for number in range(3):
             started = state.begin_round()
-            run = state.round_trees_gradient if gradient else state.round_trees
-            made = run(
-                blocks,
-                np.zeros(d, dtype=np.uint8),
-                np.full(d, 200, dtype=np.int32),
-                share,
-                0.5,
-                False,
-                2,
-                0,
-                0,
-                0.0,
-                1.0,
-                False,
-                1.0,
-                number,
-            )
+            made = tree_round(state, blocks, [200] * d, growth(seed=number), share, gradient=gradient)
         found.append((made["column"], made["code"], state.scores(), started))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
@@ -260,9 +257,7 @@ def test_columns_that_share_a_lane_change_nothing(few, threads):
         state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
         for number in range(3):
             state.begin_round()
-            made = state.round_trees(
-                blocks, named, bins, None, 0.5, False, 2, 0, 0, 0.0, 1.0, False, 1.0, number, given_bundles
-            )
+            made = tree_round(state, blocks, bins, growth(seed=number), bundles=given_bundles)
         found.append((made["column"], made["code"], made["mask"], state.scores()))
     for plain, joined in zip(*found, strict=True):
         np.testing.assert_array_equal(plain, joined)
@@ -274,7 +269,7 @@ def test_bundles_of_other_codes_are_refused():
     blocks, named, bins = np.zeros((1, 30, 8), np.uint8), np.zeros(3, np.uint8), np.full(3, 2, np.int32)
     others = kernel.Bundles(blocks[:, :20].copy(), named, bins)
     with pytest.raises(ValueError, match="bundles of other codes"):
-        state.round_trees(blocks, named, bins, None, 0.5, False, 2, 0, 0, 0.0, 1.0, False, 1.0, 0, others)
+        tree_round(state, blocks, bins, growth(), bundles=others)
 
 
 def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
@@ -282,11 +277,11 @@ def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
     target, costs, functions, weight, x = problem(3, n=5000, m=4)
     ahead = state_of("gll", target, costs, weight, scores_of(functions))
     ahead.begin_round()
-    ahead.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+    affine_round(ahead, x)
     afresh = state_of("gll", target, costs, weight, ahead.scores())
     assert ahead.begin_round() == afresh.begin_round()
-    ahead.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
-    afresh.round_linear(x, *ends(x), np.ones(3, dtype=np.uint8), None, 1.0)
+    affine_round(ahead, x)
+    affine_round(afresh, x)
     np.testing.assert_array_equal(ahead.scores(), afresh.scores())
     ahead.set_scores(scores_of(functions))
     again = state_of("gll", target, costs, weight, scores_of(functions))
@@ -304,23 +299,7 @@ def test_packed_stumps_do_not_depend_on_threads(gradient):
         state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
         for number in range(2):
             state.begin_round()
-            run = state.round_trees_gradient if gradient else state.round_trees
-            run(
-                blocks,
-                np.zeros(24, dtype=np.uint8),
-                np.full(24, 250, dtype=np.int32),
-                None,
-                0.5,
-                False,
-                2,
-                0,
-                0,
-                0.0,
-                1.0,
-                False,
-                1.0,
-                number,
-            )
+            tree_round(state, blocks, [250] * 24, growth(seed=number), gradient=gradient)
         found.append(state.scores())
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])

@@ -76,7 +76,12 @@ def test_every_row_is_held_out_once_and_duplicates_stay_together(table):
 
 def test_a_class_of_one_distinct_row_cannot_be_split():
     X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([0, 0, 0, 1])
-    assert hold_out(source(X, y)[0]) is None
+    rows, hashes = source(X, y)
+    assert hold_out(rows) is None
+    split = hold_out(rows, keep_rare=True)  # the rare class stays in training
+    assert split.held_out.mask(hashes, y).tolist().count(True) == 1
+    assert split.training.mask(hashes, y)[3]
+    assert hold_out(source(X[2:], y[2:])[0], keep_rare=True) is None
 
 
 def test_duplicated_rows_are_told(table):

@@ -20,7 +20,7 @@ from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
-from permissible.learners.mcboost.linear import AffineStep
+from permissible.learners.mcboost.affine import AffineStep
 from permissible.learners.trees.arrays import Grown
 from permissible.learners.trees.grower import Weighed
 from permissible.learners.uls.search import GrownRule

@@ -66,17 +66,3 @@ class Asked:
     def close(self) -> None:
         """Forget the rows."""
         self.rows.close()
-
-
-def numbered(source: Source, method: str, *arguments: Any) -> dict[int, Any]:
-    """Answers of the parts themselves by their numbers."""
-    asked = Asked(source, "survey", None)
-    try:
-        return dict(sorted(asked.ask(method, *arguments), key=lambda item: item[0]))
-    finally:
-        asked.close()
-
-
-def surveyed(source: Source, method: str, *arguments: Any) -> list[Any]:
-    """Answers of the parts themselves, in their order."""
-    return list(numbered(source, method, *arguments).values())

@@ -3,12 +3,5 @@
 from typing import Any
 
 from permissible.distributed.boundary_rows import LinearKind
-from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
-from permissible.distributed.survey_kind import SurveyKind
 
-KINDS: dict[str, Any] = {
-    "survey": SurveyKind(),
-    "mcboost": BoostKind(),
-    "mcboost judge": JudgeKind(),
-    "linear": LinearKind(),
-}
+KINDS: dict[str, Any] = {"linear": LinearKind()}

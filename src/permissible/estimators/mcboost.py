@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from permissible.bins.encoding import encode
 from permissible.decisions import CostMatrix, Decision
-from permissible.distributed.mcboost import BoostFit
 from permissible.estimators.classifier import StagedClassifier, card_of, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
-from permissible.estimators.input.source import HasSource, source_of
+from permissible.estimators.input.source import HasSource, memory_source, source_of, without_codes
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
     checked_settings,
     costs_of,
     loss_name,
-    problem_of,
     refuse_light,
     refused_on_parts,
+    task_of,
 )
 from permissible.estimators.rollback import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.learners.mcboost.loop import Trace
-from permissible.learners.mcboost.problem import Problem
+from permissible.learners.mcboost.problem import CostTask
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.rows.source import Source
@@ -208,41 +208,46 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
         name = loss_name(self.loss)
         if isinstance(X, HasSource):
-            data = source_of(X, y, sample_weight, self.class_weight)
+            source, start = source_of(X, y, sample_weight, self.class_weight), None
             settings = refused_on_parts(self, settings, cost)
-            costs = costs_of(self.cost_matrix, data.classes)
-            blank = Problem(np.zeros(0, dtype=np.int64), costs.matrix, np.zeros(0), name)
-            refuse_idle(self, MCBOOST, parts=True, held_out=settings.holds_out(blank))
-            return self._fit_parted(data, name, settings, costs)
-        rows = intake.training_rows(
-            self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
-        )
-        refuse_light(rows, settings)
-        weight, scale = canonical(rows.weight)
-        rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
-        problem, costs = problem_of(self, rows, name, y, sample_weight, cost)
-        refuse_idle(self, MCBOOST, held_out=settings.holds_out(problem))
-        start = self._start(rows)
-        if start is not None:
-            settings = settings.for_rounds(self.n_rounds - start.n_rounds)
-        if self.learner == "auto":
-            fitted = fit_auto(rows.table, problem, settings, self._reporter())
+            costs = costs_of(self.cost_matrix, source.classes)
+            task = CostTask(name, costs.matrix)
         else:
-            fitted = fit(rows.table, problem, settings, start, self._reporter())
+            rows = intake.training_rows(
+                self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
+            )
+            refuse_light(rows, settings)
+            weight, scale = canonical(rows.weight)
+            rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
+            task, costs = task_of(self, rows, name, y, sample_weight, cost)
+            start = self._start(rows)
+            source = self._source(rows, settings, start)
+        refuse_idle(self, MCBOOST, parts=isinstance(X, HasSource), held_out=settings.holds_out(task))
+        if start is not None:
+            settings = replace(settings, n_rounds=self.n_rounds - start.n_rounds)
+        if self.learner == "auto":
+            fitted = fit_auto(source, task, settings, self._reporter())
+        else:
+            fitted = fit(source, task, settings, start, self._reporter())
         history: dict[str, AnyArray] = fitted.trace.history()
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
-        intake.remember(self, rows)
+        self.classes_ = source.classes
+        intake.remember_schema(self, source.binning.schema)
         self._keep(fitted, costs, history)
         return self
 
-    def _fit_parted(self, data: Source, loss: str, settings: Settings, costs: CostMatrix) -> "MCBoostClassifier":
-        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        fitted = BoostFit(data, costs.matrix, loss, settings).run(self._reporter())
-        self.classes_ = data.classes
-        intake.remember_schema(self, data.binning.schema)
-        self._keep(fitted, costs, fitted.trace.history())
-        return self
+    def _source(self, rows: intake.TrainingRows, settings: Settings, start: AdditiveModel | None) -> Source:
+        """The rows as the learner sees them: codes, values, or both; those of a model to go on from by its bins."""
+        first: Any = None if start is None or self.learner == "auto" else start.parts[0]
+        if settings.affine:
+            binned = without_codes(rows.table)
+        elif first is None:
+            binned = rows.bins(settings.max_bins, settings.bin_seed, settings.n_threads)
+        else:
+            binned = encode(first.binning, rows.table, settings.n_threads)
+        values = settings.affine or self.learner == "auto"
+        return memory_source(rows, binned, settings.seed, settings.n_threads, values=values)
 
     def _keep(self, fitted: Fitted, costs: CostMatrix, history: dict[str, AnyArray]) -> None:
         self.model_: AdditiveModel = fitted.model

@@ -10,14 +10,14 @@ ones. `has_duplicates` tells such tables, whose training loss is used instead.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from permissible.bins.hashing import Hashes
 from permissible.rows.part import Part
-from permissible.rows.selection import NO_HASH, Selection, classes_of
+from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of
 from permissible.rows.source import Question, Source
 from permissible.rows.totals import RowsByClass, TotalsOf
 from permissible.types import AnyArray, FloatArray, IntArray
@@ -37,15 +37,23 @@ class Split(NamedTuple):
     held_out: Selection
 
 
-def hold_out(source: Source, label: int | None = None, fraction: float = HELD_OUT) -> Split | None:
-    """Hold out the lowest hashes of each class; None where a class would have no row on one of the two sides."""
-    ends = _ends(source, label, (fraction,))
-    held_out = Selection(tuple((0, int(end[0])) for end in ends), label=label)
-    for position, held in enumerate(held_out.intervals):
-        only = Selection(tuple(held if k == position else NO_HASH for k in range(len(ends))), label=label)
-        n_rows = _class_rows(source, label)[position]
-        if n_rows and not 0 < source.survey(TotalsOf(only)).n_rows < n_rows:
-            return None
+def hold_out(
+    source: Source, label: int | None = None, fraction: float = HELD_OUT, *, keep_rare: bool = False
+) -> Split | None:
+    """Hold out the lowest hashes of each class.
+
+    A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else there
+    is no hold-out, and the answer is None.
+    """
+    held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,))), label=label)
+    n_rows, n_held = _class_rows(source, label), _class_rows(source, label, held_out)
+    cut = [0 < held < rows for held, rows in zip(n_held, n_rows, strict=True)]
+    if not keep_rare and any(rows and not both for rows, both in zip(n_rows, cut, strict=True)):
+        return None
+    if not any(cut):
+        return None
+    kept = zip(held_out.intervals, cut, strict=True)
+    held_out = replace(held_out, intervals=tuple(held if both else NO_HASH for held, both in kept))
     return Split(held_out.complement(), held_out)
 
 
@@ -162,7 +170,7 @@ def _fold(ends: Hashes, k: int, n_folds: int) -> tuple[int, int]:
     return (first, last) if first <= last else NO_HASH
 
 
-def _class_rows(source: Source, label: int | None) -> list[int]:
-    """Rows of each class; with a label, of the others and of the label."""
-    counts = source.survey(RowsByClass(len(source.classes))).tolist()
+def _class_rows(source: Source, label: int | None, selection: Selection = ALL_ROWS) -> list[int]:
+    """Selected rows of each class; with a label, of the others and of the label."""
+    counts = source.survey(RowsByClass(len(source.classes), selection)).tolist()
     return counts if label is None else [sum(counts) - counts[label], counts[label]]

@@ -76,10 +76,13 @@ class RowsByPart(Question[Part, dict[int, int]]):
 
 @dataclass(frozen=True, slots=True)
 class RowsByClass(Question[Part, IntArray]):
-    """The number of rows of each class."""
+    """The number of selected rows of each class."""
 
     n_classes: int
+    selection: Selection = ALL_ROWS
 
     def answer(self, rows: Part) -> IntArray:
         """The numbers of one part."""
-        return np.bincount(rows.target(), minlength=self.n_classes)
+        target = rows.target()
+        chosen = None if not self.selection.intervals else self.selection.mask(rows.hashes(), target)
+        return np.bincount(target if chosen is None else target[chosen], minlength=self.n_classes)

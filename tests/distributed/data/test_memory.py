@@ -74,8 +74,8 @@ import permissible as pm
 from permissible.rows.local import LocalRows
 ask, taken = LocalRows.ask, []
 def counted(self, question):
-    taken.append(getattr(question, "method", type(question).__name__))
-    if taken.count("take") == 3:
+    taken.append(type(question).__name__)
+    if taken.count("TakeStep") == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return ask(self, question)
 LocalRows.ask = counted

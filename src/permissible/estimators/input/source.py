@@ -2,11 +2,15 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-from permissible.bins import BinnedTable, row_hashes
+import numpy as np
+
+from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
+from permissible.bins.hashing import row_hashes
 from permissible.estimators.input.training import TrainingRows
 from permissible.rows.local import LocalSource
-from permissible.rows.part import MemoryPart
+from permissible.rows.part import MemoryPart, numbers_of
 from permissible.rows.source import Source
+from permissible.table.table import Table
 from permissible.validation import Words, refusal
 
 
@@ -29,8 +33,18 @@ def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None
     return X.source()
 
 
-def memory_source(given: TrainingRows, binned: BinnedTable, seed: int = 0, n_threads: int = 1) -> LocalSource:
-    """Rows in memory as one part; their content is hashed when a fit splits them."""
-    weight = given.weight if given.weighted else None
-    part = MemoryPart(binned, given.target, weight, lambda: row_hashes(given.table, seed, n_threads))
+def memory_source(
+    given: TrainingRows, binned: BinnedTable, seed: int = 0, n_threads: int = 1, *, values: bool = False
+) -> LocalSource:
+    """Rows in memory as one part; their content is hashed when a fit splits them. `values`: they keep their values."""
+    table, weight, numbers = given.table, given.weight if given.weighted else None, None
+    if values:
+        numbers = numbers_of(table) if table.matrix is None else table.matrix
+    part = MemoryPart(binned, given.target, weight, lambda: row_hashes(table, seed, n_threads), numbers)
     return LocalSource((part,), binned.binning, given.classes, binned.n_rows, given.weighted)
+
+
+def without_codes(table: Table) -> BinnedTable:
+    """The rows of a learner that sees values only."""
+    blocks = np.zeros((0, table.n_rows, BLOCK_COLUMNS), dtype=np.uint8)
+    return BinnedTable(Binning(table.schema, ()), blocks, table.n_rows)

@@ -8,7 +8,7 @@ from permissible.decisions import CostMatrix
 from permissible.decisions.builders import frame_labels
 from permissible.estimators.input.training import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
-from permissible.learners.mcboost.problem import LOSSES, Problem
+from permissible.learners.mcboost.problem import LOSSES, CostTask
 from permissible.learners.mcboost.trees import UNLIMITED, Growth
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.types import FloatArray
@@ -79,12 +79,6 @@ def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
         raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
-    if settings.n_bags > 1 and settings.row_share < 1.0:
-        remedy = "set one of them to 1, or fit rows in memory"
-        raise refusal("n_bags", "1 on data in parts where `subsample` is below 1", settings.n_bags, remedy)
-    if settings.n_bags > 1 and settings.learner == "linear":
-        remedy = "set it to 1, or learn rules or trees"
-        raise refusal("n_bags", '1 on data in parts with learner="linear"', settings.n_bags, remedy)
     return settings
 
 
@@ -97,13 +91,13 @@ def refuse_light(rows: TrainingRows, settings: Settings) -> None:
         raise refusal("sample_weight", expected, Words(f"a sum of {total:g}"), "scale them to a mean of 1")
 
 
-def problem_of(
+def task_of(
     estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
-) -> tuple[Problem, CostMatrix]:
-    """The problem of the training rows, and its cost matrix in the order of the classes."""
+) -> tuple[CostTask, CostMatrix]:
+    """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
     if cost is None:
         costs = costs_of(estimator.cost_matrix, rows.classes)
-        return Problem(rows.target, costs.matrix, rows.weight, loss), costs
+        return CostTask(loss, costs.matrix), costs
     if estimator.cost_matrix is not None:
         raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
     by_row = _kept(checked_cost_rows(cost, np.asarray(y), rows.classes), rows, y, sample_weight, estimator.class_weight)
@@ -111,8 +105,8 @@ def problem_of(
     if own.any():
         row = int(np.flatnonzero(own)[0])
         raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
-    problem = Problem(rows.target, by_row, rows.weight, loss, by_row=True)
-    return problem, CostMatrix(problem.mean_costs())
+    task = CostTask(loss, by_row, by_row=True)
+    return task, CostMatrix(task.mean_costs(rows.target, rows.weight))
 
 
 def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:

@@ -1,47 +1,44 @@
 """learner="auto": affine terms, rules, trees, or affine terms with trees, chosen by cross-validation.
 
 Every family is fitted without costs by the logistic loss, whose scores are a posterior; costs enter through the decision of least
-expected cost, so that one fit serves every cost matrix. Each family's scores of the rows left out are kept at several numbers of
+expected cost, so that one fit serves every cost matrix. Each family's scores of the held-out rows are kept at several numbers of
 rounds, with one temperature each; the candidate with the least cross-validated cost wins, where differences that are smaller
-than their own standard error are settled by the log-loss. It is then refitted on every row. Folds go by the content of the rows.
+than their own standard error are settled by the log-loss. It is then refitted on every row. Folds go by the content of the rows;
+where each class is one row many times over there are none, and all rows are compared.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from permissible.bins import row_hashes
+from permissible.bins.hashing import Hashes
 from permissible.kernels._core import sums
+from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of
-from permissible.learners.mcboost.fit import (
-    Fitted,
-    Report,
-    Settings,
-    grow,
-    make_learner,
-    saturated_rows,
-    smallest_margin,
-)
-from permissible.learners.mcboost.loop import Trace, boost
-from permissible.learners.mcboost.monitor import rows_of
-from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.temperature import fitted_exponent, misfit_limbs
+from permissible.learners.mcboost.fit import Boosting, Fitted, Settings, terms_of
+from permissible.learners.mcboost.loop import Report, Trace
+from permissible.learners.mcboost.monitor import HeldOutOpening, StagedScores
+from permissible.learners.mcboost.problem import CostTask, smallest_margin
+from permissible.learners.mcboost.rounds import Terms
+from permissible.learners.mcboost.rows import RowView, saturated_rows
+from permissible.learners.mcboost.temperature import fitted_exponent, log_loss_limbs
 from permissible.learners.mcboost.trees import Growth
 from permissible.models.kinds.additive import AdditiveModel, posterior
-from permissible.table.table import Table
+from permissible.rows.selection import ALL_ROWS
+from permissible.rows.source import Source
+from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split, folds
 from permissible.types import BoolArray, FloatArray, IntArray
 
-BAGS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
-"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway. Different rows are
+AVERAGED_SEEDS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
+"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway. Distinct rows are
 counted, so that a row of weight 2 is the row twice here too."""
-SHARES = (0.25, 0.5, 0.75)
-"""Shares of the affine terms in a blend with trees."""
+BLENDS = (0.25, 0.5, 0.75)
+"""Fractions of the affine terms in a blend with trees."""
 
 
-def families(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
+def families_of(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
     """The settings of each family, and the numbers of rounds at which it is looked at."""
     n = settings.n_rounds
     steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
@@ -76,114 +73,139 @@ class Candidate:
         )
 
 
-def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report | None = None) -> Fitted:
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """The rows that were held out once, in the order of the parts: what they cost, their classes and weights."""
+
+    task: CostTask
+    target: IntArray
+    weight: FloatArray
+    unit: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return _sum(self.weight)
+
+    def candidate(self, parts: tuple[tuple[str, int, float], ...], scores: FloatArray) -> Candidate:
+        """Find the temperature of some scores, and what deciding by them costs."""
+        target, weight = self.target, self.weight
+        exponent = fitted_exponent("gll", lambda at: log_loss_limbs(at, scores, target, weight), self.unit)
+        rows = np.arange(len(scores))
+        log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, target]
+        decided = (posterior(scores, exponent) @ self.task.mean_costs(target, weight)).argmin(axis=1)
+        paid = self.task.cost_rows(target)[rows, decided]
+        total = self.total
+        return Candidate(parts, exponent, _sum(weight * paid) / total, paid, _sum(weight * log_loss) / total)
+
+
+Paths = dict[str, dict[int, FloatArray]]
+"""By family and number of rounds: the scores of the rows that were held out, by models that had not seen them."""
+
+
+def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report | None = None) -> Fitted:
     """Choose by cross-validation, then fit the choice on every row."""
-    n_classes = problem.n_classes
-    blind = Problem(problem.target, 1.0 - np.eye(n_classes), problem.weight, "gll")
-    options = families(settings)
-    paths = {name: _out_of_fold(table, blind, *option) for name, option in options.items()}
-    seen = next(iter(paths["linear"].values()))[0]  # of every family: the folds are the same
-    chosen = _choose(list(_candidates(paths, problem, settings.unit)), problem.weight[seen], settings.unit)
-    few = len(np.unique(row_hashes(table, settings.seed))) <= FEW_ROWS
-    parts, scores, trace = [], np.zeros((table.n_rows, n_classes)), Trace()
-    for name, rounds, share in chosen.parts:
-        n_bags = max(settings.n_bags, BAGS) if name == "tree" and few else 1
-        family = replace(options[name][0], n_rounds=rounds, n_bags=n_bags)
-        part, trace, final = grow(table, blind, family, None, report)
-        parts.append(part.scaled(share))
-        scores += share * final
-    model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
+    blind = CostTask("gll", 1.0 - np.eye(task.n_classes))
+    families = families_of(settings)
+    n_distinct = len(source.survey(DistinctHashes(LAST_HASH)))
+    splits = folds(source, 5 if n_distinct <= FEW_ROWS else 3)
+    splits = splits[:1] if n_distinct > MANY_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
+    paths = {name: _out_of_fold(Boosting(source, blind, of), splits, rounds) for name, (of, rounds) in families.items()}
+    compared = _compared(source, task, splits, settings.unit)
+    chosen = _choose([*_candidates(paths, compared)], compared)
+    components, scores, trace = [], np.zeros((0, 0)), Trace()
+    for name, rounds, fraction in chosen.parts:
+        n_bags = max(settings.n_bags, AVERAGED_SEEDS) if name == "tree" and n_distinct <= FEW_ROWS else 1
+        boosting = Boosting(source, blind, replace(families[name][0], n_rounds=rounds, n_bags=n_bags))
+        run = boosting.averaged(report=report)
+        trace, component = run.trace, run.component.scaled(fraction)
+        components.append(component)
+        added = _scores(source, boosting.view(ALL_ROWS), (terms_of(component),), (1,))[0]
+        scores = scores + added if scores.size else added
+    model = AdditiveModel(
+        source.binning.schema, "gll", np.zeros(task.n_classes), tuple(components), chosen.exponent, True
+    )
     saturated = saturated_rows(scores, chosen.exponent) / len(scores)
-    certificate = certificate_of(smallest_margin(blind.target, scores), trace, share=saturated)
-    evidence = {"chosen": chosen.name, "cv_cost": chosen.cost, "cv_log_loss": chosen.log_loss}
-    certificate = replace(certificate, **evidence)  # type: ignore[arg-type]
+    margin = smallest_margin(_contents(source)[1], scores)
+    certificate = certificate_of(margin, trace, share=saturated)
+    certificate = replace(certificate, chosen=chosen.name, cv_cost=chosen.cost, cv_log_loss=chosen.log_loss)
     return Fitted(model, trace, certificate)
 
 
-def folds_of(table: Table, target: IntArray, seed: int) -> list[BoolArray]:
-    """Masks of the rows left out: five folds, fewer for many rows; by content, and each class spread evenly."""
-    number = row_hashes(table, seed)
-    n_different = len(np.unique(number))
-    count = 5 if n_different <= FEW_ROWS else 3
-    fold = np.empty(table.n_rows, dtype=np.int64)
-    contents = {cls: np.unique(number[target == cls]) for cls in np.unique(target)}
-    # Each class begins at another fold, in an order of their contents: which class comes first does not matter.
-    for first, cls in enumerate(sorted(contents, key=lambda cls: contents[cls].tobytes())):
-        members = np.flatnonzero(target == cls)
-        place = np.searchsorted(contents[cls], number[members])  # equal rows share a place, hence a fold
-        fold[members] = (place + first) % count
-    masks = [fold == k for k in range(count)]
-    return masks[:1] if n_different > MANY_ROWS else masks
+def _out_of_fold(boosting: Boosting, splits: tuple[Split, ...], stages: tuple[int, ...]) -> dict[int, FloatArray]:
+    """For each number of rounds the scores of the rows that are held out once."""
+    held = _held_out(boosting.source, splits)
+    found = {rounds: np.full((boosting.source.n_rows, boosting.task.n_classes), np.nan) for rounds in stages}
+    longest = replace(boosting, settings=replace(boosting.settings, n_rounds=max(stages)))
+    for split, rows in zip(splits, held, strict=True):
+        view = boosting.view(split.training)
+        rounds = tuple(made.terms for made in longest.run(view, boosting.settings.seed).rounds)
+        scores = _scores(boosting.source, replace(view, selection=split.held_out), rounds, stages)
+        for stage, at in zip(stages, scores, strict=True):
+            found[stage][rows] = at
+    compared = np.any(held, axis=0)
+    return {rounds: scores[compared] for rounds, scores in found.items()}
 
 
-def _out_of_fold(
-    table: Table, problem: Problem, settings: Settings, checkpoints: tuple[int, ...]
-) -> dict[int, tuple[BoolArray, FloatArray]]:
-    """For each number of rounds: the rows that were left out once, and their scores by the models that had not seen them."""
-    found = {rounds: np.full((table.n_rows, problem.n_classes), np.nan) for rounds in checkpoints}
-    for outside in folds_of(table, problem.target, settings.seed):
-        if not outside.any() or outside.all():
-            continue
-        learner = make_learner(rows_of(table, ~outside), problem.take(~outside), settings)
-        rounds, _, _ = boost(
-            problem.take(~outside), learner, max(checkpoints), tol=settings.tol, n_threads=settings.n_threads
-        )
-        watched = learner.watch(rows_of(table, outside))
-        scores = np.zeros((int(outside.sum()), problem.n_classes))
-        for number in range(max(checkpoints)):
-            if number < len(rounds):
-                scores = scores + learner.scores(rounds[number], watched)
-            if number + 1 in found:
-                found[number + 1][outside] = scores
-    return {rounds: (~np.isnan(scores[:, 0]), scores) for rounds, scores in found.items()}
+def _scores(source: Source, view: RowView, rounds: tuple[Terms, ...], stages: tuple[int, ...]) -> FloatArray:
+    """The scores of the rows of a view after each of the numbers of rounds, (stages, n, M)."""
+    rows = source.open(HeldOutOpening(view))
+    try:
+        return np.concatenate([*rows.ask(StagedScores(rounds, stages)).values()], axis=1)
+    finally:
+        rows.close()
 
 
-def _candidates(paths: dict[str, Any], problem: Problem, unit: float) -> Iterator[Candidate]:
-    """Every family at every number of rounds; then the best affine terms with the best trees, in several shares."""
-    best: dict[str, tuple[float, int]] = {}
-    for name, path in paths.items():
-        for rounds, (seen, scores) in path.items():
-            candidate = _judge(((name, rounds, 1.0),), scores, seen, problem, unit)
-            if candidate.log_loss < best.get(name, (np.inf, 0))[0]:
-                best[name] = (candidate.log_loss, rounds)
-            yield candidate
-    linear, tree = best["linear"][1], best["tree"][1]
-    for share in SHARES:
-        seen, first = paths["linear"][linear]
-        blended = share * first + (1 - share) * paths["tree"][tree][1]
-        yield _judge((("linear", linear, share), ("tree", tree, 1 - share)), blended, seen, problem, unit)
+def _contents(source: Source) -> tuple[Hashes, IntArray, FloatArray]:
+    """Hashes, classes and weights of all rows, in the order of the parts."""
+    hashes, targets, weights = zip(*source.survey(ContentsOf()).values(), strict=True)
+    weight = np.concatenate(weights) if source.weighted else np.ones(source.n_rows)
+    return np.concatenate(hashes), np.concatenate(targets), weight
 
 
-def _judge(
-    parts: tuple[tuple[str, int, float], ...], scores: FloatArray, seen: BoolArray, problem: Problem, unit: float
-) -> Candidate:
-    part = problem.take(seen)
-    scores = scores[seen]
-    exponent = fitted_exponent("gll", lambda at: misfit_limbs(at, scores, part.target, part.weight), unit)
-    rows = np.arange(len(scores))
-    log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, part.target]
-    costs = part.cost_rows()
-    matrix = part.mean_costs()
-    decided = (posterior(scores, exponent) @ matrix).argmin(axis=1)
-    paid = costs[rows, decided]
-    total = part.total_weight
-    return Candidate(parts, exponent, _sum(part.weight * paid) / total, paid, _sum(part.weight * log_loss) / total)
+def _held_out(source: Source, splits: tuple[Split, ...]) -> list[BoolArray]:
+    """The held-out rows of each split."""
+    hashes, target, _ = _contents(source)
+    masks = [split.held_out.mask(hashes, target) for split in splits]
+    return [np.ones(len(target), dtype=bool) if mask is None else mask for mask in masks]
 
 
-def _choose(candidates: list[Candidate], weight: FloatArray, unit: float) -> Candidate:
+def _compared(source: Source, task: CostTask, splits: tuple[Split, ...], unit: float) -> Compared:
+    """The rows that are held out by one of the splits."""
+    _, target, weight = _contents(source)
+    rows: BoolArray = np.any(_held_out(source, splits), axis=0)
+    return Compared(task.take(rows), target[rows], weight[rows], unit)
+
+
+def _candidates(paths: Paths, compared: Compared) -> Iterator[Candidate]:
+    """Every family at every number of rounds; then the best affine terms with the best trees, in several blends."""
+    single = {
+        name: [compared.candidate(((name, rounds, 1.0),), scores) for rounds, scores in path.items()]
+        for name, path in paths.items()
+    }
+    for candidates in single.values():
+        yield from candidates
+    best = choose([*single], lambda name: np.array([candidate.log_loss for candidate in single[name]]))
+    rounds = {tried.candidate: [*paths[tried.candidate]][tried.stage] for tried in best.tried}
+    affine, trees = (paths[name][rounds[name]] for name in ("linear", "tree"))
+    for fraction in BLENDS:
+        parts = ("linear", rounds["linear"], fraction), ("tree", rounds["tree"], 1 - fraction)
+        yield compared.candidate(parts, fraction * affine + (1 - fraction) * trees)
+
+
+def _choose(candidates: list[Candidate], compared: Compared) -> Candidate:
     """Least cost; among those that are not clearly dearer (one standard error of the paired difference), least log-loss.
 
-    `weight` is that of the rows that were left out once. A row of weight 2 is two rows: the standard error is that of as many
-    rows as the weights sum to, where `unit` is one row.
+    A row of weight 2 is two rows: the standard error is that of as many rows as the weights sum to, where `unit` is one row.
     """
     cheapest = min(candidates, key=lambda candidate: candidate.cost)
-    total = _sum(weight)
+    weight, total = compared.weight, compared.total
     near = []
     for candidate in candidates:
         difference = candidate.paid - cheapest.paid
         mean = _sum(weight * difference) / total
         variance = _sum(weight * (difference - mean) ** 2) / total
-        if mean <= np.sqrt(variance * unit / total):
+        if mean <= np.sqrt(variance * compared.unit / total):
             near.append(candidate)
     return min(near, key=lambda candidate: candidate.log_loss)
 

@@ -1,24 +1,35 @@
-"""From rows to a model: the held-out run that sets the number of rounds and the temperature, then the run on every row."""
+"""From rows to a model: a run on training rows that sets the number of rounds and the temperature, then a run on every row."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from permissible.bins import Binning, encode, find_bins
-from permissible.learners.doubts import LAST_DIGIT
+from permissible.bins.binning import BinnedTable
+from permissible.learners.mcboost.affine import AffineLearner, affine_component
 from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
-from permissible.learners.mcboost.linear import LinearLearner
-from permissible.learners.mcboost.loop import Trace, boost, mean_trace
-from permissible.learners.mcboost.monitor import HeldOut, held_out_rows, rows_of
-from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.rounds import Learner, Sampling
-from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent, misfit_limbs
+from permissible.learners.mcboost.loop import Limits, Report, Steps, Trace, boost, mean_trace
+from permissible.learners.mcboost.monitor import AddRound, HeldOutMonitor, HeldOutOpening
+from permissible.learners.mcboost.problem import CostTask
+from permissible.learners.mcboost.rounds import Round, Sampling, Terms
+from permissible.learners.mcboost.rows import (
+    BoostRows,
+    RowView,
+    SaturatedRows,
+    SmallestMargin,
+    TrainingOpening,
+)
+from permissible.learners.mcboost.standardise import standardise
+from permissible.learners.mcboost.steps import AffineChoices, AskedSteps, CompiledSteps, TreeChoices
+from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.learners.mcboost.trees import Growth, TreeLearner
 from permissible.models.kinds.additive import AdditiveModel, Part
-from permissible.table.table import Table
-from permissible.types import FloatArray, IntArray
+from permissible.models.kinds.affine import AffineTerms
+from permissible.models.kinds.forest import Forest
+from permissible.rows.selection import ALL_ROWS, Selection
+from permissible.rows.source import OpenRows, Source
+from permissible.rows.splits import Split, hold_out
+from permissible.rows.totals import TotalsOf
 
 LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
@@ -50,6 +61,11 @@ class Settings:
     unit: float = 1.0
 
     @property
+    def affine(self) -> bool:
+        """Whether affine terms are learned."""
+        return self.learner in ("linear", "linear-full")
+
+    @property
     def every_row_counts(self) -> bool:
         """Whether each round sees every row, so that it has to lower the surrogate."""
         return self.row_share >= 1.0 and self.n_bags == 1
@@ -58,13 +74,9 @@ class Settings:
         """The same where all weights are multiplied by a power of two."""
         return self if scale == 1.0 else replace(self, growth=self.growth.in_unit(scale), unit=scale)
 
-    def holds_out(self, problem: Problem) -> bool:
+    def holds_out(self, task: CostTask) -> bool:
         """Whether rows are held out: to stop, or to find the temperature of a loss to which theory gives none."""
-        return self.early_stopping is not None or (self.calibrate and exponent_of(problem) is None)
-
-    def for_rounds(self, n_rounds: int) -> "Settings":
-        """The same settings with another number of rounds."""
-        return replace(self, n_rounds=n_rounds)
+        return self.early_stopping is not None or (self.calibrate and exponent_of(task) is None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,139 +88,152 @@ class Fitted:
     certificate: BoostCertificate
 
 
-Report = Callable[[int, Trace], None]
+class Run(NamedTuple):
+    """What rounds made: their terms, their trace, the least margin, and of affine terms the fraction of saturated rows."""
 
-
-def make_learner(
-    table: Table, problem: Problem, settings: Settings, like: Any = None, binning: Binning | None = None
-) -> Learner:
-    """The base learner of a training table; with `like`, a part of a model, on that part's attributes or bins."""
-    sampling = Sampling.of(table, settings.row_share, settings.column_share, settings.seed)
-    if settings.learner in ("rule", "tree"):
-        if like is not None:
-            binning = like.binning
-        elif binning is None:
-            binning = bins_of(table, problem, settings)
-        binned = encode(binning, table, settings.n_threads)
-        return TreeLearner(
-            binned, problem.n_classes, settings.growth, settings.descent, settings.learning_rate, sampling
-        )
-    return LinearLearner.of(
-        table, problem.weight, problem.n_classes, descent=settings.descent, full=settings.learner == "linear-full",
-        rate=settings.learning_rate, sampling=sampling, attributes=None if like is None else like.attributes,
-    )  # fmt: skip
-
-
-def bins_of(table: Table, problem: Problem, settings: Settings) -> Binning:
-    """The bins of a training table; the rows that judge a fit share them, as they do where rows lie in parts."""
-    return find_bins(table, settings.max_bins, settings.bin_seed, problem.weight)
+    rounds: list[Round]
+    component: Part
+    trace: Trace
+    margin: float
+    saturated: float | None
 
 
 def fit(
-    table: Table,
-    problem: Problem,
-    settings: Settings,
-    start: AdditiveModel | None = None,
-    report: Report | None = None,
+    source: Source, task: CostTask, settings: Settings, start: AdditiveModel | None = None, report: Report | None = None
 ) -> Fitted:
     """Fit an additive model; with `start`, go on from that model (its rounds are kept)."""
-    exponent = exponent_of(problem)
+    exponent, validation = exponent_of(task), list[float]()
     calibrated = exponent is None and settings.calibrate
-    n_rounds, held_out = settings.n_rounds, None
-    binning = bins_of(table, problem, settings) if start is None and settings.learner in ("rule", "tree") else None
-    if settings.early_stopping is not None or calibrated:
-        n_rounds, held_out = _rehearse(table, problem, settings, start, binning)
-        if calibrated and held_out is not None:
-            judged = held_out.best_scores, held_out.problem.target, held_out.problem.weight
-            exponent = fitted_exponent(problem.loss, lambda exponent: misfit_limbs(exponent, *judged), settings.unit)
-    part, trace, final = grow(table, problem, replace(settings, n_rounds=n_rounds), start, report, binning)
-    if held_out is not None and settings.early_stopping is not None:
-        trace.validation = held_out.measures
-    prior = np.zeros(problem.n_classes) if start is None else start.prior
-    model = AdditiveModel(table.schema, problem.loss, prior, (part,), exponent or 1.0, calibrated)
-    affine = settings.learner in ("linear", "linear-full")
-    share = saturated_rows(final, model.exponent) / len(final) if affine else None
-    return Fitted(
-        model, trace, certificate_of(smallest_margin(problem.target, final), trace, settings.every_row_counts, share)
+    boosting = Boosting(source, task, settings, start)
+    split = (
+        hold_out(source, fraction=settings.validation_fraction, keep_rare=True) if settings.holds_out(task) else None
     )
+    if split is not None:
+        n_rounds, measures, found = boosting.fit_held_out(split, calibrated)
+        exponent = found if calibrated else exponent
+        if settings.early_stopping is not None:
+            boosting, validation = replace(boosting, settings=replace(settings, n_rounds=n_rounds)), measures
+    run = boosting.averaged(exponent or 1.0, report)
+    run.trace.validation = validation
+    component = run.component if start is None else start.parts[0].joined(run.component)
+    prior = np.zeros(task.n_classes) if start is None else start.prior
+    model = AdditiveModel(source.binning.schema, task.loss, prior, (component,), exponent or 1.0, calibrated)
+    return Fitted(model, run.trace, certificate_of(run.margin, run.trace, settings.every_row_counts, run.saturated))
 
 
-def grow(
-    table: Table,
-    problem: Problem,
-    settings: Settings,
-    start: AdditiveModel | None,
-    report: Report | None,
-    binning: Binning | None = None,
-) -> tuple[Part, Trace, FloatArray]:
-    """Run the rounds, once or for each bag; the part of all rounds, old and new, the (mean) trace, the final scores."""
-    if start is not None:
-        old: Any = start.parts[0]
-        learner = make_learner(table, problem, settings, like=old)
-        rounds, trace, final = boost(
-            problem, learner, settings.n_rounds, scores=start.scores(table), tol=settings.tol, report=report,
-            first_round=old.n_rounds, n_threads=settings.n_threads,
-        )  # fmt: skip
-        return old.joined(learner.part(rounds)), trace, final
-    bags = []
-    for bag in range(settings.n_bags):
-        learner = make_learner(table, problem, replace(settings, seed=settings.seed + bag), binning=binning)
-        rounds, trace, final = boost(
-            problem, learner, settings.n_rounds, tol=settings.tol, n_threads=settings.n_threads, report=report
-        )
-        bags.append((learner.part(rounds), trace, final))
-    if len(bags) == 1:
-        return bags[0]
-    part = averaged([part for part, _, _ in bags])
-    return part, mean_trace([trace for _, trace, _ in bags]), part.scores(table)
+@dataclass(frozen=True, slots=True, eq=False)
+class Boosting:
+    """Runs of rounds on some or all rows of a source."""
+
+    source: Source
+    task: CostTask
+    settings: Settings
+    start: AdditiveModel | None = None
+
+    def view(self, selection: Selection) -> RowView:
+        """How a fit on the selected rows sees them."""
+        standardised = None
+        if self.settings.affine:
+            first = None if self.start is None else self.start.parts[0]
+            attributes = first.attributes if isinstance(first, AffineTerms) else None
+            standardised = standardise(self.source, selection, attributes)
+        return RowView(self.task, selection, standardised, self.start)
+
+    def run(
+        self,
+        view: RowView,
+        seed: int,
+        *,
+        monitor: HeldOutMonitor | None = None,
+        report: Report | None = None,
+        exponent: float = 1.0,
+    ) -> Run:
+        """Run the rounds on the rows of a view."""
+        settings, totals = self.settings, self.source.survey(TotalsOf(view.selection))
+        sampling = Sampling(settings.row_share, settings.column_share, seed)
+        rows = self.source.open(TrainingOpening(view, sampling, settings.n_threads))
+        first_round = 0 if self.start is None else self.start.n_rounds
+        limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all)
+        try:
+            steps = self._steps(rows, view, totals.n_rows, sampling)
+            rounds, trace = boost(steps, self.task.loss, totals.weight, limits, monitor, report)
+            saturated = rows.ask(SaturatedRows(exponent)) / totals.n_rows if settings.affine else None
+            return Run(rounds, self._component(view, rounds), trace, rows.ask(SmallestMargin()), saturated)
+        finally:
+            rows.close()
+
+    def _steps(self, rows: OpenRows[BoostRows], view: RowView, n_rows: int, sampling: Sampling) -> Steps:
+        """Compiled rounds where all rows lie in the memory of this process, else rounds from answers."""
+        only, settings, n_classes = rows.only, self.settings, self.task.n_classes
+        if only is not None and only.part.in_memory:
+            return _compiled(only, settings, sampling)
+        coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
+        rest = coordinates, settings.learning_rate, self.source.journal
+        if view.standardised is None:
+            trees = TreeChoices(rows, n_rows, self.source.binning, n_classes, settings.growth, sampling)
+            return AskedSteps(rows, trees, *rest)
+        terms = AffineChoices(rows, n_rows, view.standardised, n_classes, settings.learning_rate, sampling)
+        return AskedSteps(rows, terms, *rest)
+
+    def _component(self, view: RowView, rounds: list[Round]) -> Part:
+        """The rounds as one component of a model."""
+        if view.standardised is not None:
+            terms = [made.terms for made in rounds if isinstance(made.terms, tuple)]
+            return affine_component(view.standardised.attributes, self.task.n_classes, terms)
+        trees = [made.terms for made in rounds if not isinstance(made.terms, tuple)]
+        return Forest.of(self.source.binning, self.task.n_classes, trees)
+
+    def averaged(self, exponent: float = 1.0, report: Report | None = None) -> Run:
+        """Run the rounds on all rows, once or for each bag; several runs are averaged."""
+        settings, view = self.settings, self.view(ALL_ROWS)
+        seeds = range(settings.seed, settings.seed + (1 if self.start is not None else settings.n_bags))
+        runs = [self.run(view, seed, report=report, exponent=exponent) for seed in seeds]
+        if len(runs) == 1:
+            return runs[0]
+        component = runs[0].component.scaled(1 / len(runs))
+        for other in runs[1:]:
+            component = component.joined(other.component.scaled(1 / len(runs)), same_rounds=True)
+        rows = self.source.open(HeldOutOpening(view))
+        try:
+            rows.ask(AddRound(terms_of(component)))
+            saturated = rows.ask(SaturatedRows(exponent)) / self.source.n_rows if settings.affine else None
+            trace = mean_trace([run.trace for run in runs])
+            return Run([], component, trace, rows.ask(SmallestMargin()), saturated)
+        finally:
+            rows.close()
+
+    def fit_held_out(self, split: Split, calibrated: bool) -> tuple[int, list[float], float | None]:
+        """Fit the training rows and watch the held-out ones: number of rounds, measures, and the exponent that suits them."""
+        settings, view = self.settings, self.view(split.training)
+        rows = self.source.open(HeldOutOpening(replace(view, selection=split.held_out)))
+        total = self.source.survey(TotalsOf(split.held_out)).weight
+        patience = None if settings.early_stopping is None else settings.patience
+        monitor = HeldOutMonitor(rows, settings.early_stopping or "surrogate", total, patience)
+        try:
+            self.run(view, settings.seed, monitor=monitor)
+            exponent = fitted_exponent(self.task.loss, monitor.log_loss, settings.unit) if calibrated else None
+        finally:
+            rows.close()
+        return monitor.best_round, monitor.measures, exponent
 
 
-def averaged(parts: list[Any]) -> Any:
-    """The mean of several runs as one part."""
-    part = parts[0].scaled(1 / len(parts))
-    for other in parts[1:]:
-        part = part.joined(other.scaled(1 / len(parts)), same_rounds=True)
-    return part
+def _compiled(rows: BoostRows, settings: Settings, sampling: Sampling) -> CompiledSteps:
+    """Compiled rounds on rows in one piece."""
+    selected, state = rows.open()
+    view, part = rows.opening.rows, rows.part
+    sampling = replace(sampling, hashes=selected.hashes if sampling.row_share < 1.0 else None)
+    n_classes, descent, rate = view.task.n_classes, settings.descent, settings.learning_rate
+    if view.standardised is not None:
+        full = settings.learner == "linear-full"
+        learner = AffineLearner(view.standardised, selected.values, n_classes, descent, full, rate, sampling)
+        return CompiledSteps(state, learner)
+    binned = BinnedTable(part.binned().binning, selected.blocks, state.rows)
+    return CompiledSteps(state, TreeLearner(binned, n_classes, settings.growth, descent, rate, sampling))
 
 
-def _rehearse(
-    table: Table, problem: Problem, settings: Settings, start: AdditiveModel | None, binning: Binning | None
-) -> tuple[int, HeldOut | None]:
-    """Run on part of the rows and watch the others: the best number of rounds, and the held-out rows at that point."""
-    outside = held_out_rows(table, problem.target, settings.validation_fraction, settings.seed)
-    if not outside.any() or outside.all():
-        return settings.n_rounds, None
-    inner_table, inner = rows_of(table, ~outside), problem.take(~outside)
-    outer_table, outer = rows_of(table, outside), problem.take(outside)
-    learner = make_learner(inner_table, inner, settings, None if start is None else start.parts[0], binning)
-    zero = np.zeros((outer_table.n_rows, problem.n_classes))
-    stopping = settings.early_stopping is not None
-    held_out = HeldOut(
-        settings.patience if stopping else None,
-        problem=outer,
-        watched=learner.watch(outer_table),
-        scores=zero if start is None else start.scores(outer_table),
-        measure=settings.early_stopping or "surrogate",
-    )
-    boost(
-        inner, learner, settings.n_rounds, scores=None if start is None else start.scores(inner_table),
-        held_out=held_out, tol=settings.tol, first_round=0 if start is None else start.n_rounds,
-        n_threads=settings.n_threads,
-    )  # fmt: skip
-    if not stopping:
-        held_out.best_scores = held_out.scores
-    return (held_out.best_round if stopping else settings.n_rounds), held_out
-
-
-def smallest_margin(target: IntArray, scores: FloatArray) -> float:
-    """The least margin (9) of the rows: the score of a row's class minus the largest other one."""
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, target] = -np.inf
-    return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))
-
-
-def saturated_rows(scores: FloatArray, exponent: float) -> int:
-    """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
-    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    return int(np.sum(exponent * (first - second) >= -np.log(LAST_DIGIT)))
+def terms_of(component: Part) -> Terms:
+    """All terms of a component as those of one round."""
+    if isinstance(component, Forest):
+        return dict(component.arrays)
+    assert isinstance(component, AffineTerms)
+    return component.coordinate, component.attribute, component.slope, component.level

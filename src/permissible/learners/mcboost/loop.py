@@ -1,20 +1,21 @@
 """Algorithm 1 of [B], the loop: weights, weak learner, exact line search, coordinate by coordinate, round by round.
 
-The learner's `step` holds the inner loop over the coordinates. Stopping, held-out rows and reporting are looked at
-between rounds.
+A round's inner loop over the coordinates is in `Steps.step`. Stopping, held-out rows and reporting come between rounds.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from permissible.learners.mcboost.monitor import HeldOut, Watch
-from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.rounds import Learner, Round, Rows
+from permissible.learners.mcboost.monitor import HeldOutMonitor
+from permissible.learners.mcboost.rounds import Round
 from permissible.losses import get_multiclass
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray
+
+SEPARATED = 1e-5
+"""Fraction of the first surrogate below which rows without an error count as separated."""
 
 
 @dataclass(slots=True)
@@ -44,77 +45,73 @@ class Trace:
             found["validation"] = np.array(self.validation)
         return found
 
+    def record(self, made: Round, surrogate: float, cost: float, error: float) -> None:
+        """Note a round and the means after it."""
+        self.surrogate.append(surrogate)
+        self.cost.append(cost)
+        self.error.append(error)
+        self.edge.append(made.edge)
+        self.capped.append(made.capped)
 
-def mean_trace(traces: list[Trace]) -> Trace:
-    """The trace of an average of runs: the mean of each value over the runs that had that round."""
-    longest = max(traces, key=lambda trace: len(trace.surrogate))
-    mean = Trace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
-    for number in range(len(longest.surrogate)):
-        alive = [trace for trace in traces if number < len(trace.surrogate)]
-        mean.surrogate.append(float(np.mean([trace.surrogate[number] for trace in alive])))
-        mean.cost.append(float(np.mean([trace.cost[number] for trace in alive])))
-        mean.error.append(float(np.mean([trace.error[number] for trace in alive])))
-        mean.edge.append(float(np.max([trace.edge[number] for trace in alive])))
-        mean.capped.append(any(trace.capped[number] for trace in alive))
-    return mean
+
+Report = Callable[[int, Trace], None]
+
+
+class Steps(Protocol):
+    """The training rows, wherever they lie, and how a round on them is made."""
+
+    def begin_round(self) -> tuple[float, float, float]:
+        """Sums of the surrogate, the cost and the errors of all rows."""
+        ...
+
+    def step(self, number: int) -> Round:
+        """Make a round."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When rounds end at the latest, by how much (relative) a round has to lower the surrogate, and the number of the first.
+
+    `sees_all` says that a round sees every row and column, so that no progress now means none later.
+    """
+
+    n_rounds: int
+    tol: float = 1e-10
+    first_round: int = 0
+    sees_all: bool = True
 
 
 def boost(
-    problem: Problem,
-    learner: Learner,
-    n_rounds: int,
-    *,
-    scores: FloatArray | None = None,
-    held_out: HeldOut | None = None,
-    tol: float = 1e-10,
-    first_round: int = 0,
-    n_threads: int = 1,
-    report: Callable[[int, Trace], None] | None = None,
-) -> tuple[list[Round], Trace, FloatArray]:
-    """Run the rounds; return them, the trace, and the scores of the training rows.
-
-    Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`, relative; only where every
-    round sees every row), when every row is right and the surrogate all but gone (separable rows: further rounds would only
-    scale the scores; not with tol=0), or when the held-out rows say so.
-    """
-    state = problem.state(scores, n_threads)
-    rounds, trace = run_rounds(
-        state, problem.total_weight, problem.loss, learner, n_rounds, watch=held_out, tol=tol, first_round=first_round,
-        report=report,
-    )  # fmt: skip
-    return rounds, trace, state.scores()
-
-
-def run_rounds(
-    state: Rows,
-    total: float,
+    steps: Steps,
     loss: str,
-    learner: Learner,
-    n_rounds: int,
-    *,
-    watch: Watch | None = None,
-    tol: float = 1e-10,
-    first_round: int = 0,
-    report: Callable[[int, Trace], None] | None = None,
+    total: float,
+    limits: Limits,
+    monitor: HeldOutMonitor | None = None,
+    report: Report | None = None,
 ) -> tuple[list[Round], Trace]:
-    """The rounds on rows of weight `total` that may be anywhere."""
+    """Run the rounds on rows of weight `total`; return them and the trace.
+
+    Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`; only where every round sees every
+    row), when every row is right and the surrogate all but gone (separable rows: further rounds would only scale the scores;
+    not with tol=0), or when the held-out rows say so.
+    """
     rounds: list[Round] = []
     trace = Trace(loss=loss)
-    before = state.begin_round()[0] / total
-    trace.start = before
-    for number in range(n_rounds):
-        made = learner.step(state, first_round + number)
+    trace.start = before = steps.begin_round()[0] / total
+    for number in range(limits.first_round, limits.first_round + limits.n_rounds):
+        made = steps.step(number)
         rounds.append(made)
-        surrogate, cost, error = (value / total for value in state.begin_round())
-        _record(trace, made, surrogate, cost, error)
-        if watch is not None:
-            trace.validation.append(watch.after(learner, made))
+        surrogate, cost, error = (value / total for value in steps.begin_round())
+        trace.record(made, surrogate, cost, error)
+        if monitor is not None:
+            trace.validation.append(monitor.after(made))
         if report is not None:
-            report(first_round + number, trace)
-        if watch is not None and watch.exhausted:
+            report(number, trace)
+        if monitor is not None and monitor.exhausted:
             trace.stopped = "validation"
             break
-        stopped = _finished(made, before - surrogate, surrogate, trace, tol, learner)
+        stopped = _finished(made, before - surrogate, trace, limits)
         if stopped is not None:
             trace.stopped = stopped
             break
@@ -122,17 +119,14 @@ def run_rounds(
     return rounds, trace
 
 
-SEPARATED = 1e-5
-"""Share of the first surrogate below which rows without an error count as separated."""
-
-
-def _finished(made: Round, fall: float, surrogate: float, trace: Trace, tol: float, learner: Learner) -> str | None:
+def _finished(made: Round, fall: float, trace: Trace, limits: Limits) -> str | None:
     """Why to stop after this round, or None."""
+    surrogate = trace.surrogate[-1]
     if not made.moved:
         return "no edge"
-    if tol <= 0:
+    if limits.tol <= 0:
         return None
-    if fall <= tol * max(1.0, abs(surrogate)) and _sees_all(learner):
+    if fall <= limits.tol * max(1.0, abs(surrogate)) and limits.sees_all:
         return "converged"
     least = get_multiclass(trace.loss).least
     if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
@@ -140,14 +134,14 @@ def _finished(made: Round, fall: float, surrogate: float, trace: Trace, tol: flo
     return None
 
 
-def _record(trace: Trace, made: Round, surrogate: float, cost: float, error: float) -> None:
-    trace.surrogate.append(surrogate)
-    trace.cost.append(cost)
-    trace.error.append(error)
-    trace.edge.append(made.edge)
-    trace.capped.append(made.capped)
-
-
-def _sees_all(learner: Any) -> bool:
-    """Whether a round's learner sees every row and column, so that no progress now means none later."""
-    return bool(learner.sampling.row_share >= 1.0 and learner.sampling.column_share >= 1.0)
+def mean_trace(traces: list[Trace]) -> Trace:
+    """The trace of an average of runs: the mean of each value over the runs that had that round."""
+    longest = max(traces, key=lambda trace: len(trace.surrogate))
+    mean = Trace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
+    for number in range(len(longest.surrogate)):
+        alive = [trace for trace in traces if number < len(trace.surrogate)]
+        for name in ("surrogate", "cost", "error"):
+            getattr(mean, name).append(float(np.mean([getattr(trace, name)[number] for trace in alive])))
+        mean.edge.append(max(trace.edge[number] for trace in alive))
+        mean.capped.append(any(trace.capped[number] for trace in alive))
+    return mean

@@ -1,90 +1,158 @@
-"""Held-out rows: which they are, what the rounds do to their cost or surrogate, and when that has stopped improving.
+"""Held-out rows: what the rounds do to their cost or surrogate, and when that has stopped improving.
 
-Rows are chosen by a hash of their content and the seed, so identical rows stay together, the order of rows does not matter, and
-weight 2 stays the row twice.
+| question | answer | merged by |
+|---|---|---|
+| `AddRound` (changes) | surrogate, cost and errors of the rows after a round | exact sums |
+| `LogLossAt` | log-loss of the rows at an exponent | exact sums |
+| `StagedScores` | scores after some of the rounds, where all rows are to be compared in one place | by part |
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from permissible.bins import row_hashes
-from permissible.learners.mcboost.problem import Problem
-from permissible.learners.mcboost.rounds import Learner, Round
-from permissible.table.table import Table
-from permissible.types import BoolArray, FloatArray, IntArray
-
-
-def held_out_rows(table: Table, target: IntArray, fraction: float, seed: int) -> BoolArray:
-    """The rows to hold out: about `fraction` of each class, by the hash of their content; a class keeps at least one row."""
-    number = row_hashes(table, seed).astype(np.float64) / 2.0**64
-    chosen = np.zeros(table.n_rows, dtype=bool)
-    for cls in np.unique(target):
-        members = np.flatnonzero(target == cls)
-        chosen[members] = number[members] < fraction
-        if chosen[members].all():
-            chosen[members] = number[members] < number[members].max()
-    return chosen
-
-
-def rows_of(table: Table, rows: BoolArray) -> Table:
-    """Some rows of a table under the same schema: codes of categories keep their meaning."""
-    if table.matrix is not None:
-        matrix = table.matrix[rows]
-        return Table(table.schema, tuple(matrix.T), len(matrix), matrix)
-    return Table(table.schema, tuple(column[rows] for column in table.columns), int(rows.sum()))
+from permissible.kernels._core import sums
+from permissible.learners.mcboost.rounds import Round, Terms
+from permissible.learners.mcboost.rows import RowView, SelectedRows
+from permissible.learners.mcboost.temperature import log_loss_limbs
+from permissible.rows.part import MemoryStorage, Part, Storage
+from permissible.rows.source import OpenRows, Question
+from permissible.types import FloatArray, IntArray
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
-    """The measure of held-out rows after each round, and the best round so far; `patience` rounds without one end a fit."""
+class HeldOutMonitor:
+    """The measure of held-out rows after each round, and the best round so far.
 
-    patience: int | None = 10
-    best: float = float("inf")
+    `patience` rounds without a better one end a fit; None watches to the end. `total` is the weight of the rows.
+    """
+
+    rows: OpenRows["HeldOutRows"]
+    measure: str
+    total: float
+    patience: int | None
     best_round: int = 0
-    rounds: int = 0
     measures: list[float] = field(default_factory=list)
 
-    def after(self, learner: Learner, made: Round) -> float:
-        """Take a round in; return the measure after it."""
-        value = self.judge(learner, made)
-        self.rounds += 1
+    def after(self, made: Round) -> float:
+        """Add a round; return the mean surrogate, or cost of the largest scores, after it."""
+        limbs = self.rows.ask(AddRound(made.terms, self._last_was_best()))
+        surrogate, cost, _ = sums.exact_values(np.ascontiguousarray(limbs))
+        value = float((cost if self.measure == "cost" else surrogate) / self.total)
+        best = self.measures[self.best_round - 1] if self.measures else float("inf")
         self.measures.append(value)
-        if value < self.best - 1e-9 * abs(self.best) or self.rounds == 1:
-            self.best, self.best_round = value, self.rounds
-            self.keep()
+        if value < best - 1e-9 * abs(best) or len(self.measures) == 1:
+            self.best_round = len(self.measures)
         return value
-
-    def judge(self, learner: Learner, made: Round) -> float:
-        """The measure of the held-out rows after a round."""
-        raise NotImplementedError
-
-    def keep(self) -> None:
-        """The round was the best so far."""
 
     @property
     def exhausted(self) -> bool:
         """Whether the measure has not improved for `patience` rounds."""
-        return self.patience is not None and self.rounds - self.best_round >= self.patience
+        return self.patience is not None and len(self.measures) - self.best_round >= self.patience
+
+    def log_loss(self, exponent: float) -> IntArray:
+        """The exact sum of the log-losses at an exponent: after the best round where it ends the fit, else after the last."""
+        return self.rows.ask(LogLossAt(exponent, self.patience is not None and not self._last_was_best()))
+
+    def _last_was_best(self) -> bool:
+        return bool(self.measures) and self.best_round == len(self.measures)
 
 
-@dataclass(slots=True, eq=False)
-class HeldOut(Watch):
-    """Held-out rows in memory while the rounds go by, with their scores, and those after the best round."""
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutOpening:
+    """How a part builds its held-out rows; terms of a model are on the attributes' own scale, so these are not scaled."""
 
-    problem: Problem = field(kw_only=True)
-    watched: Any = field(kw_only=True)
-    scores: FloatArray = field(kw_only=True)
-    measure: str = field(default="surrogate", kw_only=True)
-    best_scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    rows: RowView
 
-    def judge(self, learner: Learner, made: Round) -> float:
-        """The mean surrogate, or cost of the largest scores."""
-        self.scores = self.scores + learner.scores(made, self.watched)
-        surrogate, cost, _ = self.problem.state(self.scores, 1).begin_round()
-        return (cost if self.measure == "cost" else surrogate) / self.problem.total_weight
+    def build(self, part: Part) -> "HeldOutRows | None":
+        """The held-out rows of one part."""
+        standardised = self.rows.standardised
+        if standardised is not None:
+            standardised = replace(standardised, scale=np.ones(len(standardised.scale)))
+        rows = replace(self.rows, standardised=standardised)
+        return None if rows.empty(part) else HeldOutRows(part, rows)
 
-    def keep(self) -> None:
-        """Remember the scores."""
-        self.best_scores = self.scores
+
+class HeldOutRows:
+    """Held-out rows of one part: their scores grow round by round; those after the best round are kept beside them."""
+
+    def __init__(self, part: Part, rows: RowView) -> None:
+        self.part, self.rows = part, rows
+        self.last, self.best = (MemoryStorage() if part.in_memory else part.storage() for _ in range(2))
+        self._read: SelectedRows | None = None
+        read = self.read(columns=part.in_memory or rows.start is not None)
+        start = rows.start_scores(part, read)
+        self.last.write(np.zeros((len(read.problem.target), rows.task.n_classes)) if start is None else start)
+
+    def read(self, columns: bool = True) -> SelectedRows:
+        """The rows, from memory or read now."""
+        if self._read is not None:
+            return self._read
+        read = self.rows.read(self.part, columns=columns)
+        if self.part.in_memory:
+            self._read = read
+        return read
+
+    def scores_of(self, storage: Storage) -> FloatArray:
+        """The scores that were kept."""
+        return storage.read().reshape(-1, self.rows.task.n_classes)
+
+    def scores(self) -> tuple[IntArray, FloatArray]:
+        """The class and the scores of each row."""
+        return self.read(columns=False).problem.target, self.scores_of(self.last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddRound(Question[HeldOutRows, IntArray]):
+    """Add a round to the scores; exact sums of the surrogate, the cost and the errors. `was_best`: the round before was."""
+
+    terms: Terms
+    was_best: bool = False
+    changes: ClassVar[bool] = True
+
+    def answer(self, rows: HeldOutRows) -> IntArray:
+        """The sums of one part."""
+        read, before = rows.read(), rows.scores_of(rows.last)
+        if self.was_best:
+            rows.best.write(before)
+        scores = before + rows.rows.added(rows.part, self.terms, read)
+        rows.last.write(scores)
+        return read.problem.state(scores).begin_sums()
+
+
+@dataclass(frozen=True, slots=True)
+class LogLossAt(Question[HeldOutRows, IntArray]):
+    """The exact sum of the log-losses of the rows at an exponent, after the last round or the best one."""
+
+    exponent: float
+    best: bool
+
+    def answer(self, rows: HeldOutRows) -> IntArray:
+        """That of one part."""
+        problem = rows.read(columns=False).problem
+        scores = rows.scores_of(rows.best if self.best else rows.last)
+        return log_loss_limbs(self.exponent, scores, problem.target, problem.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StagedScores(Question[HeldOutRows, dict[int, FloatArray]]):
+    """The scores after each of the given numbers of rounds, (stages, n, M), by the number of the part."""
+
+    rounds: tuple[Terms, ...]
+    stages: tuple[int, ...]
+
+    def answer(self, rows: HeldOutRows) -> dict[int, FloatArray]:
+        """Those of one part."""
+        read, scores, found = rows.read(), rows.scores_of(rows.last), list[FloatArray]()
+        for number in range(max(self.stages)):
+            if number < len(self.rounds):
+                scores = scores + rows.rows.added(rows.part, self.rounds[number], read)
+            if number + 1 in self.stages:
+                found.append(scores)
+        return {rows.part.number: np.array(found)}
+
+    def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:
+        """All parts, in order."""
+        return dict(sorted(item for answer in answers for item in answer.items()))

@@ -1,11 +1,10 @@
-"""What is to be learned: classes, what each mistake costs, how much each row counts, and the loss that stands for it."""
+"""What is to be learned: a loss with what each mistake costs, and the classes and weights of some rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from permissible.kernels._core import mcboost as kernel
-from permissible.kernels._core import sums
 from permissible.types import BoolArray, FloatArray, IntArray
 
 LOSSES = ("gll", "gel", "ls", "lt", "mc")
@@ -13,24 +12,20 @@ LOSSES = ("gll", "gel", "ls", "lt", "mc")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """Rows of a cost-sensitive multiclass problem, without their features.
+class CostTask:
+    """A loss and its costs.
 
     Parameters
     ----------
-    target : array of int
-        Class index of each row.
+    loss : {"gll", "gel", "ls", "lt", "mc"}
     costs : array (M, M) or (n, M)
         Cost of predicting each class, by true class or by row; zero for the true one.
-    weight : array of float
-        How much each row counts.
-    loss : {"gll", "gel", "ls", "lt", "mc"}
+    by_row : bool
+        Whether the costs are those of each row.
     """
 
-    target: IntArray
-    costs: FloatArray
-    weight: FloatArray
     loss: str
+    costs: FloatArray
     by_row: bool = False
 
     @property
@@ -38,42 +33,49 @@ class Problem:
         """Number of classes M."""
         return int(self.costs.shape[1])
 
-    @property
-    def total_weight(self) -> float:
-        """The exact sum of the weights, rounded once: the order of the rows does not show."""
-        return sums.exact_sum(np.ascontiguousarray(self.weight, dtype=np.float64))
+    def take(self, rows: BoolArray | None) -> "CostTask":
+        """The task of some of the rows."""
+        return replace(self, costs=self.costs[rows]) if self.by_row and rows is not None else self
 
-    def take(self, rows: BoolArray) -> "Problem":
-        """The problem of some of the rows."""
-        costs = self.costs[rows] if self.by_row else self.costs
-        return Problem(self.target[rows], costs, self.weight[rows], self.loss, self.by_row)
-
-    def cost_rows(self) -> FloatArray:
+    def cost_rows(self, target: IntArray) -> FloatArray:
         """Costs (n, M) of predicting each class for each row."""
-        return self.costs if self.by_row else self.costs[self.target]
+        return self.costs if self.by_row else self.costs[target]
 
-    def mean_costs(self) -> FloatArray:
+    def mean_costs(self, target: IntArray, weight: FloatArray) -> FloatArray:
         """Costs (M, M) by true class: those given, or the weighted means of those of its rows (1 where a class has none)."""
         if not self.by_row:
             return self.costs
         mean = 1.0 - np.eye(self.n_classes)
         for label in range(self.n_classes):
-            own = self.target == label
-            terms = self.weight[own] @ self.costs[own]
+            own = target == label
+            terms = weight[own] @ self.costs[own]
             if terms.any():
-                mean[label] = terms / self.weight[own].sum()
+                mean[label] = terms / weight[own].sum()
         return mean
 
-    def state(self, scores: FloatArray | None, n_threads: int) -> kernel.State:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostProblem:
+    """Rows of a cost-sensitive multiclass problem, without their columns: the class of each row, and its weight."""
+
+    task: CostTask
+    target: IntArray
+    weight: FloatArray
+
+    def state(self, scores: FloatArray | None = None, n_threads: int = 1) -> kernel.State:
         """The compiled state of these rows, at the given scores or at zero."""
-        state = kernel.state(
-            self.target.astype(np.int32),
-            np.ascontiguousarray(self.costs, dtype=np.float64),
-            np.ascontiguousarray(self.weight, dtype=np.float64),
-            not self.by_row,
-            LOSSES.index(self.loss),
-            n_threads,
-        )
+        task = self.task
+        costs, weight = (np.ascontiguousarray(of, dtype=np.float64) for of in (task.costs, self.weight))
+        loss = LOSSES.index(task.loss)
+        state = kernel.state(self.target.astype(np.int32), costs, weight, not task.by_row, loss, n_threads)
         if scores is not None:
             state.set_scores(np.ascontiguousarray(scores, dtype=np.float64))
         return state
+
+
+def smallest_margin(target: IntArray, scores: FloatArray) -> float:
+    """The least margin (9) of the rows: the score of a row's class minus the largest other one."""
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, target] = -np.inf
+    return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))

@@ -1,16 +1,21 @@
-"""The space of affine terms: the attributes of a table, each centred at its weighted mean and scaled to unit mean square.
+"""The attributes of affine terms, each centred at its weighted mean and scaled to unit mean square.
 
-Means and scales are exact sums over rows, rounded once, taken with questions that parts of the rows can answer: first the sums of
-the values, then the squares around the means with the least and largest value.
+Means and scales are exact sums over rows, rounded once. Two questions give them: the sums of the values, then the squares around
+the means with the least and largest value.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.models.kinds.attributes import Attribute, attribute_matrix
+from permissible.rows.part import Part, table_of, weights_of
+from permissible.rows.selection import Selection
+from permissible.rows.source import Question, Source
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray, IntArray
@@ -28,18 +33,9 @@ class Spread(NamedTuple):
     low: FloatArray
     high: FloatArray
 
-    @staticmethod
-    def merged(parts: "list[Spread]") -> "Spread":
-        """That of all parts together."""
-        squares, weight = parts[0].squares, parts[0].weight
-        for part in parts[1:]:
-            squares, weight = squares + part.squares, weight + part.weight
-        low, high = np.min([part.low for part in parts], axis=0), np.max([part.high for part in parts], axis=0)
-        return Spread(squares, weight, low, high)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Space:
+class Standardised:
     """Attributes with their scales, and the least and largest scaled value of each."""
 
     attributes: tuple[Attribute, ...]
@@ -51,16 +47,14 @@ class Space:
         """The scaled attributes of every row, (n, d)."""
         return np.ascontiguousarray(attribute_matrix(self.attributes, table) / self.scale)
 
-    @classmethod
-    def of(cls, table: Table, weight: FloatArray, attributes: tuple[Attribute, ...] | None = None) -> "Space":
-        """The space of a table; with `attributes`, around their means."""
-        if attributes is None:
-            attributes = attributes_from(table.schema, mean_sums(table, weight))
-        return cls.around(attributes, spread_of(attributes, table, weight))
+    def record(self, values: FloatArray | None = None) -> kernel.Attributes:
+        """The attributes of some rows as the compiled core takes them; of no rows, for choices from sums."""
+        values = np.zeros((0, len(self.low))) if values is None else values
+        return kernel.Attributes(values, self.low, self.high)
 
     @classmethod
-    def around(cls, attributes: tuple[Attribute, ...], spread: Spread) -> "Space":
-        """The space of rows with this spread."""
+    def around(cls, attributes: tuple[Attribute, ...], spread: Spread) -> "Standardised":
+        """The attributes of rows with this spread."""
         (total,) = sums.exact_values(np.ascontiguousarray(spread.weight))
         squares = np.array(sums.exact_values(np.ascontiguousarray(spread.squares)))
         scale = np.sqrt(squares / total) if total > 0 else np.ones(len(attributes))
@@ -69,8 +63,52 @@ class Space:
         return cls(attributes, scale, low, high)
 
 
-def mean_sums(table: Table, weight: FloatArray) -> IntArray:
+@dataclass(frozen=True, slots=True)
+class MeanSums(Question[Part, IntArray]):
     """For each attribute the exact sums of weight times value and of the weight, over the rows that have one: (2 d, limbs)."""
+
+    selection: Selection
+
+    def answer(self, rows: Part) -> IntArray:
+        """Those of one part."""
+        return mean_sums(*_table(rows, self.selection))
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadOf(Question[Part, Spread]):
+    """How rows lie around the means of attributes."""
+
+    attributes: tuple[Attribute, ...]
+    selection: Selection
+
+    def answer(self, rows: Part) -> Spread:
+        """That of one part."""
+        return spread_of(self.attributes, *_table(rows, self.selection))
+
+    def merge(self, answers: Sequence[Spread]) -> Spread:
+        """Sums add; the ranges are joined."""
+        squares = np.sum([answer.squares for answer in answers], axis=0)
+        weight = np.sum([answer.weight for answer in answers], axis=0)
+        low, high = np.min([of.low for of in answers], axis=0), np.max([of.high for of in answers], axis=0)
+        return Spread(squares, weight, low, high)
+
+
+def standardise(source: Source, selection: Selection, attributes: tuple[Attribute, ...] | None = None) -> Standardised:
+    """The attributes of the selected rows; around their means, or around those of the attributes given."""
+    if attributes is None:
+        attributes = attributes_from(source.binning.schema, source.survey(MeanSums(selection)))
+    return Standardised.around(attributes, source.survey(SpreadOf(attributes, selection)))
+
+
+def _table(part: Part, selection: Selection) -> tuple[Table, FloatArray]:
+    """The selected rows of a part, and their weights."""
+    rows = selection.mask(part.hashes(), part.target()) if selection.intervals else None
+    weight = weights_of(part)
+    return table_of(part, rows), weight if rows is None else weight[rows]
+
+
+def mean_sums(table: Table, weight: FloatArray) -> IntArray:
+    """The answer to `MeanSums` of some rows."""
     refuse_too_wide(table)
     found: list[IntArray] = []
     for position, column in enumerate(table.schema.columns):
@@ -115,11 +153,10 @@ def refuse_too_wide(table: Table) -> None:
     width = sum(max(len(column.categories), 1) for column in table.schema.columns)
     if width * table.n_rows > LARGEST_MATRIX:
         widest = max(table.schema.columns, key=lambda column: len(column.categories))
-        raise refusal(
-            "X", f"of at most {LARGEST_MATRIX:,} cells, each category a column, for a linear learner",
-            Words(f"{width:,} columns by {table.n_rows:,} rows ({len(widest.categories):,} categories in {widest.name!r})"),
-            'use learner="tree" or learner="rule", which take categories as they are',
-        )  # fmt: skip
+        expected = f"of at most {LARGEST_MATRIX:,} cells, each category a column, for a linear learner"
+        most = f"{len(widest.categories):,} categories in {widest.name!r}"
+        came = Words(f"{width:,} columns by {table.n_rows:,} rows ({most})")
+        raise refusal("X", expected, came, 'use learner="tree" or learner="rule", which take categories as they are')
 
 
 def _limbs(*rows: FloatArray) -> IntArray:

@@ -7,18 +7,14 @@ squares in the norm |w|, and one leverage). A rule is a conjunction of literals 
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, encode, layout_of
+from permissible.bins import BinnedTable, Binning, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
-from permissible.models.kinds.forest import Forest, forest_values
-from permissible.models.kinds.simplex import scores_of
-from permissible.table.table import Table
-from permissible.types import Codes, FloatArray
+from permissible.types import Codes
 
 UNLIMITED = 2**31 - 1
 
@@ -44,6 +40,24 @@ class Growth:
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
 
+    def record(self, column_share: float, seed: int) -> kernel.Growth:
+        """As the compiled core takes it."""
+        return kernel.Growth(
+            max_leaves=self.max_leaves,
+            max_depth=self.max_depth or 0,
+            max_literals=self.max_literals,
+            min_leaf_weight=self.min_leaf_weight,
+            l2=self.l2,
+            random_thresholds=self.random_tests,
+            column_share=column_share,
+            seed=seed,
+        )
+
+    def packed(self, binning: Binning, sampling: Sampling, sampled: bool, n_rows: int) -> bool:
+        """Whether stumps are found from packed histograms, which pays on many rows."""
+        growth = self.record(sampling.column_share, 0)
+        return not self.exact and kernel.packed_applies(layout_of(binning).categorical, growth, sampled, n_rows)
+
 
 def round_seed(sampling: Sampling, number: int) -> int:
     """The seed of what is random in a round."""
@@ -65,50 +79,26 @@ class TreeLearner:
 
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
-        growth = self.growth
+        growth, sampling, gradient = self.growth, self.sampling, self.descent == "gradient"
         layout = layout_of(self.binned.binning)
         categorical, bins = layout.categorical, layout.n_codes
-        options: dict[str, Any] = {
-            "blocks": self.binned.blocks,
-            "categorical": categorical,
-            "bins": bins,
-            "share": self.sampling.rows(number),
-            "rate": self.rate,
-            "exact": growth.exact,
-            "max_leaves": growth.max_leaves,
-            "max_depth": growth.max_depth or 0,
-            "max_literals": growth.max_literals,
-            "min_leaf_weight": growth.min_leaf_weight,
-            "l2": growth.l2,
-            "random_thresholds": growth.random_tests,
-            "column_share": self.sampling.column_share,
-            "seed": round_seed(self.sampling, number),
-        }
-        if self.descent == "gradient":
-            made = state.round_trees_gradient(**options)
-        else:
-            made = state.round_trees(**options, bundles=self._joined(categorical, bins))
-        notes = made.pop("notes")
-        return Round(made, float(notes[:, 2].max()), bool(notes[:, 1].any()), bool(np.any(made["value"])))
+        made = state.round_trees(
+            self.binned.blocks,
+            categorical,
+            bins,
+            growth.record(sampling.column_share, round_seed(sampling, number)),
+            share=sampling.rows(number),
+            rate=self.rate,
+            exact=growth.exact,
+            gradient=gradient,
+            bundles=None if gradient else self._joined(categorical, bins),
+        )
+        arrays = made.arrays
+        return Round(arrays, made.edge, made.capped, bool(np.any(arrays["value"])))
 
     def _joined(self, categorical: Codes, bins: npt.NDArray[np.int32]) -> kernel.Bundles | None:
-        growth, sampled = self.growth, self.sampling.row_share < 1.0
-        packed = not growth.exact and kernel.packed_applies(
-            categorical, growth.max_leaves, growth.max_literals, growth.min_leaf_weight, growth.random_tests,
-            self.sampling.column_share, sampled, self.binned.blocks.shape[1],
-        )  # fmt: skip
+        binned, sampled = self.binned, self.sampling.row_share < 1.0
+        packed = self.growth.packed(binned.binning, self.sampling, sampled, binned.n_rows)
         if packed and self._bundles is None:
-            self._bundles = kernel.Bundles(self.binned.blocks, categorical, bins)
+            self._bundles = kernel.Bundles(binned.blocks, categorical, bins)
         return self._bundles
-
-    def part(self, rounds: list[Round]) -> Forest:
-        """The rounds as one part of a model."""
-        return Forest.of(self.binned.binning, self.n_classes, [made.terms for made in rounds])
-
-    def watch(self, table: Table) -> Codes:
-        """The codes of other rows."""
-        return encode(self.binned.binning, table).blocks
-
-    def scores(self, made: Round, watched: Codes) -> FloatArray:
-        """What a round adds to the scores of the watched rows."""
-        return scores_of(forest_values(made.terms, watched, self.binned.binning, self.n_classes))

@@ -1,0 +1,364 @@
+"""The rows of an MCBoost fit on one part, and the questions that a fit asks about them (held-out rows: monitor.py).
+
+In memory a part keeps the compiled state of its training rows. A block on disk keeps it in its storage: between questions only
+the node of each row stays in memory, 4 bytes a row.
+
+| question | answer | merged by |
+|---|---|---|
+| `TakeStep` (changes) | where the rows stand before the next step | exact sums, largest |
+| `NodeHistograms`, `PackedHistogram`, `PackedSums`, `AffineSums` | what a step is chosen from | integer sums |
+| `Slopes` | derivatives of the surrogate along a step | exact sums |
+| `SmallestMargin`, `SaturatedRows` | about the scores | least, sum |
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from permissible.bins.hashing import Hashes
+from permissible.bins.layout import layout_of
+from permissible.kernels._core import mcboost as kernel
+from permissible.learners.doubts import LAST_DIGIT
+from permissible.learners.mcboost.affine import AffineStep, affine_scores
+from permissible.learners.mcboost.growing import Sizes
+from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
+from permissible.learners.mcboost.rounds import Sampling, Terms
+from permissible.learners.mcboost.standardise import Standardised
+from permissible.learners.trees.arrays import Grown
+from permissible.learners.trees.rows import NodeSplit, move_rows
+from permissible.models.kinds.additive import AdditiveModel
+from permissible.models.kinds.forest import Forest, forest_values
+from permissible.models.kinds.simplex import scores_of
+from permissible.rows.part import Part, Storage, table_of, weights_of
+from permissible.rows.selection import ALL_ROWS, Selection
+from permissible.rows.source import Question
+from permissible.types import BoolArray, Codes, FloatArray, IntArray
+
+Step: TypeAlias = Grown | AffineStep
+NO_SUMS = np.zeros((3, 0), dtype=np.int64)
+
+
+class NextStep(NamedTuple):
+    """The coordinate to derive along (-1: all), whether by Newton, and the number of the round."""
+
+    coordinate: int
+    newton: bool
+    number: int
+
+
+class Standpoint(NamedTuple):
+    """Where the rows stand before a step.
+
+    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the step, and
+    the number of rows drawn for its round.
+    """
+
+    sums: IntArray
+    largest: FloatArray
+    n_drawn: int
+
+
+class SelectedRows(NamedTuple):
+    """The selected rows of a part: their codes, or where affine terms are learned their attributes."""
+
+    blocks: Codes
+    values: FloatArray
+    problem: CostProblem
+    hashes: Hashes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowView:
+    """Which rows of a part a fit sees, how, and the model whose scores they begin with."""
+
+    task: CostTask
+    selection: Selection = ALL_ROWS
+    standardised: Standardised | None = None
+    start: AdditiveModel | None = None
+
+    def mask(self, part: Part) -> BoolArray | None:
+        """The selected rows; None for all."""
+        return self.selection.mask(part.hashes(), part.target()) if self.selection.intervals else None
+
+    def read(self, part: Part, *, columns: bool = True, hashed: bool = False) -> SelectedRows:
+        """Read the rows, with or without their columns and hashes."""
+        rows = self.mask(part)
+        target, weight = part.target().astype(np.int64), weights_of(part)
+        hashes = part.hashes() if hashed else np.zeros(0, dtype=np.uint64)
+        blocks, values = np.zeros((0, 0, 8), dtype=np.uint8), np.zeros((0, 0))
+        if columns and self.standardised is not None:
+            values = self.standardised.values(table_of(part, rows))
+        elif columns:
+            blocks = part.binned().blocks
+        if rows is not None:
+            blocks = blocks[:, rows] if blocks.size else blocks
+            target, weight, hashes = target[rows], weight[rows], hashes[rows] if hashed else hashes
+        problem = CostProblem(self.task.take(rows), target, weight)
+        return SelectedRows(np.ascontiguousarray(blocks), values, problem, hashes)
+
+    def empty(self, part: Part) -> bool:
+        """Whether no row of the part is selected."""
+        rows = self.mask(part)
+        return len(part.target()) == 0 if rows is None else not rows.any()
+
+    def added(self, part: Part, terms: Terms, rows: SelectedRows) -> FloatArray:
+        """What a round adds to the scores of rows that were read."""
+        if isinstance(terms, Mapping):
+            return scores_of(forest_values(terms, rows.blocks, part.binned().binning, self.task.n_classes))
+        return affine_scores(terms, rows.values, self.task.n_classes)
+
+    def start_scores(self, part: Part, rows: SelectedRows) -> FloatArray | None:
+        """The scores of the rows by the model to go on from; None where there is none."""
+        if self.start is None:
+            return None
+        component = self.start.parts[0]
+        if isinstance(component, Forest):
+            scores = self.added(part, component.arrays, rows)
+        else:
+            scores = component.scores(table_of(part, self.mask(part)))
+        return np.asarray(self.start.prior + scores)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingOpening:
+    """How a part builds its training rows."""
+
+    rows: RowView
+    sampling: Sampling = field(default_factory=Sampling)
+    n_threads: int = 1
+
+    def build(self, part: Part) -> "BoostRows | None":
+        """The training rows of one part."""
+        return None if self.rows.empty(part) else BoostRows(part, self)
+
+
+class BoostRows:
+    """The training rows of one part."""
+
+    def __init__(self, part: Part, opening: TrainingOpening) -> None:
+        self.part, self.opening = part, opening
+        self.step = NextStep(0, True, 0)
+        self.node_of_row: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self.tree, self.n_splits = "", 0
+        self._storage: Storage | None = None if part.in_memory else part.storage()
+        self._open: tuple[SelectedRows, kernel.State] | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many coordinates the step moves along."""
+        return 1 if self.step.coordinate >= 0 else self.opening.rows.task.n_classes - 1
+
+    def open(self) -> tuple[SelectedRows, kernel.State]:
+        """The rows and their state, from memory or from storage."""
+        if self._open is not None:
+            return self._open
+        opening = self.opening
+        rows = opening.rows.read(self.part, hashed=opening.sampling.row_share < 1.0)
+        state = rows.problem.state(opening.rows.start_scores(self.part, rows), opening.n_threads)
+        if self._storage is None:
+            self._open = rows, state
+            return rows, state
+        saved = self._storage.read()
+        if saved.size:
+            state.restore(saved.reshape(-1, state.rows))
+            state.derive_largest(self.step.coordinate, self.step.newton)
+        return rows, state
+
+    def stand(self, rows: SelectedRows, state: kernel.State, sums: IntArray, step: NextStep) -> Standpoint:
+        """Derive along the coordinate of the next step, and keep the state."""
+        self.step = step
+        largest = state.derive_largest(step.coordinate, step.newton)
+        if self._storage is not None:
+            self._storage.write(state.save())
+        drawn = self.drawn(rows) if self.opening.sampling.row_share < 1.0 else None
+        return Standpoint(sums, largest, 0 if drawn is None else int(drawn.sum()))
+
+    def drawn(self, rows: SelectedRows) -> BoolArray:
+        """The rows drawn for the round."""
+        return self.opening.sampling.chosen(rows.hashes, self.step.number)
+
+    def attributes(self, rows: SelectedRows) -> kernel.Attributes:
+        """The attributes of the rows."""
+        assert self.opening.rows.standardised is not None
+        return self.opening.rows.standardised.record(rows.values)
+
+    def set_step(self, rows: SelectedRows, state: kernel.State, step: Step) -> None:
+        """Tell the state what a step adds to each row."""
+        coordinate = self.step.coordinate
+        if isinstance(step, AffineStep):
+            state.set_affine(coordinate, self.attributes(rows), step.record())
+        else:
+            state.set_steps(coordinate, kernel.leaves_of(rows.blocks, *step.nodes()), step.values(self.outputs))
+
+    def scores(self) -> tuple[IntArray, FloatArray]:
+        """The class and the scores of each row."""
+        rows, state = self.open()
+        return rows.problem.target, state.scores()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TakeStep(Question[BoostRows, Standpoint]):
+    """Take a step, finish the round where it was the last one, and begin the next step; the first follows none."""
+
+    taken: Step | None
+    factor: float
+    step: NextStep
+    changes: ClassVar[bool] = True
+
+    def answer(self, rows: BoostRows) -> Standpoint:
+        """Where the rows of one part stand afterwards."""
+        selected, state = rows.open()
+        coordinate, taken = rows.step.coordinate, self.taken
+        if isinstance(taken, Grown) and taken.packed and coordinate < 0:
+            leaf = kernel.leaves_of(selected.blocks, *taken.nodes())
+            state.move_two(leaf, taken.values(rows.outputs), self.factor)
+        elif taken is not None:
+            rows.set_step(selected, state, taken)
+            state.move(coordinate, self.factor)
+            if self.step.number == rows.step.number:
+                return rows.stand(selected, state, NO_SUMS, self.step)
+        if taken is not None and coordinate >= 0:
+            state.finish_round()
+        return rows.stand(selected, state, state.begin_sums(), self.step)
+
+    def merge(self, answers: Sequence[Standpoint]) -> Standpoint:
+        """Where the rows of all parts stand together."""
+        sums = np.sum([answer.sums for answer in answers], axis=0)
+        largest = np.max([answer.largest for answer in answers], axis=0)
+        return Standpoint(sums, largest, sum(answer.n_drawn for answer in answers))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeHistograms(Question[BoostRows, tuple[IntArray, IntArray]]):
+    """Histograms of some nodes of a tree, and the sizes of their gradients; `splits` are all those made so far."""
+
+    tree: str
+    splits: tuple[NodeSplit, ...]
+    nodes: tuple[int, ...]
+    grids: Sizes
+    sampled: bool
+
+    def answer(self, rows: BoostRows) -> tuple[IntArray, IntArray]:
+        """Those of one part."""
+        selected, state = rows.open()
+        if self.tree != rows.tree or rows.n_splits > len(self.splits):
+            rows.tree, rows.n_splits = self.tree, 0
+            rows.node_of_row = np.zeros(state.rows, dtype=np.int32)
+            if self.sampled:
+                rows.node_of_row[~rows.drawn(selected)] = -1
+        if len(self.splits) > rows.n_splits:
+            move_rows(selected.blocks, rows.node_of_row, self.splits[rows.n_splits :])
+            rows.n_splits = len(self.splits)
+        layout, nodes = layout_of(rows.part.binned().binning), np.array(self.nodes, dtype=np.int32)
+        columns = layout.categorical, layout.n_codes
+        return state.node_cells(selected.blocks, *columns, rows.node_of_row, nodes, rows.outputs, *self.grids)
+
+    def merge(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+        """Both add."""
+        histograms, sizes = zip(*answers, strict=True)
+        return sum(histograms[1:], histograms[0]), sum(sizes[1:], sizes[0])
+
+
+@dataclass(frozen=True, slots=True)
+class PackedHistogram(Question[BoostRows, IntArray]):
+    """The packed histogram of all rows, for stumps; `largest` are the largest terms of all `n_rows` rows."""
+
+    largest: tuple[float, ...]
+    n_rows: int
+
+    def answer(self, rows: BoostRows) -> IntArray:
+        """That of one part."""
+        selected, state = rows.open()
+        layout = layout_of(rows.part.binned().binning)
+        columns = layout.categorical, layout.n_codes
+        return state.packed_cells(selected.blocks, *columns, [*self.largest], self.n_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSums(Question[BoostRows, IntArray]):
+    """Exact sums of both sides of a stump: its column, its last code on the left, whether missing values go left."""
+
+    column: int
+    code: int
+    missing_left: bool
+    largest: tuple[float, ...]
+    n_rows: int
+
+    def answer(self, rows: BoostRows) -> IntArray:
+        """Those of one part."""
+        selected, state = rows.open()
+        test = self.column, self.code, self.missing_left
+        return state.packed_sums(selected.blocks, *test, [*self.largest], self.n_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AffineSums(Question[BoostRows, IntArray]):
+    """Sums of all attributes, from which the best one is chosen."""
+
+    largest: float
+    n_rows: int
+    sampled: bool
+
+    def answer(self, rows: BoostRows) -> IntArray:
+        """Those of one part."""
+        selected, state = rows.open()
+        drawn = rows.drawn(selected).astype(np.float64) if self.sampled else None
+        return state.affine_sums(rows.attributes(selected), drawn, rows.outputs, self.largest, self.n_rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes(Question[BoostRows, IntArray]):
+    """Exact first and second derivative of the surrogate, `alpha` along a step."""
+
+    along: Step
+    alpha: float
+
+    def answer(self, rows: BoostRows) -> IntArray:
+        """Those of one part."""
+        selected, state = rows.open()
+        rows.set_step(selected, state, self.along)
+        return state.slopes(rows.step.coordinate, self.alpha)
+
+
+class WithScores(Protocol):
+    """Rows that know their scores."""
+
+    def scores(self) -> tuple[IntArray, FloatArray]:
+        """The class and the scores of each row."""
+        ...
+
+
+AnyScored = TypeVar("AnyScored", bound=WithScores)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestMargin(Question[AnyScored, float]):
+    """The least margin of the rows."""
+
+    def answer(self, rows: AnyScored) -> float:
+        """That of one part."""
+        return smallest_margin(*rows.scores())
+
+    def merge(self, answers: Sequence[float]) -> float:
+        """The least of all."""
+        return min(answers)
+
+
+@dataclass(frozen=True, slots=True)
+class SaturatedRows(Question[AnyScored, int]):
+    """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
+
+    exponent: float
+
+    def answer(self, rows: AnyScored) -> int:
+        """That of one part."""
+        return saturated_rows(rows.scores()[1], self.exponent)
+
+
+def saturated_rows(scores: FloatArray, exponent: float) -> int:
+    """The answer to `SaturatedRows` from scores."""
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    return int(np.sum(exponent * (first - second) >= -np.log(LAST_DIGIT)))
