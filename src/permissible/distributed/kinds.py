@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from permissible.distributed.boundary_rows import LinearKind
 from permissible.distributed.mcboost_rows import BoostKind, JudgeKind
 from permissible.distributed.udt import TreeKind
 from permissible.distributed.uls_rows import SurveyKind, ULSKind
@@ -13,5 +12,4 @@ KINDS: dict[str, Any] = {
     "tree": TreeKind(),
     "mcboost": BoostKind(),
     "mcboost judge": JudgeKind(),
-    "linear": LinearKind(),
 }

@@ -38,9 +38,9 @@ class Kernel:
         return isinstance(self.name, str) and self.name in KINDS
 
     @property
-    def kind(self) -> int:
-        """The number of a compiled kernel."""
-        return KINDS[str(self.name)]
+    def record(self) -> core.Kernel:
+        """A compiled kernel as the core takes it."""
+        return core.Kernel(KINDS[str(self.name)], self.gamma, self.coef0, self.degree)
 
     def matrix(self, left: Matrix, right: Matrix) -> FloatArray:
         """The kernel between the rows of two matrices, in double precision."""
@@ -92,12 +92,7 @@ class KernelModel:
         if self.kernel.compiled and isinstance(X, np.ndarray) and isinstance(self.support, np.ndarray):
             kernel, points = self.kernel, np.ascontiguousarray(X, dtype=np.float64)
             support = np.ascontiguousarray(self.support, dtype=np.float64)
-            return (
-                core.score_kernel(
-                    support, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, self.coef, points
-                )
-                + self.intercept
-            )  # fmt: skip
+            return core.score_kernel(support, kernel.record, self.coef, points) + self.intercept
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
     def probability(self, X: Matrix) -> FloatArray:

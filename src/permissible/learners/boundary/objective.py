@@ -1,0 +1,243 @@
+"""Newton's method for (18) on a smooth surface, over rows in memory or over sums of rows in parts.
+
+Minimise (1/W) sum_i c_i L(y_i f_i) + (alpha/2) |w|^2 over points (w, b). The slope t of the loss at a row's margin is a dual
+point, so every step has a certified gap. For the soft classifier L is bF(z) = G*(-z) - a (ln(1 + e^-z) for the logistic phi),
+the limit of ever more boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual objective.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from permissible.learners.boundary.certificate import Certificate
+from permissible.learners.boundary.problem import Options, Problem, Solution
+from permissible.learners.boundary.surfaces import SmoothLoss, Surface
+from permissible.types import FloatArray, Matrix
+
+CHOLESKY_COLUMNS = 1500
+EXTRA_STEPS = 3
+"""Newton doubles the digits: a few steps beyond `tol` reach the last ones."""
+TRIALS, SEARCHES = 8, 6
+"""Points that are compared at once, and how often, before the search from one point is given up."""
+ENOUGH = 1e-4
+"""A step that promises less than this fraction of the objective, times the width, is not worth its questions."""
+MOST_STEPS = 40
+"""On one surface before the last."""
+ROUNDING = 1e-15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class At:
+    """The objective at a point.
+
+    Attributes
+    ----------
+    point : array
+        The coefficients, the intercept last.
+    surface : Surface
+    value, gradient
+        Of the smooth objective.
+    certificate : Certificate
+        Of the true objective.
+    dual : array
+        The dual point of the certificate; empty for rows in parts.
+    curvature : array
+        The second derivative of each row's share of the mean loss; for rows in parts, the largest one alone.
+    """
+
+    point: FloatArray
+    surface: Surface
+    value: float
+    gradient: FloatArray
+    certificate: Certificate
+    dual: FloatArray
+    curvature: FloatArray
+
+
+class Objective(Protocol):
+    """Problem (18) as Newton's method needs it."""
+
+    @property
+    def scales(self) -> FloatArray:
+        """The largest absolute value of each column, 1 for a column of zeros and for the intercept, which comes last."""
+        ...
+
+    def at(self, point: FloatArray, surface: Surface) -> At:
+        """The objective at a point."""
+        ...
+
+    def values(self, points: FloatArray, surface: Surface) -> Iterable[float]:
+        """The smooth objective at several points."""
+        ...
+
+    def newton(self, at: At) -> Callable[[float], FloatArray]:
+        """The Newton step from a point as a function of the damping."""
+        ...
+
+
+def minimise(objective: Objective, surfaces: Sequence[Surface], start: FloatArray, options: Options) -> Solution:
+    """Newton's method on one surface after the other, until the certified gap is at most `tol` of the objective."""
+    point, steps, extra, max_iter = start, 0, 0, options.max_iter
+    best: Solution | None = None
+    for surface in surfaces:
+        if steps == max_iter and best is not None:
+            break
+        last = surface is surfaces[-1]
+        until = max_iter if last else min(max_iter, steps + MOST_STEPS)
+        smallest, fruitless = np.inf, 0
+        while True:
+            at = objective.at(point, surface)
+            certificate = at.certificate
+            improved = best is None or certificate.gap < best.certificate.gap
+            if best is None or improved:
+                done = certificate.relative_gap <= options.tol
+                best = Solution(point[:-1].copy(), float(point[-1]), at.dual, certificate, steps, done, "newton")
+            extra += best.converged
+            if best.converged and (extra > EXTRA_STEPS or not improved or not last):
+                return best
+            if steps == until:
+                break
+            fruitless = 0 if certificate.gap < 0.5 * smallest else fruitless + 1
+            smallest = min(certificate.gap, smallest)
+            least = ENOUGH * surface.width * certificate.objective if fruitless and not last else 0.0
+            moved = _moved(objective, at, least, closer=fruitless < 2)
+            if moved is None:
+                break
+            point, steps = moved, steps + 1
+    assert best is not None
+    return best if best.converged else replace(best, n_iter=steps)
+
+
+def _moved(objective: Objective, at: At, least: float, closer: bool) -> FloatArray | None:
+    """The point after one Newton step; None where it promises less than `least`, or leads nowhere.
+
+    A decrease that is lost in rounding may still bring the dual point closer: while the last step did, go on.
+    Where halving the step does not help, some coordinate has hardly any curvature (a free intercept with no row near a
+    kink). Then damping bounds how far the step moves a margin: by a few widths at first, by ever less in the end.
+    """
+    newton = objective.newton(at)
+    direction = newton(0.0)
+    decrease = -float(at.gradient @ direction)
+    if not decrease > least or (decrease <= ROUNDING * abs(at.value) and not closer):
+        return None
+    for search in range(SEARCHES):
+        if search == 0:
+            moves = 0.5 ** np.arange(TRIALS)[:, None] * direction
+        else:
+            size, farthest = float(np.linalg.norm(at.gradient / objective.scales)), 4.0 * (at.surface.width or 1.0)
+            reaches = farthest * 0.25 ** np.arange((search - 1) * TRIALS, search * TRIALS)
+            moves = np.array([newton(size / reach) for reach in reaches])
+        points = at.point + moves
+        bounds = at.value + 1e-4 * (moves @ at.gradient) + ROUNDING * abs(at.value)
+        for point, value, bound in zip(points, objective.values(points, at.surface), bounds, strict=False):
+            if value <= bound:
+                return np.asarray(point)
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryObjective:
+    """Rows in memory, dense or sparse."""
+
+    X: Matrix
+    problem: Problem
+
+    @property
+    def scales(self) -> FloatArray:
+        """The largest absolute value of each column."""
+        largest = abs(self.X).max(axis=0)
+        return unit_scales(np.asarray(largest.todense()).ravel() if sparse.issparse(largest) else largest)
+
+    @property
+    def ridge(self) -> FloatArray:
+        """Multiplier of the square of each coefficient, the intercept last."""
+        return self.problem.penalty.ridge(self.X.shape[1])
+
+    def at(self, point: FloatArray, surface: Surface) -> At:
+        """The objective at a point."""
+        problem, positive = self.problem, self.problem.positive
+        share = problem.weight / problem.total_weight
+        margin = self._margins(point)
+        dual = surface.slope(positive, margin)
+        balanced = problem.balanced(dual)
+        penalty = 0.5 * float(self.ridge @ (point * point))
+        pulled = self._pull(problem.sign * share * balanced)
+        if not problem.penalize_intercept:
+            pulled[-1] = 0.0
+        lower = float(share @ surface.gain(positive, balanced)) - float(pulled @ pulled) / (2 * problem.alpha)
+        certificate = Certificate.of(float(share @ surface.loss(positive, margin)) + penalty, lower)
+        value = float(share @ surface.smooth(positive, margin)) + penalty
+        gradient = self.ridge * point - self._pull(problem.sign * share * dual)
+        curvature = share * surface.curvature(positive, margin)
+        return At(point, surface, value, gradient, certificate, balanced, curvature)
+
+    def values(self, points: FloatArray, surface: Surface) -> Iterable[float]:
+        """The smooth objective at one point after the other, as far as they are wanted."""
+        problem = self.problem
+        for point in points:
+            mean = float(problem.weight @ surface.smooth(problem.positive, self._margins(point))) / problem.total_weight
+            yield mean + 0.5 * float(self.ridge @ (point * point))
+
+    def newton(self, at: At) -> Callable[[float], FloatArray]:
+        """The Newton step as a function of the damping: by Cholesky, or by conjugate gradients where columns are many."""
+        if sparse.issparse(self.X) or self.X.shape[1] > CHOLESKY_COLUMNS:
+            return lambda damping: self._conjugate_gradient(at, damping)
+        scaled = self.X * at.curvature[:, None]
+        matrix = np.diag(self.ridge)
+        matrix[:-1, :-1] += self.X.T @ scaled
+        if self.problem.fit_intercept:
+            matrix[-1, :-1] = matrix[:-1, -1] = scaled.sum(axis=0)
+        matrix[-1, -1] += at.curvature.sum() if self.problem.fit_intercept else 1.0
+        matrix[-1, -1] += 1e-14 * (1.0 + matrix[-1, -1])  # a free intercept has no ridge of its own
+        return lambda damping: solved(matrix, at.gradient, damping * self.scales**2 if damping else 0.0)
+
+    def _conjugate_gradient(self, at: At, damping: float) -> FloatArray:
+        ridge = self.ridge + (damping * self.scales**2 if damping else 0.0)
+
+        def product(v: FloatArray) -> FloatArray:
+            along = np.asarray(self.X @ v[:-1], dtype=np.float64) + (v[-1] if self.problem.fit_intercept else 0.0)
+            return np.asarray(ridge * v + self._pull(at.curvature * along))
+
+        operator = LinearOperator((len(ridge), len(ridge)), matvec=product, dtype=np.float64)
+        accuracy = min(0.1, float(np.linalg.norm(at.gradient)) ** 0.5 * 0.1)
+        return np.asarray(cg(operator, -at.gradient, rtol=accuracy, maxiter=500)[0])
+
+    def _margins(self, point: FloatArray) -> FloatArray:
+        score: FloatArray = np.asarray(self.X @ point[:-1], dtype=np.float64) + point[-1]
+        return self.problem.sign * score
+
+    def _pull(self, mass: FloatArray) -> FloatArray:
+        """X' mass, and the sum of it for the intercept."""
+        below = float(mass.sum()) if self.problem.fit_intercept else 0.0
+        return np.append(np.asarray(self.X.T @ mass, dtype=np.float64), below)
+
+
+def unit_scales(largest: FloatArray) -> FloatArray:
+    """The largest absolute values with 1 for a column of zeros, and 1 for the intercept."""
+    return np.append(np.where(largest > 0, largest, 1.0), 1.0)
+
+
+def solved(matrix: FloatArray, gradient: FloatArray, damping: FloatArray | float = 0.0) -> FloatArray:
+    """The step that a matrix, with a damping added to its diagonal, and a gradient give."""
+    damped = matrix + np.diag(np.broadcast_to(damping, len(matrix)))
+    try:
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(damped), -gradient))
+    except linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(damped, -gradient, rcond=None)[0])
+
+
+def solve_soft(
+    X: Matrix, problem: Problem, loss: Any, options: Options | None = None, start: Solution | None = None
+) -> Solution:
+    """Minimise the smooth objective of a permissible loss over linear f; `problem.segments` is not used."""
+    if not sparse.issparse(X) and X.shape[1] > X.shape[0]:  # w lies in the span of the rows
+        basis, triangle = np.linalg.qr(np.asarray(X.T, dtype=np.float64))
+        rotated = None if start is None else replace(start, coef=basis.T @ start.coef)
+        fit = solve_soft(np.ascontiguousarray(triangle.T), problem, loss, options, rotated)
+        return replace(fit, coef=basis @ fit.coef)
+    point = np.zeros(X.shape[1] + 1) if start is None else np.append(start.coef, start.intercept)
+    return minimise(MemoryObjective(X, problem), [SmoothLoss(loss)], point, options or Options())
