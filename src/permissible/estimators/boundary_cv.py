@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from permissible.bins.hashing import hash_matrix
 from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.input.source import HasSource
@@ -15,8 +16,8 @@ from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.fit import fit_rows
-from permissible.learners.boundary.folds import content_folds
 from permissible.learners.boundary.path import best_alpha, path_risks
+from permissible.rows.splits import fold_of_rows
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
 from permissible.validation import Words, real_numbers, refusal
 
@@ -37,7 +38,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
     alphas : sequence of float, optional
         The grid; 2^-15 ... 2^10 unless given.
     cv : int, splitter or None, default=5
-        A number of folds, dealt out by the content of the rows, so that their order does not matter and equal rows stay
+        A number of folds, assigned by the content of the rows, so that their order does not matter and duplicated rows stay
         together; or a scikit-learn splitter.
     tuning : {"decision", "surrogate"} or decision, default="decision"
         What decides: the risk of the decision that `boundaries` names, the surrogate loss that is minimised (the likelihood for
@@ -127,11 +128,10 @@ class BoundaryClassifierCV(BoundaryClassifier):
         if isinstance(self.cv, (int, np.integer)):
             if self.cv < 2:
                 raise refusal("cv", "at least 2 folds", self.cv)
-            used = weight > 0
-            folds = np.zeros(len(positive), dtype=np.int64)
-            folds[used] = content_folds(X[used], positive[used], int(self.cv), seed(self.random_state))
-            pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
-            return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
+            used = np.flatnonzero(weight > 0)
+            hashes = hash_matrix(X[used], seed(self.random_state))
+            fold = fold_of_rows(hashes, positive[used], weight[used], int(self.cv))
+            return [(used[fold != k], used[fold == k]) for k in range(int(self.cv))]
         try:
             splitter = check_cv(self.cv, positive, classifier=True)
         except (TypeError, ValueError):
