@@ -118,10 +118,10 @@ def fit_source(source: Source, target: Target, penalty: Penalty, options: Option
             raise refusal("X", "finite and without missing values for this classifier", came, "fill them in first")
         fit = _solve_sums(objective, target, options)
         reach, farthest = certain_score(target.loss), np.abs(fit.coef) * objective.largest
-        # The largest values bound both figures, so that an ordinary fit asks nothing more.
-        effects = fit.coef * objective.spread(source.n_rows) if farthest.max(initial=0.0) >= reach else np.zeros(0)
-        far = abs(fit.intercept) + float(farthest.sum()) >= reach
-        share = objective.certain(np.append(fit.coef, fit.intercept), reach) if far else 0.0
+        effects, share = np.zeros(len(fit.coef)), 0.0
+        if abs(fit.intercept) + float(farthest.sum()) >= reach:  # an ordinary fit asks nothing more
+            spreads, share = objective.extremes(np.append(fit.coef, fit.intercept), reach, source.n_rows)
+            effects = fit.coef * spreads
         return _certified(fit, _linear_model(target, fit), options, effects, share)
     finally:
         rows.close()

@@ -32,21 +32,10 @@ ROUNDING = 1e-15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class At:
-    """The objective at a point.
+    """The smooth objective at a point (w, b), and the certificate of the true one with its dual point.
 
-    Attributes
-    ----------
-    point : array
-        The coefficients, the intercept last.
-    surface : Surface
-    value, gradient
-        Of the smooth objective.
-    certificate : Certificate
-        Of the true objective.
-    dual : array
-        The dual point of the certificate; empty for rows in parts.
-    curvature : array
-        The second derivative of each row's share of the mean loss; for rows in parts, the largest one alone.
+    `curvature` is the second derivative of each row's share of the mean loss. For rows in parts `dual` is empty, and
+    `curvature` the largest one alone.
     """
 
     point: FloatArray

@@ -15,31 +15,19 @@ from permissible.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to solve (18).
+    """How to solve (18), to a gap of `tol` of the objective; `solver` is that of the linear classifier.
 
-    Parameters
-    ----------
-    solver : {"auto", "newton", "dcd", "psgd"}
-        Of the linear classifier. Newton suits dense rows, more of them than columns; coordinate descent (``"dcd"``) suits
-        sparse and wide rows. ``"auto"`` picks by shape, and Newton continues where coordinate descent did not converge.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Newton steps, epochs of coordinate descent, or rounds of as many pair updates as there are rows.
-    cache_size : float
-        Megabytes for kernel rows.
-    n_threads : int
-        Does not change a bit of the result.
-    seed : int
-        Of the random order of coordinate descent.
+    Newton suits dense rows, more of them than columns; coordinate descent (``"dcd"``) suits sparse and wide rows. ``"auto"``
+    picks by shape, and Newton continues where coordinate descent did not converge. `max_iter` bounds Newton steps, epochs, or
+    rounds of as many pair updates as there are rows. `n_threads` does not change a bit of the result.
     """
 
     solver: str = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    cache_size: float = 200.0
+    cache_size: float = 200.0  # megabytes for kernel rows
     n_threads: int = 1
-    seed: int = 0
+    seed: int = 0  # of the order of coordinate descent
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +130,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """A solution of (18).
+    """A solution of (18): w, or gamma of all rows for a `kernel`; b; the dual point t; and how the solver ended.
 
-    Attributes
-    ----------
-    coef : array
-        w of a linear classifier; of a kernel, gamma of all rows, which is zero off the support.
-    intercept : float
-    dual : array
-        The dual point t, one value in [0, t_K] a row; empty for rows in parts.
-    certificate : Certificate
-    n_iter : int
-    converged : bool
-        Whether the gap is at most the tolerance.
-    solver : str
-    kernel : bool
+    The dual point has one value in [0, t_K] a row; it is empty for rows in parts.
     """
 
     coef: FloatArray

@@ -169,33 +169,23 @@ class Certify(Question[LinearRows, IntArray]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoreCounts(Question[LinearRows, IntArray]):
-    """How many scores are at least this far from zero, and how many there are."""
+class Extremes(Question[LinearRows, IntArray]):
+    """The number of scores at least this far from zero, the sums of the scaled columns, and the sums of their squares."""
 
     point: FloatArray
     reach: float
-
-    def answer(self, rows: LinearRows) -> IntArray:
-        """The numbers of one part."""
-        margin = rows.values().margins(self.point)
-        return np.array([np.count_nonzero(np.abs(margin) >= self.reach), len(margin)], dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments(Question[LinearRows, IntArray]):
-    """The sums of the scaled columns, then of their squares."""
-
     scales: FloatArray
 
     def answer(self, rows: LinearRows) -> IntArray:
         """The sums of one part."""
-        scaled = rows.values().X.T / self.scales[:, None]
-        return _limbs(np.vstack([scaled, scaled**2]))
+        values = rows.values()
+        scaled, far = values.X.T / self.scales[:, None], np.abs(values.margins(self.point)) >= self.reach
+        return _limbs(np.vstack([far.astype(np.float64), scaled, scaled**2]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AverageSlope(Question[LinearRows, IntArray]):
-    """The pulls of the slopes at a point, which join the average as its `number`-th term."""
+    """The slopes at a point join the average as its `number`-th term: the masses of the average, and the pulls of the slopes."""
 
     changes: ClassVar[bool] = True
     point: FloatArray
@@ -203,21 +193,13 @@ class AverageSlope(Question[LinearRows, IntArray]):
     number: int
 
     def answer(self, rows: LinearRows) -> IntArray:
-        """The pulls of one part."""
+        """The sums of one part."""
         values = rows.values()
         dual = self.surface.slope(values.positive, values.margins(self.point))
-        average = rows.average.read() if self.number > 1 else dual
-        rows.average.write(average + (dual - average) / self.number)
-        return values.pulls(dual)
-
-
-@dataclass(frozen=True, slots=True)
-class AverageMasses(Question[LinearRows, IntArray]):
-    """The mass of each class under the average slope."""
-
-    def answer(self, rows: LinearRows) -> IntArray:
-        """The sums of one part."""
-        return _limbs(rows.values().masses(rows.average.read()))
+        before = rows.average.read() if self.number > 1 else dual
+        average = before + (dual - before) / self.number
+        rows.average.write(average)
+        return np.vstack([_limbs(values.masses(average)), values.pulls(dual)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,16 +280,12 @@ class SummedObjective:
         matrix[np.diag_indices_from(matrix)] += 1e-14 * np.trace(matrix) / len(matrix) + 1e-300
         return lambda damping: solved(matrix, at.gradient, damping * self.scales**2)
 
-    def certain(self, point: FloatArray, reach: float) -> float:
-        """The fraction of rows whose score is at least this far from zero."""
-        count, n_rows = self.rows.ask(ScoreCounts(point, reach))
-        return float(count / max(n_rows, 1))
-
-    def spread(self, n_rows: int) -> FloatArray:
-        """The standard deviation of each column."""
+    def extremes(self, point: FloatArray, reach: float, n_rows: int) -> tuple[FloatArray, float]:
+        """The standard deviation of each column, and the fraction of rows whose score is at least this far from zero."""
         scales = self.scales[:-1]
-        mean, square = exact(self.rows.ask(Moments(scales))).reshape(2, -1) / max(n_rows, 1)
-        return np.asarray(scales * np.sqrt(np.maximum(square - mean**2, 0.0)))
+        far, *moments = exact(self.rows.ask(Extremes(point, reach, scales))) / max(n_rows, 1)
+        mean, square = np.array(moments).reshape(2, -1)
+        return scales * np.sqrt(np.maximum(square - mean**2, 0.0)), float(far)
 
 
 def exact(limbs: IntArray) -> FloatArray:

@@ -8,7 +8,7 @@ a stream.
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.linear import linear_certificate
 from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
 from permissible.learners.boundary.rows import (
-    AverageMasses,
     AverageSlope,
     Certify,
     InterceptPulls,
@@ -76,49 +75,6 @@ def _stepped(point: FloatArray, pull: FloatArray, number: int, segments: Segment
     return step
 
 
-class Slopes(Protocol):
-    """The slopes of the loss at the margins of all rows, and their average."""
-
-    segments: Segments
-    penalty: Penalty
-    n_columns: int
-
-    def average(self, point: FloatArray, number: int) -> FloatArray:
-        """The mean pull of the slopes at a point, which join the average as its `number`-th term."""
-        ...
-
-    def best_intercept(self, coef: FloatArray, last: float) -> float:
-        """The free intercept that suits these coefficients."""
-        ...
-
-    def certificate(self, point: FloatArray) -> tuple[Certificate, FloatArray]:
-        """The certificate of a point with the average as dual point; and that average, empty for rows in parts."""
-        ...
-
-
-def solve_subgradient(rows: Slopes, options: Options) -> Solution:
-    """Run the method on all rows at once, b solved for after each step, until the certified gap is at most `tol`.
-
-    Without the projection w_m is the pull of the average slope, so that average is the dual point of the certificate.
-    """
-    point = np.zeros(rows.n_columns + 1)
-    best: Solution | None = None
-    for number in range(1, options.max_iter + 1):
-        point = _stepped(point, rows.average(point, number), number, rows.segments, rows.penalty)
-        if rows.penalty.free_intercept:
-            point[-1] = rows.best_intercept(point[:-1], float(point[-1]))
-        if number % CHECK_EVERY and number != options.max_iter:
-            continue
-        certificate, dual = rows.certificate(point)
-        if best is None or certificate.gap < best.certificate.gap:
-            done = certificate.relative_gap <= options.tol
-            best = Solution(point[:-1].copy(), float(point[-1]), dual, certificate, number, done, "psgd")
-        if best.converged:
-            break
-    assert best is not None
-    return replace(best, n_iter=number)
-
-
 class MemorySlopes:
     """Rows in memory, dense or sparse; the best intercept is exact."""
 
@@ -159,11 +115,13 @@ class SummedSlopes:
         self.objective, self.segments, self.penalty = objective, segments, objective.penalty
         self.n_columns = len(objective.largest)
         self.surface = SmoothedHinges(segments, 1e-12)  # the hinges as they are, but for the kinks themselves
-        self.reach = float(np.abs(segments.hinge).max()) + 1.0
+        self.reach, self.factors = float(np.abs(segments.hinge).max()) + 1.0, (1.0, 1.0)
 
     def average(self, point: FloatArray, number: int) -> FloatArray:
         """The mean pull of the slopes at a point, which join the average."""
-        return exact(self.objective.rows.ask(AverageSlope(point, self.surface, number))) / self.objective.total
+        negative, positive, *pull = exact(self.objective.rows.ask(AverageSlope(point, self.surface, number)))
+        self.factors = self.penalty.balance(negative, positive)
+        return np.array(pull) / self.objective.total
 
     def best_intercept(self, coef: FloatArray, last: float) -> float:
         """One question; the pull falls with b, so the best b is where it changes its sign."""
@@ -180,6 +138,31 @@ class SummedSlopes:
 
     def certificate(self, point: FloatArray) -> tuple[Certificate, FloatArray]:
         """The certificate of a point with the average."""
-        factors = self.penalty.balance(*exact(self.objective.rows.ask(AverageMasses())).tolist())
-        question = Certify(point, self.surface, factors, averaged=True)
+        question = Certify(point, self.surface, self.factors, averaged=True)
         return self.objective.certificate(question), np.zeros(0)
+
+
+Slopes: TypeAlias = MemorySlopes | SummedSlopes
+
+
+def solve_subgradient(rows: Slopes, options: Options) -> Solution:
+    """Run the method on all rows at once, b solved for after each step, until the certified gap is at most `tol`.
+
+    Without the projection w_m is the pull of the average slope, so that average is the dual point of the certificate.
+    """
+    point = np.zeros(rows.n_columns + 1)
+    best: Solution | None = None
+    for number in range(1, options.max_iter + 1):
+        point = _stepped(point, rows.average(point, number), number, rows.segments, rows.penalty)
+        if rows.penalty.free_intercept:
+            point[-1] = rows.best_intercept(point[:-1], float(point[-1]))
+        if number % CHECK_EVERY and number != options.max_iter:
+            continue
+        certificate, dual = rows.certificate(point)
+        if best is None or certificate.gap < best.certificate.gap:
+            done = certificate.relative_gap <= options.tol
+            best = Solution(point[:-1].copy(), float(point[-1]), dual, certificate, number, done, "psgd")
+        if best.converged:
+            break
+    assert best is not None
+    return replace(best, n_iter=number)

@@ -2,10 +2,13 @@
 
 Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the one
 before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
+
+A surface gives, for the classes and margins of rows, the `loss` that is to be minimised, its `smooth` version with minus the
+`slope` and the `curvature` of that as derivatives, and the `gain` that a dual point adds to the dual objective.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,35 +17,6 @@ from permissible.types import BoolArray, FloatArray
 
 LEAST_WIDTH = 1e-8
 """The last width, relative to the farthest kink: a narrower one would be lost in rounding."""
-
-
-class Surface(Protocol):
-    """A convex loss of a margin with a smooth version of it; both depend on the class of a row."""
-
-    @property
-    def width(self) -> float:
-        """Over which kinks are smoothed; 0 for a smooth loss."""
-        ...
-
-    def loss(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
-        """The loss that is to be minimised."""
-        ...
-
-    def smooth(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
-        """The smooth loss."""
-        ...
-
-    def slope(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
-        """Minus the derivative of `smooth`: a dual point."""
-        ...
-
-    def curvature(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
-        """The second derivative of `smooth`."""
-        ...
-
-    def gain(self, positive: BoolArray, dual: FloatArray) -> FloatArray:
-        """What a dual point adds to the dual objective."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +81,9 @@ class SmoothedHinges:
     def gain(self, positive: BoolArray, dual: FloatArray) -> FloatArray:
         """The concave g of the hinges."""
         return self.segments.gain(positive, dual)
+
+
+Surface: TypeAlias = SmoothLoss | SmoothedHinges
 
 
 def smoothed(segments: Segments) -> list[Surface]:
