@@ -45,10 +45,10 @@ def measured(n_rows: int = 262_144) -> Costs:
     """The times of this machine: kernels on rows in memory, messages of dask's over loopback."""
     from permissible.bins.binning import BinnedTable, Binning, ColumnBins
     from permissible.learners.uls.compiled import Examples
-    from permissible.learners.uls.kernel_losses import compiled
     from permissible.learners.uls.loss_rows import CompiledRows
     from permissible.learners.uls.rows import Grids, HistogramRequest, Terms
     from permissible.losses import get
+    from permissible.losses.surrogate import compiled
     from permissible.table.schema import Column, Schema
 
     random = np.random.default_rng(0)
@@ -108,9 +108,11 @@ def round_of(costs: Costs, share: float = 0.3, passes: int = 3) -> list[Question
     """The questions of a round of two-literal rules: a histogram, the lighter side of its best literal, leverage, step."""
     row = costs.histogram_row / 2 + 2 * costs.measure_row / 4 / share  # two counts of all rows, half of those searched
     return [
-        Question(costs.histogram_row, share, HISTOGRAM_BYTES), Question(row, share, HISTOGRAM_BYTES),
-        *[Question(costs.measure_row, 1.0, SMALL_BYTES)] * passes, Question(costs.apply_row, 1.0, SMALL_BYTES),
-    ]  # fmt: skip
+        Question(costs.histogram_row, share, HISTOGRAM_BYTES),
+        Question(row, share, HISTOGRAM_BYTES),
+        *[Question(costs.measure_row, 1.0, SMALL_BYTES)] * passes,
+        Question(costs.apply_row, 1.0, SMALL_BYTES),
+    ]
 
 
 def simulated(costs: Costs, n_rows: float, n_workers: int, seed: int = 0, cores: int = 8) -> tuple[float, float]:

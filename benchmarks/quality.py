@@ -38,10 +38,15 @@ def measure(name: str, make: Callable[[], Any], n_folds: int) -> dict[str, float
             model = make().fit(_rows(task.frame, train), task.target[train])
             probability, size = model.predict_proba(_rows(task.frame, test))[:, 1], len(model.rules_)
         p = np.clip(probability, 1e-15, 1 - 1e-15)
-        found.append((
-            len(test), np.sum((probability >= 0.5) != truth), -np.sum(np.log(np.where(truth, p, 1 - p))),
-            np.sum((probability - truth) ** 2), size * len(test),
-        ))  # fmt: skip
+        found.append(
+            (
+                len(test),
+                np.sum((probability >= 0.5) != truth),
+                -np.sum(np.log(np.where(truth, p, 1 - p))),
+                np.sum((probability - truth) ** 2),
+                size * len(test),
+            )
+        )
     total = np.sum(found, axis=0)
     error, loss, brier, size = (total[1:] / total[0]).tolist()
     return {"error": error, "log_loss": loss, "brier": brier, "rules": size}

@@ -69,10 +69,15 @@ def from_json(text: str) -> list[Outcome]:
     for kept in json.loads(text)["rows"]:
         contenders = kept["contenders"].items()
         row = Row(
-            kept["row"], dict, {name: one["stated"] for name, one in contenders if "stated" in one}, kept["quality"],
-            kept["threads"], unit=kept["unit"], note=kept["note"],
+            kept["row"],
+            dict,
+            {name: one["stated"] for name, one in contenders if "stated" in one},
+            kept["quality"],
+            kept["threads"],
+            unit=kept["unit"],
+            note=kept["note"],
             at_most={name: one["at_most"] for name, one in contenders if "at_most" in one},
-        )  # fmt: skip
+        )
         measured = {name: Measured(tuple(one["amounts"]), one["quality"]) for name, one in contenders}
         outcomes.append(Outcome(row, measured, kept["failure"]))
     return outcomes

@@ -13,9 +13,40 @@ from permissible.estimators.files.save_load import _checksum, document_of, read_
 from permissible.models.files.strict_json import dump, parse
 
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 255, 254, 2**31, -(2**63), 2**64, 10**400, 0.5, -0.0, 1e308, "inf", "nan", "", "x0", "\ud800",
-    [], {}, [[]], [0], [1e308, -1], ["a"], {"type": "x"}, "__class__", "../../etc/passwd", "logistic", "numeric", "categorical",
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    255,
+    254,
+    2**31,
+    -(2**63),
+    2**64,
+    10**400,
+    0.5,
+    -0.0,
+    1e308,
+    "inf",
+    "nan",
+    "",
+    "x0",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [0],
+    [1e308, -1],
+    ["a"],
+    {"type": "x"},
+    "__class__",
+    "../../etc/passwd",
+    "logistic",
+    "numeric",
+    "categorical",
+)
 
 
 def _models() -> list[Any]:

@@ -64,8 +64,8 @@ def boosting() -> Thunk:
     """Ten rounds of rules of two literals with exact leverage."""
     from permissible import losses
     from permissible.learners.uls.compiled import Examples, boost_compiled
-    from permissible.learners.uls.kernel_losses import compiled
     from permissible.learners.uls.options import ULSOptions
+    from permissible.losses.surrogate import compiled
 
     examples = Examples(_binned(), higgs_like(ROWS, COLUMNS)[1] == 1)
     kernel = compiled(losses.get("logistic"))
@@ -138,7 +138,16 @@ def _multiclass(learner: str, **more: Any) -> Thunk:
 CASES: dict[str, Callable[[], Thunk]] = {
     function.__name__.replace("_", " "): function
     for function in (
-        binning, histogram, rule_mask, boosting, rule_scores, tree_growth, tree_leaves, dense_solver, kernel_solver,
-        multiclass_linear, multiclass_trees,
+        binning,
+        histogram,
+        rule_mask,
+        boosting,
+        rule_scores,
+        tree_growth,
+        tree_leaves,
+        dense_solver,
+        kernel_solver,
+        multiclass_linear,
+        multiclass_trees,
     )
-}  # fmt: skip
+}

@@ -70,8 +70,8 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
     from permissible import losses
     from permissible.bins import encode, find_bins
     from permissible.learners.uls.compiled import Examples, boost_compiled
-    from permissible.learners.uls.kernel_losses import compiled
     from permissible.learners.uls.options import ULSOptions
+    from permissible.losses.surrogate import compiled
     from permissible.table import read
 
     X, y = higgs_like(n_rows)

@@ -111,10 +111,14 @@ def linear_row(
         }
 
     return Row(
-        name=name, prepare=prepare, at_least={"LinearSVC": least}, quality="objective (18)", repeats=repeats,
+        name=name,
+        prepare=prepare,
+        at_least={"LinearSVC": least},
+        quality="objective (18)",
+        repeats=repeats,
         at_most={"permissible, K=3": 2.5, "permissible, K=9": 5.0} if dense_rows else {},
         note="K=3 and K=9 beside K=1: other K have other objectives",
-    )  # fmt: skip
+    )
 
 
 def kernel_row(n: int, cost: float, repeats: int) -> Row:
@@ -129,10 +133,14 @@ def kernel_row(n: int, cost: float, repeats: int) -> Row:
         }
 
     return Row(
-        name=f"boundary, rbf kernel {n:,} x 20, C={cost:g}", prepare=prepare, at_least={"SVC": 3.0},
-        quality="objective (18)", repeats=repeats, at_most={"permissible, K=3": 1.5},
+        name=f"boundary, rbf kernel {n:,} x 20, C={cost:g}",
+        prepare=prepare,
+        at_least={"SVC": 3.0},
+        quality="objective (18)",
+        repeats=repeats,
+        at_most={"permissible, K=3": 1.5},
         note="K=3 beside K=1: another objective",
-    )  # fmt: skip
+    )
 
 
 def rows(full: bool) -> Iterator[Row]:

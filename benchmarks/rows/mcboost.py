@@ -58,9 +58,14 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
 
     def peer() -> tuple[float, float]:
         options = {
-            "objective": "multiclass", "num_class": CLASSES, "num_leaves": 2, "learning_rate": RATE, "lambda_l2": 1.0,
-            "num_threads": 1, "verbose": -1,
-        }  # fmt: skip
+            "objective": "multiclass",
+            "num_class": CLASSES,
+            "num_leaves": 2,
+            "learning_rate": RATE,
+            "lambda_l2": 1.0,
+            "num_threads": 1,
+            "verbose": -1,
+        }
         start = time.process_time()
         model = lightgbm.train(options, data, ROUNDS)
         seconds = (time.process_time() - start) / ROUNDS

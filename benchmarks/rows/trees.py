@@ -70,9 +70,16 @@ def contenders(n_rows: int, n_columns: int, leaves: int) -> Mapping[str, Work]:
 
     def lightgbm_tree() -> float:
         model = LGBMClassifier(
-            n_estimators=1, num_leaves=leaves, min_child_samples=1, min_child_weight=0, reg_lambda=0, learning_rate=1.0,
-            max_bin=255, n_jobs=1, verbose=-1,
-        ).fit(train, labels)  # fmt: skip
+            n_estimators=1,
+            num_leaves=leaves,
+            min_child_samples=1,
+            min_child_weight=0,
+            reg_lambda=0,
+            learning_rate=1.0,
+            max_bin=255,
+            n_jobs=1,
+            verbose=-1,
+        ).fit(train, labels)
         return once("lightgbm", lambda X: model.predict(X, pred_leaf=True).ravel().astype(int))
 
     return {"permissible": ours, "DecisionTreeClassifier": sklearn_tree, "LightGBM, 1 tree": lightgbm_tree}

@@ -48,9 +48,13 @@ def estimator(point: dict[str, Any]) -> Any:
     jobs, rounds = point["threads"], point["rounds"]
     if point["estimator"] == "ULS":
         return pm.ULSClassifier(
-            n_rules=rounds, max_literals=point["literals"], early_stopping=False, search_fraction=1.0, n_jobs=jobs,
+            n_rules=rounds,
+            max_literals=point["literals"],
+            early_stopping=False,
+            search_fraction=1.0,
+            n_jobs=jobs,
             random_state=0,
-        )  # fmt: skip
+        )
     if point["estimator"] == "UDT":
         return pm.UDTClassifier(max_leaves=rounds + 1, n_jobs=jobs, random_state=0)
     if point["estimator"] == "Boundary":

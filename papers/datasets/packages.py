@@ -40,13 +40,43 @@ _ECOLI = ("sequence", "mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2", "class"
 _NUMBERED = tuple(f"a{i}" for i in range(1, 37))
 _VEHICLE = (*(f"a{i}" for i in range(1, 19)), "class")
 _GERMAN_WORDS = (
-    "status", "history", "purpose", "savings", "employment", "personal", "debtors", "property", "plans", "housing",
-    "job", "telephone", "foreign",
-)  # fmt: skip
+    "status",
+    "history",
+    "purpose",
+    "savings",
+    "employment",
+    "personal",
+    "debtors",
+    "property",
+    "plans",
+    "housing",
+    "job",
+    "telephone",
+    "foreign",
+)
 _GERMAN = (
-    "status", "duration", "history", "purpose", "amount", "savings", "employment", "rate", "personal", "debtors",
-    "residence", "property", "age", "plans", "housing", "credits", "job", "dependants", "telephone", "foreign", "class",
-)  # fmt: skip
+    "status",
+    "duration",
+    "history",
+    "purpose",
+    "amount",
+    "savings",
+    "employment",
+    "rate",
+    "personal",
+    "debtors",
+    "residence",
+    "property",
+    "age",
+    "plans",
+    "housing",
+    "credits",
+    "job",
+    "dependants",
+    "telephone",
+    "foreign",
+    "class",
+)
 _COMMON = {
     "balance-scale": _File(("balance/balance.dat",)),
     "breast-w": _File(("wisconsin/wisconsin.dat",)),

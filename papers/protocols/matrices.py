@@ -148,8 +148,13 @@ def _chance(found: Mapping[str, tuple[Unit, Payload]], risks: Risks) -> Table:
         overall = MEAN_COST * payload["error"]
         rows.append([name, f"{paper:.2f} ± {error:.2f}", float(mine.mean()), overall, payload["share"], float(entry)])
     columns = [
-        "data set", "MC, printed", "MC, here", "MC over all matrices", "share of the first pair", "its mean cost here"
-    ]  # fmt: skip
+        "data set",
+        "MC, printed",
+        "MC, here",
+        "MC over all matrices",
+        "share of the first pair",
+        "its mean cost here",
+    ]
     return Table("matrices", "MC over the matrices drawn here and over all of them", columns, rows)
 
 

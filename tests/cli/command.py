@@ -42,9 +42,14 @@ def run(*arguments, cwd=None):
 def run_process(*arguments, cwd=None, timeout=240):
     """Run the command in a process of its own."""
     found = subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=timeout, check=False,
+        [str(COMMAND), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=timeout,
+        check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "140"},
-    )  # fmt: skip
+    )
     return Outcome(found.returncode, found.stdout, found.stderr)
 
 

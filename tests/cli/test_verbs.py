@@ -35,9 +35,11 @@ def folder(tmp_path_factory):
     flowers["kind"] = iris.target_names[flowers["kind"]]
     flowers.to_csv(folder / "iris.csv", index=False)
     (folder / "iris.arff").write_text(
-        "@relation iris\n" + "".join(f"@attribute '{name}' numeric\n" for name in flowers.columns[:-1])
-        + "@attribute kind {setosa,versicolor,virginica}\n@data\n" + flowers.to_csv(index=False, header=False)
-    )  # fmt: skip
+        "@relation iris\n"
+        + "".join(f"@attribute '{name}' numeric\n" for name in flowers.columns[:-1])
+        + "@attribute kind {setosa,versicolor,virginica}\n@data\n"
+        + flowers.to_csv(index=False, header=False)
+    )
     (folder / "costs.csv").write_text(",benign,malignant\nbenign,0,1\nmalignant,5,0\n")
     (folder / "empty.csv").write_text("")
     (folder / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
@@ -60,9 +62,25 @@ def model(folder):
 
 def test_fit_shows_the_kinds_the_model_and_honest_figures(folder, tmp_path):
     outcome = run(
-        "fit", folder / "tumours.csv", "--target", "diagnosis", "--id", "patient", "--rules", 6, "--literals", 2, "--cv", 5,
-        "--cost-matrix", folder / "costs.csv", "-o", tmp_path / "m.json", "--report", tmp_path / "r.html",
-    )  # fmt: skip
+        "fit",
+        folder / "tumours.csv",
+        "--target",
+        "diagnosis",
+        "--id",
+        "patient",
+        "--rules",
+        6,
+        "--literals",
+        2,
+        "--cv",
+        5,
+        "--cost-matrix",
+        folder / "costs.csv",
+        "-o",
+        tmp_path / "m.json",
+        "--report",
+        tmp_path / "r.html",
+    )
     assert outcome.code == 0, outcome
     for words in (
         "569 rows",

@@ -33,9 +33,7 @@ def data():
 def dataset(frame, y, weight=None, sizes=(700,)):
     whole = frame.assign(label=y) if weight is None else frame.assign(label=y, w=weight)
     pieces = [whole[a:b] for a, b in pairwise(np.cumsum([0, *sizes]))]
-    return BinnedDataset.from_batches(
-        pieces, target="label", weight=None if weight is None else "w", keep_values=True
-    )  # fmt: skip
+    return BinnedDataset.from_batches(pieces, target="label", weight=None if weight is None else "w", keep_values=True)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -41,9 +41,11 @@ def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
     frame, y, weight = data
     whole = frame.assign(label=y, w=weight) if weighted else frame.assign(label=y)
     dataset = BinnedDataset.from_batches(
-        [whole[:333], whole[333:340], whole[340:]], target="label", weight="w" if weighted else None,
+        [whole[:333], whole[333:340], whole[340:]],
+        target="label",
+        weight="w" if weighted else None,
         keep_values="learner" not in settings,
-    )  # fmt: skip
+    )
     settings = {"random_state": 0, **settings}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
     for source in (dataset, InParts(dataset, [1, 500, 0, 399])):

@@ -27,8 +27,15 @@ def frame(n_rows, seed=0, weighted=False):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("parameters", [{}, {"pruning": "cv"}, {"loss": "squared", "max_leaves": None, "max_depth": 5},
-                                        {"min_samples_leaf": 30, "monotonic_cst": {"x0": 1}}])  # fmt: skip
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"pruning": "cv"},
+        {"loss": "squared", "max_leaves": None, "max_depth": 5},
+        {"min_samples_leaf": 30, "monotonic_cst": {"x0": 1}},
+    ],
+)
 def test_a_data_set_on_disk_gives_the_tree_of_memory(tmp_path, weighted, parameters):
     data = frame(3000, weighted=weighted)
     whole = [data.iloc[:700], data.iloc[700:]]

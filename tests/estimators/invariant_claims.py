@@ -24,7 +24,7 @@ from tests.estimators.invariant_modes import (
     plain,
     probabilities,
     table,
-)  # fmt: skip
+)
 
 LARGE_SCALES = (2.0**24, 2.0**-30, 1e10, 1e-10, 1e40, 1e-45, 1e240, 1e-240)
 

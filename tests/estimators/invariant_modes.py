@@ -22,8 +22,12 @@ import permissible as pm
 from permissible import losses
 
 ULS, UDT, MCB, BND, CV = (
-    pm.ULSClassifier, pm.UDTClassifier, pm.MCBoostClassifier, pm.BoundaryClassifier, pm.BoundaryClassifierCV
-)  # fmt: skip
+    pm.ULSClassifier,
+    pm.UDTClassifier,
+    pm.MCBoostClassifier,
+    pm.BoundaryClassifier,
+    pm.BoundaryClassifierCV,
+)
 OWN = losses.from_phi(lambda p: 4 * p * (1 - p), name="own")
 
 

@@ -110,9 +110,13 @@ def run_onnx(graph, estimator, X, dtype):
 
 
 DECISIONS = [
-    pm.Hard(), pm.Weighted(0.2), pm.Reject(0.3), pm.Boundaries([0.2, 0.5, 0.9]),
-    pm.CostMatrix([[0, 1], [4, 0]]), pm.CostMatrix([[0, 1], [4, 0]], reject_cost=0.5),
-]  # fmt: skip
+    pm.Hard(),
+    pm.Weighted(0.2),
+    pm.Reject(0.3),
+    pm.Boundaries([0.2, 0.5, 0.9]),
+    pm.CostMatrix([[0, 1], [4, 0]]),
+    pm.CostMatrix([[0, 1], [4, 0]], reject_cost=0.5),
+]
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: repr(decision)[:40])
@@ -255,10 +259,15 @@ def test_each_class_keeps_its_own_loss_in_every_export():
             call()
 
 
-@pytest.mark.parametrize("make", [
-    lambda: pm.BoundaryClassifier(), lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.1, alpha=0.1),
-    lambda: pm.ULSClassifier(features="columns", n_rules=5),
-], ids=["linear", "kernel", "columns"])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pm.BoundaryClassifier(),
+        lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.1, alpha=0.1),
+        lambda: pm.ULSClassifier(features="columns", n_rules=5),
+    ],
+    ids=["linear", "kernel", "columns"],
+)
 def test_truth_values_are_numbers_in_linear_and_kernel_queries(make, tmp_path):
     X, y = mixed(n_rows=60)
     X = X[["smoker"]].assign(age=X["age"].fillna(50.0) / 10, old=X["age"] > 55)

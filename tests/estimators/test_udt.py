@@ -317,8 +317,9 @@ def test_raw_values_fall_where_their_codes_fell_in_training(dtype):
     model = UDTClassifier(max_leaves=200, random_state=0).fit(X, y)
     leaves = model.tree_.leaves
     assert len(leaves) == 200
-    np.testing.assert_array_equal(np.bincount(model.apply(X), minlength=model.tree_.n_nodes)[leaves],
-                                  model.tree_.samples[leaves])  # fmt: skip
+    np.testing.assert_array_equal(
+        np.bincount(model.apply(X), minlength=model.tree_.n_nodes)[leaves], model.tree_.samples[leaves]
+    )
     weight = np.zeros_like(model.tree_.weight)
     np.add.at(weight, (model.apply(X), y), 1)
     np.testing.assert_array_equal(weight[leaves], model.tree_.weight[leaves])

@@ -44,11 +44,13 @@ def breast():
 def mixed():
     rng = np.random.default_rng(0)
     n = 300
-    frame = pd.DataFrame({
-        "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(20, 80, n)),
-        "colour": pd.Categorical(rng.choice(["red", "green", "blue", None], n)),
-        "tall": rng.random(n) < 0.5,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(20, 80, n)),
+            "colour": pd.Categorical(rng.choice(["red", "green", "blue", None], n)),
+            "tall": rng.random(n) < 0.5,
+        }
+    )
     y = np.where((frame["colour"] == "red") | (frame["age"] > 60), "yes", "no")
     return frame, y
 
@@ -289,8 +291,9 @@ def test_pipeline_grid_search_clone_pickle_joblib(breast, tmp_path):
     X, y = breast
     search = GridSearchCV(
         make_pipeline(StandardScaler(), ULSClassifier(n_rules=10, early_stopping=False)),
-        {"ulsclassifier__max_literals": [1, 2]}, cv=2,
-    )  # fmt: skip
+        {"ulsclassifier__max_literals": [1, 2]},
+        cv=2,
+    )
     search.fit(X, y)
     model = search.best_estimator_[-1]
     copy = pickle.loads(pickle.dumps(model))

@@ -58,7 +58,7 @@ BAD_X: dict[str, tuple[Any, Any]] = {
     "inf in a frame": (_frame(c=np.full(N, np.inf)), ValueError),
     "a set": ({1, 2, 3}, EITHER),
     "a generator": ((row for row in X), EITHER),
-}  # fmt: skip
+}
 NAN_X = {"NaN": _with(np.nan), "None in a cell": _with(None, object), "NA in a frame": _frame(c=[None] * N)}
 
 
@@ -116,7 +116,7 @@ BAD_Y: dict[str, tuple[Any, Any]] = {
     "lists": ([[0], [1, 2]] * (N // 2), ValueError),
     "dictionaries": (np.array([{}] * N), ValueError),
     "text": ("yes", ValueError),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_Y)
@@ -154,7 +154,7 @@ BAD_WEIGHTS: dict[str, Any] = {
     "a dictionary": {0: 1.0},
     "only one class left": np.where(Y == 1, 0.0, 1.0),
     "a sum beyond float64": np.full(N, 1e308),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_WEIGHTS)
@@ -174,7 +174,7 @@ BAD_CLASS_WEIGHTS: dict[str, Any] = {
     "text": {0: "heavy"},
     "a list": [1.0, 2.0],
     "all zero": {0: 0.0, 1: 0.0},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_CLASS_WEIGHTS)
@@ -199,53 +199,109 @@ NAME = ("nonsense", 3, ["x"], object())
 SEED = (-1, "one", 1.5, [0.5])
 BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
     "uls": {
-        "loss": (*NAME, None), "n_rules": COUNT, "max_literals": COUNT, "features": (*NAME, None),
-        "scheme": ("nonsense", 0, -1, 1.5, None, [1]), "fit_intercept": FLAG, "learning_rate": SHARE,
+        "loss": (*NAME, None),
+        "n_rules": COUNT,
+        "max_literals": COUNT,
+        "features": (*NAME, None),
+        "scheme": ("nonsense", 0, -1, 1.5, None, [1]),
+        "fit_intercept": FLAG,
+        "learning_rate": SHARE,
         "l2": NOT_NEGATIVE,
-        "beam": COUNT, "early_stopping": FLAG, "search_fraction": SHARE, "max_bins": (1, 256, 1.5, "many", None),
-        "tol": NOT_NEGATIVE, "n_jobs": (0, "many", 1.5, [1]), "random_state": SEED,
+        "beam": COUNT,
+        "early_stopping": FLAG,
+        "search_fraction": SHARE,
+        "max_bins": (1, 256, 1.5, "many", None),
+        "tol": NOT_NEGATIVE,
+        "n_jobs": (0, "many", 1.5, [1]),
+        "random_state": SEED,
         "max_time": (-1.0, "long", float("nan")),
         "categorical": (["nobody"], 7, [9], [True], 1.5),
     },
     "udt": {
-        "loss": (*NAME, None), "max_leaves": COUNT, "max_depth": (-1, 1.5, "deep", [1], True),
-        "min_samples_leaf": COUNT, "pruning": (-1.0, "csv", float("nan"), [1]), "min_gain": NOT_NEGATIVE,
-        "min_weight_fraction_leaf": NOT_NEGATIVE, "smoothing": NOT_NEGATIVE, "max_bins": (1, 256, 1.5, "many", None),
-        "monotonic_cst": ([1, 0], [2, 0, 0], {"nobody": 1}, "up", 1), "pruning_folds": (1, 1.5, "many"),
-        "n_jobs": (0, "many", 1.5, [1]), "random_state": SEED, "categorical": (["nobody"], [9], [True], 1.5),
+        "loss": (*NAME, None),
+        "max_leaves": COUNT,
+        "max_depth": (-1, 1.5, "deep", [1], True),
+        "min_samples_leaf": COUNT,
+        "pruning": (-1.0, "csv", float("nan"), [1]),
+        "min_gain": NOT_NEGATIVE,
+        "min_weight_fraction_leaf": NOT_NEGATIVE,
+        "smoothing": NOT_NEGATIVE,
+        "max_bins": (1, 256, 1.5, "many", None),
+        "monotonic_cst": ([1, 0], [2, 0, 0], {"nobody": 1}, "up", 1),
+        "pruning_folds": (1, 1.5, "many"),
+        "n_jobs": (0, "many", 1.5, [1]),
+        "random_state": SEED,
+        "categorical": (["nobody"], [9], [True], 1.5),
     },
     "boundary": {
         "boundaries": ((), (0.0,), (1.0,), (0.5, 0.5), (0.7, 0.3), (float("nan"),), "hard", 3, None, [[0.5]], {"a": 1}),
-        "loss": (*NAME, None), "alpha": POSITIVE[:-1], "tol": POSITIVE[:-1], "max_iter": COUNT, "solver": (*NAME, None),
-        "fit_intercept": FLAG, "penalize_intercept": FLAG, "n_jobs": (0, "many", 1.5, [1]), "random_state": SEED,
+        "loss": (*NAME, None),
+        "alpha": POSITIVE[:-1],
+        "tol": POSITIVE[:-1],
+        "max_iter": COUNT,
+        "solver": (*NAME, None),
+        "fit_intercept": FLAG,
+        "penalize_intercept": FLAG,
+        "n_jobs": (0, "many", 1.5, [1]),
+        "random_state": SEED,
     },
     "boundary-kernel": {
-        "kernel": ("rfb", 3, ["rbf"]), "gamma": ("scales", 0.0, -1.0, float("nan"), None), "degree": COUNT,
-        "coef0": ("many", float("nan"), None), "cache_size": (0, -1, "many", None), "solver": ("newton", "dcd", "psgd"),
+        "kernel": ("rfb", 3, ["rbf"]),
+        "gamma": ("scales", 0.0, -1.0, float("nan"), None),
+        "degree": COUNT,
+        "coef0": ("many", float("nan"), None),
+        "cache_size": (0, -1, "many", None),
+        "solver": ("newton", "dcd", "psgd"),
     },
     "boundary-cv": {
-        "alphas": ([], [0.0], [-1.0], [float("nan")], "many", [[0.1]], {"a": 1}), "cv": (1, 0, -2, "many", 1.5),
+        "alphas": ([], [0.0], [-1.0], [float("nan")], "many", [[0.1]], {"a": 1}),
+        "cv": (1, 0, -2, "many", 1.5),
         "tuning": ("nonsense", 3, None),
     },
     "mcboost": {
-        "loss": (*NAME, None), "n_rounds": COUNT, "learner": (*NAME, None), "descent": (*NAME, None),
+        "loss": (*NAME, None),
+        "n_rounds": COUNT,
+        "learner": (*NAME, None),
+        "descent": (*NAME, None),
         "decision": (*NAME, None),
-        "learning_rate": SHARE, "subsample": SHARE, "colsample": SHARE, "early_stopping": ("nonsense", 3, True),
-        "patience": COUNT, "validation_fraction": (0.0, -0.1, 0.95, "many", None), "calibration": ("nonsense", 3),
-        "tol": NOT_NEGATIVE, "n_bags": COUNT, "n_jobs": (0, "many", 1.5, [1]), "random_state": SEED,
+        "learning_rate": SHARE,
+        "subsample": SHARE,
+        "colsample": SHARE,
+        "early_stopping": ("nonsense", 3, True),
+        "patience": COUNT,
+        "validation_fraction": (0.0, -0.1, 0.95, "many", None),
+        "calibration": ("nonsense", 3),
+        "tol": NOT_NEGATIVE,
+        "n_bags": COUNT,
+        "n_jobs": (0, "many", 1.5, [1]),
+        "random_state": SEED,
         "cost_matrix": (
-            [[0]], [0, 1], [[0, 1, 2], [1, 0, 2]], [[1, 1], [1, 0]], [[0, -1], [1, 0]], [[0, np.nan], [1, 0]],
-            [[0, np.inf], [1, 0]], [[0, 0], [1, 0]], "costs", 3, [["a", "b"], ["c", "d"]], 1.0 - np.eye(3),
+            [[0]],
+            [0, 1],
+            [[0, 1, 2], [1, 0, 2]],
+            [[1, 1], [1, 0]],
+            [[0, -1], [1, 0]],
+            [[0, np.nan], [1, 0]],
+            [[0, np.inf], [1, 0]],
+            [[0, 0], [1, 0]],
+            "costs",
+            3,
+            [["a", "b"], ["c", "d"]],
+            1.0 - np.eye(3),
             np.ones((2, 2, 2)),
         ),
     },
     "mcboost-tree": {
-        "max_leaves": (1, 0, -1, 1.5, "many"), "max_depth": (0, -1, 1.5, "deep"),
+        "max_leaves": (1, 0, -1, 1.5, "many"),
+        "max_depth": (0, -1, 1.5, "deep"),
         "min_samples_leaf": (0.0, -1.0, "many", None),
-        "l2": NOT_NEGATIVE, "random_tests": FLAG, "line_search": (*NAME, None), "max_bins": (1, 256, 1.5, "many", None),
+        "l2": NOT_NEGATIVE,
+        "random_tests": FLAG,
+        "line_search": (*NAME, None),
+        "max_bins": (1, 256, 1.5, "many", None),
         "categorical": (["nobody"], [9], [True], 1.5),
     },
-}  # fmt: skip
+}
 
 
 def _parameter_cases():
@@ -277,7 +333,7 @@ BAD_ROWS: dict[str, tuple[Any, str]] = {
     "None": (None, "X"),
     "dates": (np.full((4, 3), np.datetime64("2024-01-01")), "X"),
     "objects": (np.full((4, 3), {}, dtype=object), "X"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_ROWS)
@@ -335,9 +391,14 @@ def test_a_refused_first_fit_leaves_nothing_behind(kind):
 
 LOSS_NAMES = ("logistic", "matsushita", "squared", "mu", "power", "logcosh")
 NOT_NUMBERS = {
-    "text": "a", "None": None, "complex": 1j, "texts": ["a"], "ragged": [[1], [1, 2]], "a dictionary": {},
+    "text": "a",
+    "None": None,
+    "complex": 1j,
+    "texts": ["a"],
+    "ragged": [[1], [1, 2]],
+    "a dictionary": {},
     "dates": np.datetime64("2024"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", NOT_NUMBERS)
@@ -359,28 +420,44 @@ def test_losses_refuse_what_is_no_probability(loss, method, value):
 @pytest.mark.parametrize(
     ("name", "given", "argument"),
     [
-        ("nonsense", {}, "loss"), ("logistc", {}, "loss"), (3, {}, "loss"), (None, {}, "loss"), ([], {}, "loss"),
-        ("mu", {"mu": -0.1}, "mu"), ("mu", {"mu": 1.1}, "mu"), ("mu", {"mu": float("nan")}, "mu"),
+        ("nonsense", {}, "loss"),
+        ("logistc", {}, "loss"),
+        (3, {}, "loss"),
+        (None, {}, "loss"),
+        ([], {}, "loss"),
+        ("mu", {"mu": -0.1}, "mu"),
+        ("mu", {"mu": 1.1}, "mu"),
+        ("mu", {"mu": float("nan")}, "mu"),
         ("mu", {"mu": "a"}, "mu"),
-        ("mu", {"mu": None}, "mu"), ("mu", {"nu": 1}, "params"), ("logistic", {"mu": 1}, "params"),
-        ("power", {"upsilon": -1}, "upsilon"), ("power", {"upsilon": float("nan")}, "upsilon"),
-        ("power", {"upsilon": float("inf")}, "upsilon"), ("power", {"upsilon": [1]}, "upsilon"),
-        ("logcosh", {"zeta": 0}, "zeta"), ("logcosh", {"zeta": -1e7}, "zeta"),
+        ("mu", {"mu": None}, "mu"),
+        ("mu", {"nu": 1}, "params"),
+        ("logistic", {"mu": 1}, "params"),
+        ("power", {"upsilon": -1}, "upsilon"),
+        ("power", {"upsilon": float("nan")}, "upsilon"),
+        ("power", {"upsilon": float("inf")}, "upsilon"),
+        ("power", {"upsilon": [1]}, "upsilon"),
+        ("logcosh", {"zeta": 0}, "zeta"),
+        ("logcosh", {"zeta": -1e7}, "zeta"),
         ("logcosh", {"zeta": float("nan")}, "zeta"),
-        ("logcosh", {"zeta": float("inf")}, "zeta"), ("logcosh", {"zeta": {}}, "zeta"),
+        ("logcosh", {"zeta": float("inf")}, "zeta"),
+        ("logcosh", {"zeta": {}}, "zeta"),
     ],
-)  # fmt: skip
+)
 def test_losses_refuse_bad_names_and_parameters(name, given, argument):
     with refused(EITHER, argument):
         losses.get(name, **given)
 
 
 OWN_PHIS = {
-    "no function": 3, "asymmetric": lambda p: p * (1 - p) ** 2, "convex": lambda p: -p * (1 - p),
+    "no function": 3,
+    "asymmetric": lambda p: p * (1 - p) ** 2,
+    "convex": lambda p: -p * (1 - p),
     "constant": lambda p: 0.0 * p + 1,
-    "NaN": lambda p: p * float("nan"), "text": lambda p: "a", "linear": lambda p: 1 - abs(2 * p - 1) if p != 2 else 0,
+    "NaN": lambda p: p * float("nan"),
+    "text": lambda p: "a",
+    "linear": lambda p: 1 - abs(2 * p - 1) if p != 2 else 0,
     "negative": lambda p: p * (1 - p) - 5,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OWN_PHIS)
@@ -390,11 +467,22 @@ def test_a_function_that_is_not_permissible_is_refused(name):
 
 
 BAD_BOUNDARIES = {
-    "none": [], "0": [0.0], "1": [1.0], "twice": [0.5, 0.5], "falling": [0.6, 0.4], "NaN": [np.nan], "inf": [np.inf],
+    "none": [],
+    "0": [0.0],
+    "1": [1.0],
+    "twice": [0.5, 0.5],
+    "falling": [0.6, 0.4],
+    "NaN": [np.nan],
+    "inf": [np.inf],
     "text": "half",
-    "texts": ["a"], "None": None, "2-D": [[0.5]], "a number": 0.5, "complex": [0.5j], "a dictionary": {},
+    "texts": ["a"],
+    "None": None,
+    "2-D": [[0.5]],
+    "a number": 0.5,
+    "complex": [0.5j],
+    "a dictionary": {},
     "below": [-0.5],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_BOUNDARIES)
@@ -405,13 +493,23 @@ def test_malformed_boundaries_are_refused(maker, name):
 
 
 BAD_COSTS: dict[str, Any] = {
-    "1 x 1": [[0]], "1-D": [0, 1], "not square": [[0, 1, 2], [1, 0, 2]], "diagonal": [[1, 1], [1, 0]],
+    "1 x 1": [[0]],
+    "1-D": [0, 1],
+    "not square": [[0, 1, 2], [1, 0, 2]],
+    "diagonal": [[1, 1], [1, 0]],
     "negative": [[0, -1], [1, 0]],
-    "NaN": [[0, np.nan], [1, 0]], "inf": [[0, np.inf], [1, 0]], "empty row": [[0, 0], [1, 0]], "text": "costs",
+    "NaN": [[0, np.nan], [1, 0]],
+    "inf": [[0, np.inf], [1, 0]],
+    "empty row": [[0, 0], [1, 0]],
+    "text": "costs",
     "texts": [["a", "b"]] * 2,
-    "None": None, "3-D": np.ones((2, 2, 2)), "empty": [], "complex": np.array([[0, 1j], [1, 0]]),
-    "ragged": [[0, 1], [1]], "a dictionary": {},
-}  # fmt: skip
+    "None": None,
+    "3-D": np.ones((2, 2, 2)),
+    "empty": [],
+    "complex": np.array([[0, 1j], [1, 0]]),
+    "ragged": [[0, 1], [1]],
+    "a dictionary": {},
+}
 
 
 @pytest.mark.parametrize("name", BAD_COSTS)
@@ -432,28 +530,49 @@ def test_multiclass_losses_refuse_malformed_costs(loss, name):
 @pytest.mark.parametrize(
     ("scores", "y", "argument"),
     [
-        ("a", [0], "scores"), ([[0.1]], [0], "scores"), (np.zeros((1, 2, 2)), [0], "scores"), (None, [0], "scores"),
-        ([[0.0, 1j]], [0], "scores"), ([[np.nan, 0.0]], [0], "scores"), ([[np.inf, 0.0]], [0], "scores"),
-        ([[0.1, 0.2]], [2], "y"), ([[0.1, 0.2]], [-1], "y"), ([[0.1, 0.2]], [0, 1], "y"), ([[0.1, 0.2]], ["a"], "y"),
-        ([[0.1, 0.2]], [0.5], "y"), ([[0.1, 0.2]], None, "y"),
+        ("a", [0], "scores"),
+        ([[0.1]], [0], "scores"),
+        (np.zeros((1, 2, 2)), [0], "scores"),
+        (None, [0], "scores"),
+        ([[0.0, 1j]], [0], "scores"),
+        ([[np.nan, 0.0]], [0], "scores"),
+        ([[np.inf, 0.0]], [0], "scores"),
+        ([[0.1, 0.2]], [2], "y"),
+        ([[0.1, 0.2]], [-1], "y"),
+        ([[0.1, 0.2]], [0, 1], "y"),
+        ([[0.1, 0.2]], ["a"], "y"),
+        ([[0.1, 0.2]], [0.5], "y"),
+        ([[0.1, 0.2]], None, "y"),
     ],
-)  # fmt: skip
+)
 def test_multiclass_losses_refuse_malformed_scores_and_labels(loss, method, scores, y, argument):
     with refused(EITHER, argument):
         getattr(getattr(losses, loss)(), method)(scores, y, None)
 
 
 DECISIONS = {
-    "hard": pm.Hard(), "weighted": pm.Weighted(0.3), "reject": pm.Reject(0.2),
+    "hard": pm.Hard(),
+    "weighted": pm.Weighted(0.3),
+    "reject": pm.Reject(0.2),
     "boundaries": pm.Boundaries([0.25, 0.75]),
-    "soft": pm.Soft(), "costs": pm.CostMatrix([[0, 1], [4, 0]]),
-}  # fmt: skip
+    "soft": pm.Soft(),
+    "costs": pm.CostMatrix([[0, 1], [4, 0]]),
+}
 BAD_PROBA: dict[str, Any] = {
-    "below 0": [-0.1], "above 1": [1.1], "NaN": [np.nan], "inf": [np.inf], "text": "a", "None": None,
+    "below 0": [-0.1],
+    "above 1": [1.1],
+    "NaN": [np.nan],
+    "inf": [np.inf],
+    "text": "a",
+    "None": None,
     "3-D": np.zeros((2, 2, 2)),
-    "one column": [[1.0]], "no sum": [[0.1, 0.1]], "complex": [0.5j], "a number": 0.5, "a dictionary": {},
+    "one column": [[1.0]],
+    "no sum": [[0.1, 0.1]],
+    "complex": [0.5j],
+    "a number": 0.5,
+    "a dictionary": {},
     "ragged": [[0.5, 0.5], [1.0]],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_PROBA)
@@ -507,8 +626,10 @@ def test_a_cost_matrix_refuses_malformed_classes(classes):
         (lambda: pm.CostMatrix.from_hierarchy(["a", "a"]), "tree"),
         (lambda: pm.CostMatrix.from_hierarchy(object()), "tree"),
         (lambda: pm.CostMatrix.from_hierarchy([None, "a"]), "tree"),
-        (lambda: pm.CostMatrix.ordinal(1), "n_classes"), (lambda: pm.CostMatrix.ordinal("a"), "n_classes"),
-        (lambda: pm.CostMatrix.ordinal(3, power=0), "power"), (lambda: pm.CostMatrix.ordinal(3, power="a"), "power"),
+        (lambda: pm.CostMatrix.ordinal(1), "n_classes"),
+        (lambda: pm.CostMatrix.ordinal("a"), "n_classes"),
+        (lambda: pm.CostMatrix.ordinal(3, power=0), "power"),
+        (lambda: pm.CostMatrix.ordinal(3, power="a"), "power"),
         (lambda: pm.CostMatrix.ordinal(3, power=float("nan")), "power"),
         (lambda: pm.CostMatrix.ordinal(2.5), "n_classes"),
         (lambda: pm.CostMatrix.random_symmetric(0), "n_classes"),
@@ -518,17 +639,22 @@ def test_a_cost_matrix_refuses_malformed_classes(classes):
         (lambda: losses.is_guess_averse("gll", 2.5), "n_classes"),
         (lambda: losses.is_guess_averse("nonsense", 3), "loss"),
     ],
-)  # fmt: skip
+)
 def test_makers_of_costs_refuse_what_makes_no_sense(build, argument):
     with refused(EITHER, argument):
         build()
 
 
 BAD_COST_ROWS: dict[str, Any] = {
-    "too few": np.ones((N - 1, 2)), "too wide": np.ones((N, 3)), "1-D": np.ones(N), "negative": -1.0 + np.eye(2)[Y],
-    "NaN": np.where(np.eye(2)[Y] > 0, 0, np.nan), "own class": np.ones((N, 2)), "text": "costs",
+    "too few": np.ones((N - 1, 2)),
+    "too wide": np.ones((N, 3)),
+    "1-D": np.ones(N),
+    "negative": -1.0 + np.eye(2)[Y],
+    "NaN": np.where(np.eye(2)[Y] > 0, 0, np.nan),
+    "own class": np.ones((N, 2)),
+    "text": "costs",
     "texts": np.full((N, 2), "a"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_COST_ROWS)

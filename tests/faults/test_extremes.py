@@ -86,7 +86,8 @@ TABLES = {
     "tiny and huge in one column": _tiny_and_huge_together(),
     "integers beyond 2^53": ((2**60 + np.arange(120).reshape(60, 2) * 2**20), np.arange(60) % 2),
     "unsigned integers beyond 2^63": (
-        (np.uint64(2**63) + np.arange(120, dtype=np.uint64).reshape(60, 2) * np.uint64(2**40)), np.arange(60) // 30,
+        (np.uint64(2**63) + np.arange(120, dtype=np.uint64).reshape(60, 2) * np.uint64(2**40)),
+        np.arange(60) // 30,
     ),
     "truth values": (numbers()[0] > 0, numbers()[1]),
     "float32": (numbers()[0].astype(np.float32), numbers()[1]),
@@ -101,7 +102,7 @@ TABLES = {
     "257 distinct values": _distinct(257),
     "one row against a thousand": (numbers(1001)[0], np.r_[1, np.zeros(1000, dtype=int)]),
     "more columns than rows": (numbers(10, 50)[0], np.arange(10) % 2),
-}  # fmt: skip
+}
 TABLES["read-only"][0].setflags(write=False)
 
 
@@ -113,11 +114,24 @@ def test_extreme_tables_are_fitted_or_refused(kind, name):
 
 
 # Nothing of this list is strange enough to be refused by anyone who bins or scales.
-FITTED = ("one row per class", "one column", "constant columns", "duplicate columns", "truth values", "float32", "Fortran order",
-          "every second row of a larger table", "columns backwards", "read-only", "255 distinct values",
-          "256 distinct values",
-          "257 distinct values", "one row against a thousand", "more columns than rows",
-          "integers beyond 2^53")  # fmt: skip
+FITTED = (
+    "one row per class",
+    "one column",
+    "constant columns",
+    "duplicate columns",
+    "truth values",
+    "float32",
+    "Fortran order",
+    "every second row of a larger table",
+    "columns backwards",
+    "read-only",
+    "255 distinct values",
+    "256 distinct values",
+    "257 distinct values",
+    "one row against a thousand",
+    "more columns than rows",
+    "integers beyond 2^53",
+)
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -137,7 +151,7 @@ WEIGHTS = {
     "mostly zero": np.where(np.arange(60) % 7, 0.0, 1.0),
     "integers beyond 2^53": np.full(60, 2**60),
     "truth values": np.arange(60) % 2 == np.arange(60) // 30 % 2,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -198,13 +212,16 @@ def test_very_many_columns_are_fitted(kind, n_columns):
 
 
 LABELS = {
-    "truth values": np.arange(60) % 2 == 0, "-1 and 1": np.arange(60) % 2 * 2 - 1,
+    "truth values": np.arange(60) % 2 == 0,
+    "-1 and 1": np.arange(60) % 2 * 2 - 1,
     "far apart": np.where(np.arange(60) % 2, 2**62, -(2**62)),
-    "unsigned": np.where(np.arange(60) % 2, 2**63, 1).astype(np.uint64), "whole floats": np.arange(60) % 2 + 0.0,
+    "unsigned": np.where(np.arange(60) % 2, 2**63, 1).astype(np.uint64),
+    "whole floats": np.arange(60) % 2 + 0.0,
     "empty text": np.where(np.arange(60) % 2, "", "x"),
     "long text": np.where(np.arange(60) % 2, "a" * 10_000, "b"),
-    "letters of the world": np.where(np.arange(60) % 2, "žluť", "日本"), "int8": (np.arange(60) % 2).astype(np.int8),
-}  # fmt: skip
+    "letters of the world": np.where(np.arange(60) % 2, "žluť", "日本"),
+    "int8": (np.arange(60) % 2).astype(np.int8),
+}
 
 
 @pytest.mark.parametrize("name", LABELS)

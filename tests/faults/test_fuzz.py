@@ -52,32 +52,52 @@ def sensible(estimator):
 
 
 ULS = st.builds(
-    pm.ULSClassifier, loss=st.one_of(LOSSES, st.just("exponential")), n_rules=st.integers(1, 6),
+    pm.ULSClassifier,
+    loss=st.one_of(LOSSES, st.just("exponential")),
+    n_rules=st.integers(1, 6),
     max_literals=st.integers(1, 3),
-    features=st.sampled_from(["rules", "tree"]), scheme=st.sampled_from(["classic", "corrective", 2]),
+    features=st.sampled_from(["rules", "tree"]),
+    scheme=st.sampled_from(["classic", "corrective", 2]),
     fit_intercept=st.booleans(),
-    learning_rate=st.sampled_from(["auto", 0.1, 1.0]), l2=st.sampled_from([0.0, 1.0, 1e-9, 1e9]),
+    learning_rate=st.sampled_from(["auto", 0.1, 1.0]),
+    l2=st.sampled_from([0.0, 1.0, 1e-9, 1e9]),
     early_stopping=st.booleans(),
-    max_bins=st.sampled_from([2, 3, 255]), random_state=st.integers(0, 3),
-)  # fmt: skip
+    max_bins=st.sampled_from([2, 3, 255]),
+    random_state=st.integers(0, 3),
+)
 UDT = st.builds(
-    pm.UDTClassifier, loss=LOSSES, max_leaves=st.none() | st.integers(1, 9), max_depth=st.none() | st.integers(0, 4),
-    min_samples_leaf=st.integers(1, 4), pruning=st.sampled_from([None, 0.0, 0.1, "cv"]),
-    smoothing=st.sampled_from([0.0, 1.0]),
-    max_bins=st.sampled_from([2, 3, 255]), pruning_folds=st.just(2), random_state=st.integers(0, 3),
-)  # fmt: skip
-BOUNDARY = st.builds(
-    pm.BoundaryClassifier, boundaries=st.sampled_from([(0.5,), (0.2,), (0.2, 0.8), (0.1, 0.4, 0.9), "soft"]),
+    pm.UDTClassifier,
     loss=LOSSES,
-    alpha=st.sampled_from([1e-6, 1e-2, 1.0, 1e6]), fit_intercept=st.booleans(), penalize_intercept=st.booleans(),
+    max_leaves=st.none() | st.integers(1, 9),
+    max_depth=st.none() | st.integers(0, 4),
+    min_samples_leaf=st.integers(1, 4),
+    pruning=st.sampled_from([None, 0.0, 0.1, "cv"]),
+    smoothing=st.sampled_from([0.0, 1.0]),
+    max_bins=st.sampled_from([2, 3, 255]),
+    pruning_folds=st.just(2),
+    random_state=st.integers(0, 3),
+)
+BOUNDARY = st.builds(
+    pm.BoundaryClassifier,
+    boundaries=st.sampled_from([(0.5,), (0.2,), (0.2, 0.8), (0.1, 0.4, 0.9), "soft"]),
+    loss=LOSSES,
+    alpha=st.sampled_from([1e-6, 1e-2, 1.0, 1e6]),
+    fit_intercept=st.booleans(),
+    penalize_intercept=st.booleans(),
     max_iter=st.just(200),
-)  # fmt: skip
+)
 MCBOOST = st.builds(
-    pm.MCBoostClassifier, loss=st.sampled_from(["gll", "gel", "ls", "lt", "mc"]), n_rounds=st.integers(1, 5),
-    learner=st.sampled_from(["linear", "rule", "tree"]), descent=st.sampled_from(["coordinate", "gradient"]),
-    decision=st.sampled_from(["argmax", "bayes"]), max_leaves=st.integers(2, 5), l2=st.sampled_from([0.0, 1.0]),
-    early_stopping=st.sampled_from([None, "cost", "surrogate"]), random_state=st.integers(0, 3),
-)  # fmt: skip
+    pm.MCBoostClassifier,
+    loss=st.sampled_from(["gll", "gel", "ls", "lt", "mc"]),
+    n_rounds=st.integers(1, 5),
+    learner=st.sampled_from(["linear", "rule", "tree"]),
+    descent=st.sampled_from(["coordinate", "gradient"]),
+    decision=st.sampled_from(["argmax", "bayes"]),
+    max_leaves=st.integers(2, 5),
+    l2=st.sampled_from([0.0, 1.0]),
+    early_stopping=st.sampled_from([None, "cost", "surrogate"]),
+    random_state=st.integers(0, 3),
+)
 SUBJECTS = {
     "uls": (ULS.map(sensible), tables()),
     "udt": (UDT.map(sensible), tables()),

@@ -83,12 +83,26 @@ def test_a_model_file_cut_off_anywhere_is_refused(kind, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\x00", b"null", b"[]", b"{}", b'"text"', b"{\"format\": 3}", b"\xff\xfe", b"[" * 100_000,
+        b"",
+        b"\x00",
+        b"null",
+        b"[]",
+        b"{}",
+        b'"text"',
+        b'{"format": 3}',
+        b"\xff\xfe",
+        b"[" * 100_000,
         b'{"a":' * 100_000,
-        b'{"a": 1, "a": 2}', b"NaN", b"1e999999", b"9" * 5000, b"\x80\x04\x95", b"PK\x03\x04", b"import os",
+        b'{"a": 1, "a": 2}',
+        b"NaN",
+        b"1e999999",
+        b"9" * 5000,
+        b"\x80\x04\x95",
+        b"PK\x03\x04",
+        b"import os",
         b"{" + b" " * 10**6,
     ],
-)  # fmt: skip
+)
 def test_what_is_no_model_file_is_refused_in_one_sentence(content, tmp_path):
     path = tmp_path / "model.json"
     path.write_bytes(content)
@@ -152,15 +166,31 @@ def test_the_format_is_named_and_versions_to_come_are_refused():
 
 
 TABLES = [
-    b"", b"\n", b"\x00\x00", b"a", b"a,b\n1", b"a,b\n1,2,3\n", b'a,b\n"1,2\n', b"a,a\n1,2\n", b"\xff\xfe\x00a",
+    b"",
+    b"\n",
+    b"\x00\x00",
+    b"a",
+    b"a,b\n1",
+    b"a,b\n1,2,3\n",
+    b'a,b\n"1,2\n',
+    b"a,a\n1,2\n",
+    b"\xff\xfe\x00a",
     b"\xef\xbb\xbfa,b\n1,2\n",
-    b"a,b\r1,2\r", b"," * 100_001, b"a\n" + b"9" * 400 + b"\n", b'"' * 9999, b"a,b\n" + b'"' + b"x" * 200_000,
+    b"a,b\r1,2\r",
+    b"," * 100_001,
+    b"a\n" + b"9" * 400 + b"\n",
+    b'"' * 9999,
+    b"a,b\n" + b'"' + b"x" * 200_000,
     b"=cmd|' /C calc'!A0,b\n1,2\n",
-    b"@relation x", b"@data\n1", b"@attribute a numeric\n@data\n1,2\n", b"@attribute a {x,y\n@data\nz\n",
+    b"@relation x",
+    b"@data\n1",
+    b"@attribute a numeric\n@data\n1,2\n",
+    b"@attribute a {x,y\n@data\nz\n",
     b"@attribute a numeric\n@data\n{0 1}\n",
-    b"@attribute a date\n@data\n1\n", b"@attribute 'a numeric\n@data\n1\n",
+    b"@attribute a date\n@data\n1\n",
+    b"@attribute 'a numeric\n@data\n1\n",
     b"@attribute a numeric\n@attribute a numeric\n@data\n1,2\n",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".arff", ".csv.gz", ".parquet", ".arrow"])

@@ -43,9 +43,13 @@ y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
 
 def process(code: str, **options) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-c", START + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, **options,
-    )  # fmt: skip
+        [sys.executable, "-c", START + code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        **options,
+    )
 
 
 def begun(child: subprocess.Popen) -> None:
@@ -181,7 +185,7 @@ WRITERS = {
     "report": "pm.report(model, X, y, path)",
     "command": COMMAND + "['fit', sys.argv[2], '--target', 'y', '-m', 'udt', '-o', path]))",
     "predictions": COMMAND + "['predict', sys.argv[3], sys.argv[2], '-o', path]))",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -331,9 +335,13 @@ def test_ctrl_c_stops_reproduce_with_a_word_and_keeps_what_was_done(jobs, tmp_pa
     """The signal of a terminal: to the command and all processes that it started."""
     folder = tmp_path / "results"
     child = subprocess.Popen(
-        [sys.executable, "-c", REPRODUCE, str(folder), str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+        [sys.executable, "-c", REPRODUCE, str(folder), str(jobs)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     try:
         deadline = time.monotonic() + 200
         while _units(folder) < 2 and time.monotonic() < deadline:

@@ -36,9 +36,12 @@ print(resident() - before)
 def growth(kind: str, count: int) -> float:
     """Megabytes by which a fresh process grows over so many fits, after a warm-up."""
     answer = subprocess.run(
-        [sys.executable, "-c", CODE, kind, str(count)], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", CODE, kind, str(count)],
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
-    )  # fmt: skip
+    )
     return float(answer.stdout)
 
 

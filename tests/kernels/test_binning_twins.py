@@ -27,9 +27,20 @@ def test_separators_lie_between_their_neighbours_and_equal_the_twin(values):
 
 @pytest.mark.parametrize(
     ("lower", "upper", "threshold"),
-    [(41, 42, 41.5), (30, 41, 40), (0.123456, 0.125, 0.124), (0, 1, 0.5), (-1, 1, 0), (1, 300, 200), (0.9999, 1.0001, 1),
-     (1e300, 2e300, 1.5e300), (1.0, np.nextafter(1.0, 2), 1.0), (-3.14159, -2.71828, -3), (1999, 2000, 1999.5)],
-)  # fmt: skip
+    [
+        (41, 42, 41.5),
+        (30, 41, 40),
+        (0.123456, 0.125, 0.124),
+        (0, 1, 0.5),
+        (-1, 1, 0),
+        (1, 300, 200),
+        (0.9999, 1.0001, 1),
+        (1e300, 2e300, 1.5e300),
+        (1.0, np.nextafter(1.0, 2), 1.0),
+        (-3.14159, -2.71828, -3),
+        (1999, 2000, 1999.5),
+    ],
+)
 def test_thresholds_are_decimals_people_recognise(lower, upper, threshold):
     assert kernels.separators(np.array([lower, upper], dtype=float))[0] == threshold
 

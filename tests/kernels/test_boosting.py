@@ -9,7 +9,7 @@ from permissible import losses
 from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
-from permissible.learners.uls.kernel_losses import compiled
+from permissible.losses.surrogate import compiled
 from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 
@@ -31,9 +31,14 @@ def random_rows(seed, n_rows, n_columns, kind="spread"):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.integers(0, 10**6), st.sampled_from([0, 1, 2, 63, 500, 9000]), st.integers(1, 17),
-    st.sampled_from(["spread", "constant", "missing"]), st.booleans(), st.booleans(), st.booleans(),
-)  # fmt: skip
+    st.integers(0, 10**6),
+    st.sampled_from([0, 1, 2, 63, 500, 9000]),
+    st.integers(1, 17),
+    st.sampled_from(["spread", "constant", "missing"]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
 def test_histograms_are_sums_by_code(seed, n_rows, n_columns, kind, two_sums, masked, repeated):
     rng, codes, blocks = random_rows(seed, n_rows, n_columns, kind)
     signed = (rng.random(n_rows) * np.where(rng.random(n_rows) < 0.5, 1, -1)).astype(np.float32)
@@ -176,11 +181,14 @@ def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows)
     made = []
     for _ in range(n_rules):
         chosen = rng.choice(4, size=rng.integers(1, 4), replace=False)
-        made.append(tuple(
-            Literal(int(c), rng.choice(["<=", ">"]), float(rng.normal()), (0,), bool(rng.random() < 0.5)) if rng.random() < 0.8
-            else Literal(int(c), "missing", missing=True)
-            for c in chosen
-        ))  # fmt: skip
+        made.append(
+            tuple(
+                Literal(int(c), rng.choice(["<=", ">"]), float(rng.normal()), (0,), bool(rng.random() < 0.5))
+                if rng.random() < 0.8
+                else Literal(int(c), "missing", missing=True)
+                for c in chosen
+            )
+        )
     coefficients = rng.normal(size=n_rules)
     model = RuleModel(table.schema, None, 0.3, tuple(made), coefficients)
     masks = np.array([model.covers(rule, table) for rule in made])

@@ -134,9 +134,12 @@ def test_affine_fits_are_the_same_for_any_parts_and_order_of_the_rows(coordinate
     for rows in (np.arange(len(x)), order):
         sums, largest = [], []
         states = [
-            (state_of("gel", target[part], costs, weight[part], scores_of(functions[part])), np.ascontiguousarray(x[part]))
+            (
+                state_of("gel", target[part], costs, weight[part], scores_of(functions[part])),
+                np.ascontiguousarray(x[part]),
+            )
             for part in np.split(rows, [1, 700, 700])
-        ]  # fmt: skip
+        ]
         for state, _ in states:
             state.begin_sums()
             largest.append(state.derive_largest(coordinate, False)[outputs if coordinate < 0 else 0])
@@ -210,9 +213,21 @@ def test_packed_stumps_of_many_rows_are_the_plain_ones(gradient, m, weighted):
             started = state.begin_round()
             run = state.round_trees_gradient if gradient else state.round_trees
             made = run(
-                blocks, np.zeros(d, dtype=np.uint8), np.full(d, 200, dtype=np.int32), share, 0.5, False, 2, 0, 0, 0.0, 1.0,
-                False, 1.0, number,
-            )  # fmt: skip
+                blocks,
+                np.zeros(d, dtype=np.uint8),
+                np.full(d, 200, dtype=np.int32),
+                share,
+                0.5,
+                False,
+                2,
+                0,
+                0,
+                0.0,
+                1.0,
+                False,
+                1.0,
+                number,
+            )
         found.append((made["column"], made["code"], state.scores(), started))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
@@ -291,9 +306,21 @@ def test_packed_stumps_do_not_depend_on_threads(gradient):
             state.begin_round()
             run = state.round_trees_gradient if gradient else state.round_trees
             run(
-                blocks, np.zeros(24, dtype=np.uint8), np.full(24, 250, dtype=np.int32), None, 0.5, False, 2, 0, 0, 0.0, 1.0,
-                False, 1.0, number,
-            )  # fmt: skip
+                blocks,
+                np.zeros(24, dtype=np.uint8),
+                np.full(24, 250, dtype=np.int32),
+                None,
+                0.5,
+                False,
+                2,
+                0,
+                0,
+                0.0,
+                1.0,
+                False,
+                1.0,
+                number,
+            )
         found.append(state.scores())
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])

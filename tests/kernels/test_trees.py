@@ -22,8 +22,24 @@ IMPURITIES = {
 }
 
 
-def grow(codes, target, n_classes, *, weight=None, categorical=None, monotone=None, phi=0, function=None, max_leaves=8,
-         max_depth=-1, min_samples=1.0, min_gain=0.0, threads=1, parameter=None, n_codes=None):  # fmt: skip
+def grow(
+    codes,
+    target,
+    n_classes,
+    *,
+    weight=None,
+    categorical=None,
+    monotone=None,
+    phi=0,
+    function=None,
+    max_leaves=8,
+    max_depth=-1,
+    min_samples=1.0,
+    min_gain=0.0,
+    threads=1,
+    parameter=None,
+    n_codes=None,
+):
     n_rows, n_columns = codes.shape
     blocks = np.zeros(((n_columns + 7) // 8, n_rows, 8), dtype=np.uint8)
     for j in range(n_columns):
@@ -31,12 +47,27 @@ def grow(codes, target, n_classes, *, weight=None, categorical=None, monotone=No
     if n_codes is None:
         n_codes = [int(np.max(codes[:, j][codes[:, j] != 255], initial=0)) + 1 for j in range(n_columns)]
     return (trees.grow_weights if weight is not None and weight.dtype == np.int64 else trees.grow_counts)(
-        blocks, n_columns, target.astype(np.uint16), n_classes, weight, 1.0, False, np.array(n_codes, dtype=np.int32),
+        blocks,
+        n_columns,
+        target.astype(np.uint16),
+        n_classes,
+        weight,
+        1.0,
+        False,
+        np.array(n_codes, dtype=np.int32),
         np.zeros(n_columns, np.uint8) if categorical is None else categorical.astype(np.uint8),
         np.zeros(n_columns, np.int8) if monotone is None else monotone.astype(np.int8),
-        phi, IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter, function, max_leaves, max_depth,
-        min_samples, 0.0, min_gain, True, threads,
-    )  # fmt: skip
+        phi,
+        IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter,
+        function,
+        max_leaves,
+        max_depth,
+        min_samples,
+        0.0,
+        min_gain,
+        True,
+        threads,
+    )
 
 
 @st.composite
@@ -56,8 +87,11 @@ def node_data(draw):
     if not weight.any():
         weight[0] = 1
     categorical = rng.random(n_columns) < 0.3
-    monotone = np.where(categorical, 0, rng.integers(-1, 2, size=n_columns)) if n_classes == 2 and draw(st.booleans()) \
-        else np.zeros(n_columns, dtype=int)  # fmt: skip
+    monotone = (
+        np.where(categorical, 0, rng.integers(-1, 2, size=n_columns))
+        if n_classes == 2 and draw(st.booleans())
+        else np.zeros(n_columns, dtype=int)
+    )
     return codes, target, n_classes, weight, categorical, monotone
 
 
@@ -66,11 +100,29 @@ def node_data(draw):
 def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
     codes, target, n_classes, weight, categorical, monotone = data
     max_leaves, max_depth, min_samples = limits
-    ours = grow(codes, target, n_classes, weight=weight, categorical=categorical, monotone=monotone, phi=phi,
-                max_leaves=-1 if max_leaves is None else max_leaves, max_depth=-1 if max_depth is None else max_depth,
-                min_samples=float(min_samples))  # fmt: skip
-    growth = Growth(codes, target, weight.astype(float), n_classes, IMPURITIES[phi][1], categorical, monotone,
-                    max_depth, min_samples)  # fmt: skip
+    ours = grow(
+        codes,
+        target,
+        n_classes,
+        weight=weight,
+        categorical=categorical,
+        monotone=monotone,
+        phi=phi,
+        max_leaves=-1 if max_leaves is None else max_leaves,
+        max_depth=-1 if max_depth is None else max_depth,
+        min_samples=float(min_samples),
+    )
+    growth = Growth(
+        codes,
+        target,
+        weight.astype(float),
+        n_classes,
+        IMPURITIES[phi][1],
+        categorical,
+        monotone,
+        max_depth,
+        min_samples,
+    )
     leaf, gains = grow_partition(growth, max_leaves)
     np.testing.assert_allclose(ours["gain"], gains, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(ours["leaf_of_row"], leaf)
@@ -179,9 +231,14 @@ def test_rows_move_and_histograms_count_as_the_twins_do(data, seed):
     column = rng.integers(0, n_columns, 2).astype(np.int32)
     moved = before.copy()
     trees.move_rows(
-        blocks, moved, np.array([1, 3], dtype=np.int32), column, np.packbits(left, axis=1, bitorder="little"),
-        np.array([3, 6], dtype=np.int32), np.array([4, 7], dtype=np.int32),
-    )  # fmt: skip
+        blocks,
+        moved,
+        np.array([1, 3], dtype=np.int32),
+        column,
+        np.packbits(left, axis=1, bitorder="little"),
+        np.array([3, 6], dtype=np.int32),
+        np.array([4, 7], dtype=np.int32),
+    )
     cuts = {1: (column[0], left[0], 3, 4), 3: (column[1], left[1], 6, 7)}  # a child of the first is cut at once
     np.testing.assert_array_equal(moved, reference.move_rows(codes, before, cuts))
     wanted = np.array([4, 0, 7], dtype=np.int32)

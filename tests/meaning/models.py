@@ -33,11 +33,15 @@ class Kind:
 def training_rows(kind: Kind, seed: int, n_rows: int = 90) -> tuple[pd.DataFrame, Any]:
     """Columns of every kind and labels that hang on some of them."""
     rng = np.random.default_rng([seed, n_rows])
-    frame = pd.DataFrame({
-        "age": rng.normal(50, 12, n_rows).round(1),
-        'say "hi"': rng.choice([-1.5, -0.0, 0.0, 5e-324, 1e-3, 2.0, 1e9 if kind.columns == "mixed" else 3.0], n_rows),
-        "smoker; --": rng.random(n_rows) < 0.4,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 12, n_rows).round(1),
+            'say "hi"': rng.choice(
+                [-1.5, -0.0, 0.0, 5e-324, 1e-3, 2.0, 1e9 if kind.columns == "mixed" else 3.0], n_rows
+            ),
+            "smoker; --": rng.random(n_rows) < 0.4,
+        }
+    )
     drive = frame["age"] / 12 + 1.5 * frame["smoker; --"] + rng.normal(0, 0.7, n_rows)
     if kind.columns == "mixed":
         texts = rng.choice(TEXTS, 4, replace=False)
@@ -157,9 +161,15 @@ def kinds(every: bool) -> list[Kind]:
         Kind("rbf", lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.02, alpha=0.05), columns="numbers"),
         Kind("boosted lines", lambda: pm.MCBoostClassifier(n_rounds=8), 3),
         Kind("boosted rules", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=4, random_state=0)),
-        Kind("boosted trees", lambda: pm.MCBoostClassifier("mc", learner="tree", n_rounds=3, decision="bayes", max_leaves=5), 4),
-        Kind("costs by row", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=3, decision="bayes"), row_costs=True),
-    ]  # fmt: skip
+        Kind(
+            "boosted trees",
+            lambda: pm.MCBoostClassifier("mc", learner="tree", n_rounds=3, decision="bayes", max_leaves=5),
+            4,
+        ),
+        Kind(
+            "costs by row", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=3, decision="bayes"), row_costs=True
+        ),
+    ]
     if not every:
         return found
     names = ("exponential", "least_squares", "matsushita", "logcosh", "power", "F*", "E1")
@@ -175,5 +185,5 @@ def kinds(every: bool) -> list[Kind]:
         Kind("boosted choice", lambda: pm.MCBoostClassifier(learner="auto", n_rounds=5, random_state=0), 3),
         Kind("boosted full lines", lambda: pm.MCBoostClassifier(learner="linear-full", n_rounds=4), 3),
         Kind("rules from trees", rules("logistic", features="tree")),
-    ]  # fmt: skip
+    ]
     return found

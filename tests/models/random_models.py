@@ -12,17 +12,53 @@ from permissible.table.schema import Column, Schema
 from permissible.table.table import Table
 
 ODD_NAMES = [
-    "age", "select", "two words", 'say "hi"', "it's", "größe", "年齢", "x); DROP TABLE data; --", "<script>alert(1)</script>",
-    "a\nb", "tab\there", "semi;colon", "back\\slash", "%s", "{x}", "score", "probability", "decision", "`tick`", "[x]",
-    "-- note", "NULL", "0",
-]  # fmt: skip
+    "age",
+    "select",
+    "two words",
+    'say "hi"',
+    "it's",
+    "größe",
+    "年齢",
+    "x); DROP TABLE data; --",
+    "<script>alert(1)</script>",
+    "a\nb",
+    "tab\there",
+    "semi;colon",
+    "back\\slash",
+    "%s",
+    "{x}",
+    "score",
+    "probability",
+    "decision",
+    "`tick`",
+    "[x]",
+    "-- note",
+    "NULL",
+    "0",
+]
 ODD_TEXTS = [
-    "red", "", "O'Brien", "'); DROP TABLE data; --", "</script><script>alert(1)", 'q"q', "naïve", "NULL", "\\", "a\nb", "{}", "%",
-]  # fmt: skip
+    "red",
+    "",
+    "O'Brien",
+    "'); DROP TABLE data; --",
+    "</script><script>alert(1)",
+    'q"q',
+    "naïve",
+    "NULL",
+    "\\",
+    "a\nb",
+    "{}",
+    "%",
+]
 CLOSED_FORMS = [
-    ("logistic", {}), ("matsushita", {}), ("mu", {"mu": 0.5}), ("squared", {}), ("logcosh", {"zeta": -4.0}), ("exponential", {}),
+    ("logistic", {}),
+    ("matsushita", {}),
+    ("mu", {"mu": 0.5}),
+    ("squared", {}),
+    ("logcosh", {"zeta": -4.0}),
+    ("exponential", {}),
     ("least_squares", {}),
-]  # fmt: skip
+]
 
 # numbers as models have them: SQLite is exact to the last bit only between 1e-18 and 1e18
 finite = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: x if abs(x) > 1e-9 else 0.0)

@@ -36,9 +36,17 @@ def test_it_reaches_the_optimum_of_the_quadratic_program():
     solver = osqp.OSQP()
     linear = np.r_[np.zeros(m * d), np.full(n, 1 / n)]
     solver.setup(
-        quadratic, linear, sparse.csc_matrix(np.array(constraints)), np.array(low), np.full(len(low), np.inf),
-        verbose=False, eps_abs=1e-9, eps_rel=1e-9, max_iter=200_000, polishing=True,
-    )  # fmt: skip
+        quadratic,
+        linear,
+        sparse.csc_matrix(np.array(constraints)),
+        np.array(low),
+        np.full(len(low), np.inf),
+        verbose=False,
+        eps_abs=1e-9,
+        eps_rel=1e-9,
+        max_iter=200_000,
+        polishing=True,
+    )
     best = solver.solve(raise_error=True).info.obj_val
     machine = fit_csmc(X, y, COSTS, alpha=alpha, tol=1e-6)
     assert machine.gap <= 1e-6 * machine.objective

@@ -70,8 +70,9 @@ def wait_until_still(driver, element):
 def set_slider(driver, identity, value):
     driver.execute_script(
         "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('input'))",
-        identity, value,
-    )  # fmt: skip
+        identity,
+        value,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

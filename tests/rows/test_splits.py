@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from permissible.bins import encode, find_bins
-from permissible.bins.sampling import row_hashes
+from permissible.bins.hashing import row_hashes
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.rows.selection import ALL_ROWS, Selection

@@ -94,8 +94,10 @@ def test_every_format_gives_the_same_table_whole_and_in_chunks(tmp_path):
 def test_arff_declarations_say_the_kinds(tmp_path):
     table = read_file(write(tmp_path, "people.arff", ARFF))
     assert [(c.name, c.kind) for c in table.schema.columns] == [
-        ("age", "numeric"), ("smoker", "categorical"), ("colour name", "categorical"),
-    ]  # fmt: skip
+        ("age", "numeric"),
+        ("smoker", "categorical"),
+        ("colour name", "categorical"),
+    ]
     assert table.schema.columns[2].categories == ("blue, dark", "it's", "red")
     np.testing.assert_array_equal(table.columns[0], [41, np.nan, 30, 41])
     assert table.columns[1].tolist() == [1, -1, 0, 1]
@@ -113,7 +115,11 @@ def test_columns_may_be_dropped_and_numbers_taken_as_categories(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.csv", "a,b\n1,2\n3\n", "a.csv, line 3: a row must have 2 values as the first line has, got 1 (delimiter ','"),
+        (
+            "a.csv",
+            "a,b\n1,2\n3\n",
+            "a.csv, line 3: a row must have 2 values as the first line has, got 1 (delimiter ','",
+        ),
         ("a.csv", "", "a.csv: the file is empty"),
         ("a.csv", "a,a\n1,2\n", "a.csv, line 1: each column must be named once, got 'a' twice."),
         ("a.csv", "a,b\n\0,2\n", "the file is binary"),
@@ -122,7 +128,11 @@ def test_columns_may_be_dropped_and_numbers_taken_as_categories(tmp_path):
         ("a.arff", "@relation r\n@attribute a numeric\n", "there must be a line @data"),
         ("a.arff", "@relation r\n@data\n1\n", "declares no attributes"),
         ("a.arff", "@attribute a date\n@data\n1\n", "line 1: an attribute must be numeric, string or a list"),
-        ("a.arff", "@attribute a numeric\n@attribute a real\n@data\n1,2\n", "line 2: each column must be declared once"),
+        (
+            "a.arff",
+            "@attribute a numeric\n@attribute a real\n@data\n1,2\n",
+            "line 2: each column must be declared once",
+        ),
         ("a.arff", "@attribute\n@data\n1\n", "line 1: an attribute needs a name and a type"),
         ("a.arff", "@attribute a numeric\n@data\n{0 1}\n", "line 3: sparse ARFF rows are not supported"),
         ("a.arff", "@attribute a numeric\n@data\n1\nold\n", "line 4: column 'a' must hold numbers, got 'old'."),
@@ -131,7 +141,7 @@ def test_columns_may_be_dropped_and_numbers_taken_as_categories(tmp_path):
         ("a.parquet", "nonsense", "a.parquet could not be read"),
         ("a.feather", "nonsense", "a.feather could not be read"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_file_is_refused_in_one_sentence_with_its_line(tmp_path, name, content, sentence):
     with pytest.raises(FileError) as caught:
         read_file(write(tmp_path, name, content))
@@ -273,7 +283,7 @@ def test_pyarrow_reads_what_the_csv_module_reads(tmp_path, rows, newline):
         patch.setattr(quick, "_is_plain", lambda path: False)
         plain = read_file(path)
         assert_same(fast, plain)
-    assert delimited.quick_chunks is quick.quick_chunks
+    assert delimited.fast_chunks is quick.fast_chunks
 
 
 def test_errors_in_large_files_have_their_line_too(tmp_path):

@@ -43,16 +43,28 @@ def arrow_dictionary():
 
 def arrow_in_chunks():
     table = pa.table(RAW)
-    return pa.concat_tables([arrow_dictionary().slice(2), arrow_dictionary().slice(0, 2)]).take([2, 3, 0, 1]).select(
-        table.column_names
-    )  # fmt: skip
+    return (
+        pa.concat_tables([arrow_dictionary().slice(2), arrow_dictionary().slice(0, 2)])
+        .take([2, 3, 0, 1])
+        .select(table.column_names)
+    )
 
 
 SOURCES = [
-    lambda: RAW, lambda: pd.DataFrame(RAW), lambda: pd.DataFrame(RAW, dtype=object), pandas_nullable, pandas_category,
-    lambda: pl.DataFrame(RAW), lambda: pl.DataFrame(RAW).lazy(), polars_category, polars_enum, lambda: pa.table(RAW),
-    arrow_dictionary, arrow_in_chunks, lambda: pd.DataFrame(pa.table(RAW).to_pandas(types_mapper=pd.ArrowDtype)),
-]  # fmt: skip
+    lambda: RAW,
+    lambda: pd.DataFrame(RAW),
+    lambda: pd.DataFrame(RAW, dtype=object),
+    pandas_nullable,
+    pandas_category,
+    lambda: pl.DataFrame(RAW),
+    lambda: pl.DataFrame(RAW).lazy(),
+    polars_category,
+    polars_enum,
+    lambda: pa.table(RAW),
+    arrow_dictionary,
+    arrow_in_chunks,
+    lambda: pd.DataFrame(pa.table(RAW).to_pandas(types_mapper=pd.ArrowDtype)),
+]
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -5,10 +5,27 @@ from permissible.bins.candidates import category_literal, threshold_literal
 from permissible.bins.describe import describe, describe_rule
 from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
+from permissible.bins.hashing import hash_matrix, row_hashes
+from permissible.bins.layout import Layout, layout_of
 from permissible.bins.literal import MISSING, OTHER, Literal, Rule
-from permissible.bins.sampling import row_hashes
 
 __all__ = [
-    "BLOCK_COLUMNS", "MISSING", "OTHER", "BinnedTable", "Binning", "ColumnBins", "Literal", "Rule", "category_literal",
-    "describe", "describe_rule", "encode", "find_bins", "row_hashes", "threshold_literal",
-]  # fmt: skip
+    "BLOCK_COLUMNS",
+    "MISSING",
+    "OTHER",
+    "BinnedTable",
+    "Binning",
+    "ColumnBins",
+    "Layout",
+    "Literal",
+    "Rule",
+    "category_literal",
+    "describe",
+    "describe_rule",
+    "encode",
+    "find_bins",
+    "hash_matrix",
+    "layout_of",
+    "row_hashes",
+    "threshold_literal",
+]

@@ -38,14 +38,10 @@ def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None
     n_blocks = -(-len(columns) // BLOCK_COLUMNS)
     blocks = np.empty((n_blocks, table.n_rows, BLOCK_COLUMNS), dtype=np.uint8) if out is None else out
     if columns:
-        kernels.encode(
-            [*table.columns],
-            np.concatenate(thresholds), _offsets(thresholds),
-            np.concatenate(codes), _offsets(codes),
-            blocks, n_threads,
-        )  # fmt: skip
+        kernels.encode([*table.columns], *_joined(thresholds), *_joined(codes), blocks, n_threads)
     return BinnedTable(binning, blocks, table.n_rows)
 
 
-def _offsets(arrays: Sequence[AnyArray]) -> IntArray:
-    return np.cumsum([0, *map(len, arrays)], dtype=np.int64)
+def _joined(arrays: Sequence[AnyArray]) -> tuple[AnyArray, IntArray]:
+    """The arrays one after the other, and where each begins."""
+    return np.concatenate(arrays), np.cumsum([0, *map(len, arrays)], dtype=np.int64)

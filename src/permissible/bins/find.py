@@ -8,8 +8,9 @@ decimal near the midpoint that separates its neighbours, so that people recognis
 import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
+from permissible.bins.hashing import row_hashes
 from permissible.bins.literal import OTHER
-from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, row_hashes, sample_rows, unit_weight
+from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, sample_rows, unit_weight
 from permissible.kernels._core import binning as kernels
 from permissible.table.schema import Column
 from permissible.table.table import MISSING_CATEGORY, Table

@@ -15,9 +15,8 @@ from permissible.types import BoolArray, Codes
 MISSING = 255
 OTHER = 254
 Test: TypeAlias = OneOf["<=", ">", "in", "not in", "missing", "present"]
-_OPPOSITE: dict[Test, Test] = {
-    "<=": ">", ">": "<=", "in": "not in", "not in": "in", "missing": "present", "present": "missing",
-}  # fmt: skip
+_OPPOSITES: tuple[tuple[Test, Test], ...] = (("<=", ">"), ("in", "not in"), ("missing", "present"))
+_OPPOSITE: dict[Test, Test] = {**dict(_OPPOSITES), **{second: first for first, second in _OPPOSITES}}
 
 
 @dataclass(frozen=True, slots=True)

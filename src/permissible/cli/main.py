@@ -1,6 +1,6 @@
-"""The command `permissible`: gathers the verbs, and turns whatever goes wrong into one sentence and an exit code.
+"""The command `permissible`: collects the verbs, and turns every error into one sentence and an exit code.
 
-0: done. 1: it failed. 2: it was not used as it can be (a file, a column, an option). Never a traceback, unless the variable
+0: done. 1: it failed. 2: wrong use (a file, a column, an option). Never a traceback, unless the variable
 PERMISSIBLE_TRACEBACK is set. Nothing heavy is imported before a verb runs, so `--help` answers at once.
 """
 
@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from permissible.cli.errors import CommandError
-from permissible.cli.verbs import bench, compare, demo, evaluate, explain, export, fit, predict, report, reproduce
+from permissible.cli.options import ungrouped
+from permissible.cli.verbs import checkout, compare, demo, evaluate, explain, export, fit, predict, report
 
 app = typer.Typer(
     name="permissible",
@@ -23,19 +24,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _VERBS = (
-    (demo, "A readable model of real data in a minute, with a page."),
-    (fit, "Learn a model from a file."),
-    (predict, "Ask a model about the rows of a file."),
-    (evaluate, "How good a model is on rows with known truth."),
-    (explain, "A model in words, or what it says of one row."),
-    (report, "A page about a model that one can explore."),
-    (export, "A model as text, SQL, ONNX, JSON, Python or HTML."),
-    (compare, "Losses and models on the same folds."),
-    (reproduce, "The papers' experiments, run again."),
-    (bench, "Speed beside the peers, measured in one run."),
+    ("demo", demo.command, "A readable model of real data in a minute, with a page."),
+    ("fit", fit.command, "Learn a model from a file."),
+    ("predict", predict.command, "Ask a model about the rows of a file."),
+    ("evaluate", evaluate.command, "How good a model is on rows with known truth."),
+    ("explain", explain.command, "A model in words, or what it says of one row."),
+    ("report", report.command, "A page about a model that one can explore."),
+    ("export", export.command, "A model as text, SQL, ONNX, JSON, Python or HTML."),
+    ("compare", compare.command, "Losses and models on the same folds."),
+    ("reproduce", checkout.reproduce, "The papers' experiments, run again."),
+    ("bench", checkout.bench, "Speed beside the peers, measured in one run."),
 )
-for verb, short in _VERBS:
-    app.command(name=verb.__name__.rsplit(".", 1)[-1], short_help=short)(verb.command)
+for name, command, short in _VERBS:
+    app.command(name=name, short_help=short)(ungrouped(command))
 
 
 def _version(wanted: bool) -> None:
@@ -62,12 +63,12 @@ def main(arguments: list[str]) -> int:
     """Run the command with the given arguments, and return its exit code."""
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="permissible")
-        if code == 130:  # Ctrl-C, heard by typer and kept to itself
+        if code == 130:  # Ctrl-C, caught by typer
             return _told("stopped.", 130)
         return code if isinstance(code, int) else 0
     except KeyboardInterrupt:
         return _told("stopped.", 130)
-    except BrokenPipeError:  # the reader of our output went away, such as `head`
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 0
     except Exception as error:
@@ -81,7 +82,7 @@ def _explained(error: Exception) -> int:
         return _told(str(error), error.exit_code)
     if type(error).__name__ == "FileError":  # by name: the module that defines it loads NumPy
         return _told(str(error), 2)
-    if hasattr(error, "format_message"):  # how typer says that an option or an argument is wrong
+    if hasattr(error, "format_message"):  # errors of typer about an option or an argument
         return _told(f"{error.format_message()} (see permissible --help)", getattr(error, "exit_code", 2))
     if type(error).__name__ == "Abort":
         return _told("stopped.", 130)
@@ -105,7 +106,7 @@ def _told(sentence: str, code: int) -> int:
 
 
 def _warned(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Say a warning as one sentence, without the line of code that raised it."""
+    """Print a warning as one sentence, without the line of code that raised it."""
     _told(str(message), 0)
 
 

@@ -1,7 +1,11 @@
-"""The options that several verbs share, each written once."""
+"""The options that several verbs share, each written once, and the groups in which they come."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -75,3 +79,75 @@ Set: TypeAlias = Annotated[
 def listed(text: str | None) -> list[str]:
     """The names in a comma-separated option."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How to read a file."""
+
+    delimiter: Delimiter = None
+    no_header: NoHeader = False
+    missing: Missing = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOptions:
+    """Which columns of a file to learn from, and how."""
+
+    categorical: Categorical = ""
+    drop: Drop = ""
+    id_columns: Id = ""
+    weight: Weight = None
+
+    @property
+    def left_out(self) -> list[str]:
+        """The columns that are not learnt from."""
+        return [*listed(self.drop), *listed(self.id_columns)]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOptions:
+    """What to decide."""
+
+    boundaries: Boundaries = None
+    reject_cost: RejectCost = None
+    cost_matrix: CostFile = None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorOptions:
+    """Parameters of the estimator."""
+
+    rules: Rules = None
+    literals: Literals = None
+    compact: Compact = False
+    settings: Set = None
+    seed: Seed = 0
+    jobs: Jobs = 1
+
+
+def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A verb that takes groups of options, as typer wants it: a parameter of a dataclass becomes one for each field."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        parameters += [
+            Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=kinds[field.name])
+            for field in fields(groups[name])
+        ]
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        made = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()
+        }
+        command(**given, **made)
+
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call

@@ -80,10 +80,9 @@ def progress(title: str, quiet: bool = False) -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    shown = Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty(),
-    )  # fmt: skip
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
+    disable = quiet or not sys.stderr.isatty()
+    shown = Progress(*columns, console=Console(stderr=True), transient=True, disable=disable)
     with shown:
         task = shown.add_task(title, total=None)
 

@@ -1,6 +1,6 @@
-"""A decision for the classes of an estimator: the one place where the names in a decision meet ``classes_``.
+"""A decision for the classes of an estimator: the one place where the names in a decision are matched to ``classes_``.
 
-Whoever decides, prices or writes out a decision for an estimator asks `decision_for` first, so that costs given by name mean
+Everything that uses a decision for an estimator calls `decision_for` first, so that costs given by name mean
 the same in `decide`, scorers, reports, exports and files, in whatever order they were written down.
 """
 

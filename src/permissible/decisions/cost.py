@@ -164,7 +164,7 @@ class CostMatrix(Decision):
         return type(self)(self.matrix[np.ix_(order, order)], reject, tuple(wanted))
 
     def _sorted(self) -> Self:
-        """The classes sorted, as those of an estimator are; classes that cannot be compared stay as they came."""
+        """The classes sorted, as those of an estimator are; classes that cannot be compared keep their order."""
         try:
             return self if self.classes is None else self.aligned(sorted(self.classes))
         except TypeError:

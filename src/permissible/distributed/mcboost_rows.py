@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
 from permissible.learners.mcboost.growing import Sizes
@@ -21,7 +22,6 @@ from permissible.learners.mcboost.rounds import Sampling
 from permissible.learners.mcboost.standardise import Space
 from permissible.learners.mcboost.steps import Next, Standing, Step
 from permissible.learners.mcboost.temperature import misfit_limbs
-from permissible.learners.mcboost.trees import layout_of
 from permissible.learners.trees.grower import Cut, move_rows
 from permissible.models.kinds.forest import forest_values
 from permissible.models.kinds.simplex import scores_of
@@ -116,7 +116,8 @@ class BoostRows:
 
     def __init__(self, part: Part, settings: BoostSettings) -> None:
         self.part, self.settings = part, settings
-        self.layout = layout_of(part.binned().binning)
+        layout = layout_of(part.binned().binning)
+        self.layout = layout.categorical, layout.n_codes
         self.following = Next(0, True, 0)
         self.place: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.tree, self.cut = "", 0

@@ -10,9 +10,9 @@ import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.learners.uls.compiled import Examples
-from permissible.learners.uls.kernel_losses import CompiledLoss
 from permissible.learners.uls.loss_rows import CompiledRows
 from permissible.learners.uls.rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms
+from permissible.losses.entropy import Functor
 from permissible.types import IntArray
 
 
@@ -20,7 +20,7 @@ class StreamedRows:
     """Answers as `CompiledRows`, which it builds anew for every question."""
 
     def __init__(
-        self, read: Callable[[], Examples], n_rows: int, loss: CompiledLoss, two_sums: bool, n_threads: int = 1
+        self, read: Callable[[], Examples], n_rows: int, loss: Functor, two_sums: bool, n_threads: int = 1
     ) -> None:
         self._read, self._loss, self._two_sums, self._n_threads = read, loss, two_sums, n_threads
         self.state = np.zeros(n_rows)

@@ -17,12 +17,11 @@ from permissible.distributed.asked import numbered, surveyed
 from permissible.distributed.uls_rows import MergedRows, Selection, ULSSettings, WeightFacts
 from permissible.learners.uls.boost import boost
 from permissible.learners.uls.holdout import LARGE, Choice, choose_by, few, held_bounds, large_bounds, probe, repeats
-from permissible.learners.uls.kernel_losses import compiled
-from permissible.learners.uls.loss_rows import PythonSurrogate
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import Facts
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
+from permissible.losses.surrogate import PythonSurrogate, compiled
 from permissible.rows.source import Source
 
 Watch = Callable[[int], bool]

@@ -21,7 +21,6 @@ from permissible.distributed.streamed import StreamedRows
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.standardise import Spread, mean_sums, spread_of
 from permissible.learners.uls.compiled import Examples, whole
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
 from permissible.learners.uls.rows import (
     Facts,
@@ -34,6 +33,7 @@ from permissible.learners.uls.rows import (
     merged_sums,
 )
 from permissible.losses import Loss
+from permissible.losses.surrogate import compiled
 from permissible.models.kinds.attributes import Attribute
 from permissible.rows.part import Part, table_of
 from permissible.rows.source import Source

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,23 +13,13 @@ from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal
 
 
-class LabelledRows(Protocol):
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
     """Columns by name, labels, and weights where there are any."""
 
-    @property
-    def X(self) -> dict[str, AnyArray]:  # noqa: N802
-        """The columns."""
-        ...
-
-    @property
-    def y(self) -> AnyArray:
-        """The labels."""
-        ...
-
-    @property
-    def weight(self) -> FloatArray | None:
-        """The weights."""
-        ...
+    X: dict[str, AnyArray]
+    y: AnyArray
+    weight: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ class Figure:
 
 
 def folds(y: AnyArray, n_folds: int, seed: int) -> list[tuple[AnyArray, AnyArray]]:
-    """Stratified folds: rows to learn from, rows to judge by."""
+    """Stratified folds: training rows and held-out rows."""
     from sklearn.model_selection import StratifiedKFold
 
     smallest = int(np.unique(y, return_counts=True)[1].min())
@@ -69,24 +59,22 @@ def cross_validate(
     seed: int,
     tick: Callable[[float, float | None], None] = lambda done, total: None,
 ) -> list[Figure]:
-    """Fit on all folds but one, judge on that one, in turn."""
+    """Fit on all folds but one and evaluate on that one, in turn."""
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     aligned = None if decision is None else decision.aligned(classes)
     found: dict[str, list[float]] = {key: [] for key, *_ in measures(aligned)}
     names = {key: name for key, name, *_ in measures(aligned)}
-    for done, (learn, judge) in enumerate(folds(data.y, n_folds, seed)):
+    for done, (training, held_out) in enumerate(folds(data.y, n_folds, seed)):
         tick(done, n_folds)
-        weight = None if data.weight is None else data.weight[learn]
-        fitted = fit(make(), part(data.X, learn), data.y[learn], weight)
+        weight = None if data.weight is None else data.weight[training]
+        fitted = fit(make(), part(data.X, training), data.y[training], weight)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UnseenCategoryWarning
-            )  # a rare category is in one fold only: nothing to tell
-            proba: FloatArray = fitted.predict_proba(part(data.X, judge))
+            warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may lie in one fold only
+            proba: FloatArray = fitted.predict_proba(part(data.X, held_out))
         for key, _, loss, _ in measures(aligned):
-            judged = None if data.weight is None else data.weight[judge]
-            found[key].append(float(np.average(loss(codes[judge], proba), weights=judged)))
+            weights = None if data.weight is None else data.weight[held_out]
+            found[key].append(float(np.average(loss(codes[held_out], proba), weights=weights)))
     return [Figure(key, names[key], tuple(values)) for key, values in found.items()]
 
 

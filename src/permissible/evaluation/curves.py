@@ -50,7 +50,7 @@ def cumulative(values: FloatArray, n_points: int = 101) -> tuple[list[float], li
 
 
 def risk_coverage(codes: IntArray, proba: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
-    """The error among the rows decided, when only the surest share of them is: coverage and risk.
+    """The error among the rows decided, when only the surest fraction of them is: coverage and risk.
 
     Rows of equal confidence are decided together, so that their order does not matter.
     """

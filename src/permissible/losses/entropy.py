@@ -7,13 +7,53 @@ a closed form that is left out is replaced by safe numeric inversion.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
 from permissible.types import FloatArray
 
+if TYPE_CHECKING:
+    from permissible.kernels._core.boosting import LossFunction, LossTable
+
 Formula = Callable[[FloatArray], FloatArray]
 Divergence = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Functor:
+    """The compiled form of a loss.
+
+    The kernel `name` sees margins divided by `scale`, with psi = b F of the unscaled loss; a coefficient is `scale` times the
+    one that the kernel finds. So phi_mu gives the model of phi_M bit for bit, its coefficients times 1 - mu (E5). A user's phi
+    has a `table`; its `parameter` is then the step from which there is no finite minimiser.
+    """
+
+    name: str
+    parameter: float = 0.0
+    scale: float = 1.0
+    table: "LossTable | None" = None
+
+    def function(self) -> "LossFunction":
+        """The loss as compiled code evaluates it."""
+        from permissible.kernels._core import boosting
+
+        return boosting.LossFunction(self.name, self.parameter, self.table)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFormula:
+    """The probability of a score as text: `below` for -limit < score < 0, 0 for score <= -limit, and p(x) = 1 - p(-x) above.
+
+    `below` uses {x}, {exp}, {sqrt} and {ln}; the rest of it is arithmetic that SQL, Python, JavaScript and C share. Only scores
+    below 0 are written down, since a tiny probability keeps its digits there. From `limit` on the probability is 0 or 1 in
+    double precision, and `exp` cannot overflow before it. `shown` is the formula for people, where a shorter one exists.
+    """
+
+    below: str
+    limit: float
+    shown: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +73,9 @@ class Entropy:
     largest_curvature : the supremum of `curvature`, 1 / min G''; infinite where G'' comes down to 0.
     rough : whether the link comes from differences of phi, so that rounding takes some of its digits.
     bregman : D_G(p || q) as a function of p, 1 - p, q and p - q, each with all its digits, for q in (0, 3/4].
+    functor : the compiled form; without one the loss runs by a table of it.
+    formula : the inverse link as text, for SQL, Python, ONNX and reports; without one there is no such export.
+    renormalised : whether the adaptive flavours divide the coefficients by the sum of their sizes after a step (4.2 iii).
 
     Examples
     --------
@@ -54,26 +97,42 @@ class Entropy:
     bregman: Divergence | None = None
     largest_curvature: float | None = None
     rough: bool = False
+    functor: Functor | None = None
+    formula: LinkFormula | None = None
+    renormalised: bool = False
 
 
 def rescaled(entropy: Entropy, scale: float, shift: float = 0.0) -> Entropy:
     """Return scale * phi + shift: only the unit of the score changes, F(x) becomes F(x / scale) (E5)."""
-
-    def over(formula: Formula | None, factor: float) -> Formula | None:
-        return None if formula is None else lambda x: factor * formula(x / scale)
-
-    bregman = entropy.bregman
-    return Entropy(
-        excess=lambda p: scale * entropy.excess(p),
-        link=lambda p: scale * entropy.link(p),
+    stretched = partial(_stretched, scale=scale)
+    functor, text, curvature = entropy.functor, entropy.formula, entropy.largest_curvature
+    return replace(
+        entropy,
+        excess=partial(_times, formula=entropy.excess, scale=scale),
+        link=partial(_times, formula=entropy.link, scale=scale),
         a=scale * entropy.a + shift,
         b=scale * entropy.b,
         score_limit=scale * entropy.score_limit,
-        inverse=over(entropy.inverse, 1.0),
-        conjugate=over(entropy.conjugate, scale),
-        curvature=over(entropy.curvature, 1 / scale),
-        margin=over(entropy.margin, 1.0),
-        bregman=None if bregman is None else lambda p, rest, q, step: scale * bregman(p, rest, q, step),
-        largest_curvature=None if entropy.largest_curvature is None else entropy.largest_curvature / scale,
-        rough=entropy.rough,
+        inverse=entropy.inverse and partial(stretched, formula=entropy.inverse, factor=1.0),
+        conjugate=entropy.conjugate and partial(stretched, formula=entropy.conjugate, factor=scale),
+        curvature=entropy.curvature and partial(stretched, formula=entropy.curvature, factor=1 / scale),
+        margin=entropy.margin and partial(stretched, formula=entropy.margin, factor=1.0),
+        bregman=entropy.bregman and partial(_times_divergence, divergence=entropy.bregman, scale=scale),
+        largest_curvature=None if curvature is None else curvature / scale,
+        functor=functor and replace(functor, scale=scale * functor.scale),
+        formula=text and LinkFormula(text.below.replace("{x}", f"{{x}} / {scale!r}"), scale * text.limit),
     )
+
+
+def _times(p: FloatArray, *, formula: Formula, scale: float) -> FloatArray:
+    return scale * formula(p)
+
+
+def _stretched(x: FloatArray, *, formula: Formula, scale: float, factor: float) -> FloatArray:
+    return factor * formula(x / scale)
+
+
+def _times_divergence(
+    p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, *, divergence: Divergence, scale: float
+) -> FloatArray:
+    return scale * divergence(p, rest, q, step)

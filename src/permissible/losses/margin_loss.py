@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from permissible.losses.elementwise import as_probabilities, elementwise
-from permissible.losses.entropy import Formula
+from permissible.losses.entropy import Formula, Functor, LinkFormula
 from permissible.losses.largest_curvature import of_psi
 from permissible.losses.stable_formulas import left_logit, logarithmic_divergence
 from permissible.types import ArrayLike, FloatArray
@@ -27,7 +27,8 @@ MISSING = ("phi", "phi_prime", "conjugate", "a", "b")
 class Psi:
     """One strictly convex psi: value, weight = -psi', curvature = psi'', the link.
 
-    Where known also D_psi~ of two weights and the largest curvature, sup psi''.
+    Where known also D_psi~ of two weights, the largest curvature sup psi'', the compiled form, the link as text (see
+    :class:`.Entropy`), and the compiled phi whose impurity the least conditional risk is, up to a factor.
     """
 
     value: Formula
@@ -38,6 +39,9 @@ class Psi:
     score_limit: float = inf
     bregman: Callable[[FloatArray, FloatArray], FloatArray] | None = None
     largest_curvature: float | None = None
+    functor: Functor | None = None
+    formula: LinkFormula | None = None
+    impurity_functor: Functor | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +71,21 @@ class MarginLoss:
         """The largest curvature over all margins, sup psi''; infinite for the exponential loss."""
         known = self.psi.largest_curvature
         return of_psi(self.psi.curvature) if known is None else known
+
+    @property
+    def functor(self) -> Functor | None:
+        """The compiled form, None for a user's own psi."""
+        return self.psi.functor
+
+    @property
+    def impurity_functor(self) -> Functor | None:
+        """The compiled form of the impurity, None for a user's own psi."""
+        return self.psi.impurity_functor
+
+    @property
+    def formula(self) -> LinkFormula | None:
+        """The probability of a score as text, None for a user's own psi."""
+        return self.psi.formula
 
     @elementwise("margin")
     def value(self, margin: FloatArray) -> FloatArray:
@@ -146,30 +165,72 @@ class MarginLoss:
 
 def exponential() -> Psi:
     """AdaBoost's psi(x) = e^-x ([N] (5)); its link is 1 / (1 + e^(-2H)). Exponents stop at 700 to stay finite."""
-
-    def power(margin: FloatArray) -> FloatArray:
-        return np.exp(-np.maximum(margin, -700))
-
     return Psi(
-        value=power,
-        weight=power,
-        curvature=power,
-        probability=lambda score: expit(2 * score),
-        score=lambda p: left_logit(p) / 2,
-        bregman=lambda p, q: logarithmic_divergence(p, q, p - q),
+        value=_exponential,
+        weight=_exponential,
+        curvature=_exponential,
+        probability=_exponential_probability,
+        score=_exponential_score,
+        bregman=_exponential_bregman,
         largest_curvature=inf,
+        functor=Functor("exponential"),
+        formula=LinkFormula("1.0 / (1.0 + {exp}(-2.0 * ({x})))", 350.0),
+        impurity_functor=Functor("matsushita"),
     )
+
+
+def _exponential(margin: FloatArray) -> FloatArray:
+    return np.exp(-np.maximum(margin, -700))
+
+
+def _exponential_probability(score: FloatArray) -> FloatArray:
+    return np.asarray(expit(2 * score))
+
+
+def _exponential_score(p: FloatArray) -> FloatArray:
+    return left_logit(p) / 2
+
+
+def _exponential_bregman(p: FloatArray, q: FloatArray) -> FloatArray:
+    return logarithmic_divergence(p, q, p - q)
 
 
 def least_squares() -> Psi:
     """Plain square psi(x) = (1 - x)^2 on all of R: ordinary least squares; weights turn negative beyond margin 1."""
     return Psi(
-        value=lambda margin: (1 - margin) ** 2,
-        weight=lambda margin: 2 * (1 - margin),
-        curvature=lambda margin: np.full_like(margin, 2.0),
-        probability=lambda score: np.clip((1 + score) / 2, 0, 1),
-        score=lambda p: 2 * p - 1,
+        value=_square,
+        weight=_square_weight,
+        curvature=_square_curvature,
+        probability=_square_probability,
+        score=_square_score,
         score_limit=1.0,
-        bregman=lambda p, q: (p - q) ** 2 / 4,
+        bregman=_square_bregman,
         largest_curvature=2.0,
+        functor=Functor("least_squares"),
+        formula=LinkFormula("0.5 * (1.0 + ({x}))", 1.0),
+        impurity_functor=Functor("squared"),
     )
+
+
+def _square(margin: FloatArray) -> FloatArray:
+    return np.asarray((1 - margin) ** 2)
+
+
+def _square_weight(margin: FloatArray) -> FloatArray:
+    return 2 * (1 - margin)
+
+
+def _square_curvature(margin: FloatArray) -> FloatArray:
+    return np.full_like(margin, 2.0)
+
+
+def _square_probability(score: FloatArray) -> FloatArray:
+    return np.clip((1 + score) / 2, 0, 1)
+
+
+def _square_score(p: FloatArray) -> FloatArray:
+    return 2 * p - 1
+
+
+def _square_bregman(p: FloatArray, q: FloatArray) -> FloatArray:
+    return np.asarray((p - q) ** 2 / 4)

@@ -7,13 +7,13 @@ weight of the example is ginv(-x) = -b F'(x), the probability of a score H is gi
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from permissible.losses.elementwise import as_probabilities, elementwise
-from permissible.losses.entropy import Entropy, Formula
+from permissible.losses.entropy import Entropy, Formula, Functor, LinkFormula
 from permissible.losses.largest_curvature import of_link
 from permissible.losses.own.inversion import invert_link
 from permissible.losses.stable_formulas import integral, steep_integral
@@ -75,6 +75,21 @@ class PermissibleLoss:
         """The largest curvature over all margins, 1 / min G''; infinite where G'' comes down to 0 ([N] Theorem 2: a_v)."""
         known = self.entropy.largest_curvature
         return of_link(self.entropy.link, self.entropy.rough) if known is None else known
+
+    @property
+    def functor(self) -> Functor | None:
+        """The compiled form; None for a user's own phi, which runs by a table."""
+        return self.entropy.functor
+
+    @property
+    def impurity_functor(self) -> Functor | None:
+        """The compiled form of the impurity; None for a user's own phi."""
+        return self.entropy.functor
+
+    @property
+    def formula(self) -> LinkFormula | None:
+        """The probability of a score as text; None where it has no closed form."""
+        return self.entropy.formula
 
     # -- of a margin x = y H ---------------------------------------------------------------------------------------
 
@@ -172,12 +187,11 @@ class PermissibleLoss:
 
     @cached_property
     def _inverse(self) -> Formula:
-        link = self.entropy.link
-        return self.entropy.inverse or (lambda x: invert_link(link, x))
+        return self.entropy.inverse or partial(invert_link, self.entropy.link)
 
     @cached_property
     def _margin(self) -> Formula:
-        return self.entropy.margin or (lambda x: 1 - 2 * self._inverse(x))
+        return self.entropy.margin or self._margin_of_inverse
 
     @cached_property
     def _inner_conjugate(self) -> Formula:
@@ -186,6 +200,9 @@ class PermissibleLoss:
     @cached_property
     def _curvature(self) -> Formula:
         return self.entropy.curvature or self._curvature_by_difference
+
+    def _margin_of_inverse(self, x: FloatArray) -> FloatArray:
+        return 1 - 2 * self._inverse(x)
 
     def _conjugate_at_root(self, x: FloatArray) -> FloatArray:
         """Value of x p + phi(p) - a at p = ginv(x): the error on p enters only in second order.

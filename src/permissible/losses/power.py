@@ -13,6 +13,29 @@ from permissible.types import FloatArray
 STEPS = 60
 
 
+def power_excess(p: FloatArray, u: float) -> FloatArray:
+    """Return phi_u(p)."""
+    return np.asarray(p**u * (1 - p) ** u)
+
+
+def power_link(p: FloatArray, u: float) -> FloatArray:
+    """Return g(p) = -u (pq)^(u-1) (1 - 2p)."""
+    return np.asarray(u * p ** (u - 1) * (1 - p) ** (u - 1) * (2 * p - 1))
+
+
+def power_conjugate(x: FloatArray, u: float) -> FloatArray:
+    """Return G*(x) at p = ginv(x)."""
+    p = power_inverse(x, u)
+    return np.asarray((1 - p) ** (u - 1) * p**u * ((1 - u) + (2 * u - 1) * p))
+
+
+def power_curvature(x: FloatArray, u: float) -> FloatArray:
+    """Return 1 / G''(p) at p = ginv(x)."""
+    p = power_inverse(x, u)
+    pq = p * (1 - p)
+    return np.asarray(pq ** (2 - u) / (u * ((1 - u) + (4 * u - 2) * pq)))
+
+
 def power_inverse(x: FloatArray, u: float) -> FloatArray:
     """Return p = ginv(x) in [0, 1/2] for x <= 0."""
     central, tail = _solve(x, u)
@@ -73,7 +96,7 @@ def _tail(t: FloatArray, u: float) -> FloatArray:
 
 def power_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, u: float) -> FloatArray:
     """D_G(p || q) by its definition; where p is near q as (p-q)^2 times the integral of (1-s) G''(q + s(p-q))."""
-    slope = u * q ** (u - 1) * (1 - q) ** (u - 1) * (2 * q - 1)
+    slope = power_link(q, u)
     result: FloatArray = q**u * (1 - q) ** u - p**u * rest**u - step * slope
     near = np.abs(step) < 0.1 * np.minimum(q, 1 - q)
     if near.any():

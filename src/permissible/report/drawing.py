@@ -1,6 +1,7 @@
 """A tree as an SVG picture: root at the left, leaves at the right, one below the other, a bar of class shares at each leaf."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 
 from markupsafe import escape
@@ -35,7 +36,8 @@ def tree_drawing(term: TreeTerm, card: Scorecard, classes: Sequence[str]) -> str
     step = min(220.0, max(130.0, (_PAGE - _BAR - _TEXT) / max(deepest, 1)))
     width = round(step * deepest + _BAR + _TEXT + 20)
     height = _ROW * len(order) + 10
-    parts = [_branch(term, node, card, height_of, depth_of, deepest, step) for node in range(len(term.literals))]
+    at = _Places(height_of, depth_of, deepest, step)
+    parts = [_branch(term, node, card, at) for node in range(len(term.literals))]
     leaves = [_leaf(term.values[node], height_of[node], step * deepest + 10, classes) for node in order]
     legend = "".join(
         f'<tspan fill="{_COLOURS[k % len(_COLOURS)]}" font-weight="700"> ■ </tspan><tspan>{escape(name)} </tspan>'
@@ -48,29 +50,36 @@ def tree_drawing(term: TreeTerm, card: Scorecard, classes: Sequence[str]) -> str
     )
 
 
-def _branch(
-    term: TreeTerm, node: int, card: Scorecard, height_of: dict[int, float], depth_of: dict[int, int], deepest: int,
-    step: float,
-) -> str:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the nodes stand: their height and depth, the largest depth, and the width of one."""
+
+    height_of: dict[int, float]
+    depth_of: dict[int, int]
+    deepest: int
+    step: float
+
+
+def _branch(term: TreeTerm, node: int, card: Scorecard, at: _Places) -> str:
     literal = term.literals[node]
     if literal is None:
         return ""
-    x, y = step * depth_of[node] + 6, height_of[node]
+    x, y = at.step * at.depth_of[node] + 6, at.height_of[node]
     lines = []
     for child, said, beside in ((term.left[node], "yes", -5), (term.right[node], "no", 14)):
-        end = step * (deepest if term.literals[child] is None else depth_of[child]) + 6
-        below = height_of[child]
+        end = at.step * (at.deepest if term.literals[child] is None else at.depth_of[child]) + 6
+        below = at.height_of[child]
         lines.append(f'<path d="M{x},{y} V{below} H{end}" fill="none" stroke="#9aa5b1" stroke-width="1.5"/>')
         lines.append(f'<text x="{x + 5}" y="{below + beside}" fill="#52606d" font-size="12">{said}</text>')
     words = literal_words(literal, card)
-    shown = wrap(words, max(14, int((step - 20) / 6.6)), max_lines=2, placeholder=" …") or [words[:14]]
+    shown = wrap(words, max(14, int((at.step - 20) / 6.6)), max_lines=2, placeholder=" …") or [words[:14]]
     width, height = 6.8 * max(map(len, shown)) + 14, 16 * len(shown) + 6
     lines.append(
         f'<rect x="{x - 4}" y="{y - height / 2}" width="{width}" height="{height}" rx="5" fill="#fff" stroke="#0072b2"/>'
     )
     for place, line in enumerate(shown):
-        at = y + 4 + 16 * (place - (len(shown) - 1) / 2)
-        lines.append(f'<text x="{x + 3}" y="{at}"><title>{escape(words)}</title>{escape(line)}</text>')
+        baseline = y + 4 + 16 * (place - (len(shown) - 1) / 2)
+        lines.append(f'<text x="{x + 3}" y="{baseline}"><title>{escape(words)}</title>{escape(line)}</text>')
     return "".join(lines)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from permissible.losses import Loss, PermissibleLoss, PiecewiseLinear, get
+from permissible.report.displays.axes import axes_or_new
 from permissible.types import ArrayLike, FloatArray
 
 Losses = str | Loss | Sequence[str | Loss]
+SIZE = {"figsize": (5.5, 3.6), "layout": "constrained"}
 FOUR: tuple[str | Loss, ...] = ("mu", "matsushita", "logistic", "squared")  # (20)-(23) of [T]
 
 
@@ -106,7 +108,7 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Any = None
     True
     """
     made, p = get(loss), np.linspace(0.005, 0.995, 399)
-    axes = _axes(ax)
+    axes = axes_or_new(ax, **SIZE)
     for label, style in ((0, "-"), (1, "--")):
         axes.plot(p, made.bregman(label, p), style, label=f"y = {label}")
     axes.set(xlabel="predicted probability", ylabel="loss", title=f"D(y || p), {made.name}")
@@ -201,7 +203,7 @@ def tangents_figure(
     True
     """
     surrogate, loss = PiecewiseLinear(tuple(boundaries), base), get(base)
-    axes = _pieces(surrogate, _axes(ax))
+    axes = _pieces(surrogate, axes_or_new(ax, **SIZE))
     f = np.linspace(-4, 4, 401)
     b = float(np.asarray(loss.b))
     axes.plot(f, b * np.asarray(loss.value(f)), color="0.5", linewidth=1, label=f"{loss.name} loss")
@@ -229,18 +231,10 @@ def _all(losses: Losses) -> list[Any]:
 
 
 def _curves(losses: Losses, x: FloatArray, values: Callable[[Any], Any], across: str, up: str, ax: Any) -> Any:
-    axes = _axes(ax)
+    axes = axes_or_new(ax, **SIZE)
     for loss in _all(losses):
         label = loss.name + "".join(f", {key}={value:.3g}" for key, value in loss.params.items())
         axes.plot(x, values(loss), label=label)
     axes.set(xlabel=across, ylabel=up)
     axes.legend()
     return axes
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(5.5, 3.6), layout="constrained")[1]

@@ -10,7 +10,7 @@ from typing import Any
 from permissible.decisions import Decision
 from permissible.models.card.scorecard import KernelTerm, SlopeTerm
 from permissible.models.files.atomic import write
-from permissible.report.summary import RuleRow, Summary, summarise, told_apart
+from permissible.report.summary import RuleRow, Summary, classes_in_words, summarise
 
 MAX_RULES = 60
 MAX_COLUMNS = 6
@@ -174,7 +174,7 @@ def _words(summary: Summary) -> dict[str, Any]:
     shown = summary.rules[:MAX_RULES]
     return {
         "kind": _KINDS.get(summary.estimator, summary.estimator),
-        "classes_in_words": told_apart(summary.classes),
+        "classes_in_words": classes_in_words(summary.classes),
         "n_folds": len(getattr(summary.folds[0], "values", ())) if summary.folds else 0,
         "how_it_adds": adds,
         "rules_caption": "The heaviest first" if not summary.tree else "The leaves",

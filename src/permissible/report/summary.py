@@ -70,7 +70,7 @@ def summarise(
     decision: Decision | None = None,
     folds: Sequence[Any] = (),
 ) -> Summary:
-    """Look at a fitted estimator on rows whose classes are known.
+    """Summarise a fitted estimator on rows whose classes are known.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def summarise(
     contributions = [adds(term, card, table) for term in card.terms]
     only = card.terms[0] if len(card.terms) == 1 else None
     return Summary(
-        title=title or f"Telling {told_apart(classes)}",
+        title=title or f"Telling {classes_in_words(classes)}",
         estimator=type(estimator).__name__,
         classes=classes,
         n_rows=len(codes),
@@ -117,13 +117,12 @@ def summarise(
     )
 
 
-def told_apart(classes: Sequence[str]) -> str:
+def classes_in_words(classes: Sequence[str]) -> str:
     """The classes in words: "sick from well", "a, b and c apart"."""
     if len(classes) == 2:
         return f"{classes[1]} from {classes[0]}"
-    return (
-        ", ".join(classes[:-1]) + f" and {classes[-1]} apart" if len(classes) <= 8 else f"{len(classes)} classes apart"
-    )
+    listed = f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
+    return f"{listed} apart"
 
 
 def _rule_rows(
@@ -172,12 +171,8 @@ def _explorer(
         values, place = np.unique(proba[:, 1], return_inverse=True)
         counts = np.zeros((len(values), 2))
         np.add.at(counts, (place.ravel(), codes), weight)
-        return {
-            **base,
-            "probability": values.tolist(),
-            "negative": counts[:, 0].tolist(),
-            "positive": counts[:, 1].tolist(),
-        }
+        negative, positive = counts.T.tolist()
+        return {**base, "probability": values.tolist(), "negative": negative, "positive": positive}
     kept = np.arange(len(codes)) if len(codes) <= MAX_ROWS else _sample(len(codes))
     return {
         **base,
@@ -205,17 +200,11 @@ def _whatif(
             entry["whole"] = bool(len(known)) and bool(np.all(known == np.round(known)))
         fields_of.append(entry)
     kept = np.arange(len(codes)) if len(codes) <= EXAMPLES else _sample(len(codes), EXAMPLES)
-    examples = [
-        {
-            "number": int(row) + 1,
-            "truth": classes[codes[row]],
-            "values": [
-                _cell(column, values[row]) for column, values in zip(card.schema.columns, table.columns, strict=True)
-            ],
-            "probability": proba[row].tolist(),
-        }
-        for row in kept
-    ]
+    examples = []
+    for row in kept:
+        cells = [_cell(column, values[row]) for column, values in zip(card.schema.columns, table.columns, strict=True)]
+        about = {"number": int(row) + 1, "truth": classes[codes[row]], "values": cells}
+        examples.append({**about, "probability": proba[row].tolist()})
     return {
         "card": plain_card(card),
         "actions": plain_actions(actions_for(estimator, None)),
@@ -262,11 +251,7 @@ def _words_of(value: Any) -> str:
         return f"{len(value)} values, the last {_words_of(value[-1])}"
     if isinstance(value, np.ndarray | list | tuple):
         return ", ".join(_words_of(item) for item in value)
-    return (
-        {True: "yes", False: "no", None: "unknown"}.get(value, str(value))
-        if value in (True, False, None)
-        else str(value)
-    )
+    return {True: "yes", False: "no", None: "unknown"}[value] if value in (True, False, None) else str(value)
 
 
 def _history(history: Mapping[str, Any]) -> dict[str, list[float]]:

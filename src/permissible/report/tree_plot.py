@@ -9,7 +9,7 @@ from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import leaves_in_order
 from permissible.models.render.tree_text import literal_words
 
-NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # apart for every kind of eye
+NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # colour-blind safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +72,22 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
     drawn = tree_layout(tree, estimator.classes_.tolist())
     if ax is None:
         ax = _axes(len(tree.leaves), int(tree.depth.max()))
+    centred = {"ha": "center", "va": "center"}
     for item in drawn:
         if item.parent >= 0:
             above = drawn[item.parent]
             ax.plot([above.x, item.x], [above.y, item.y], color="0.6", linewidth=1, zorder=1)
             middle = 0.5 * (above.x + item.x), 0.5 * (above.y + item.y)
-            ax.text(*middle, item.edge, fontsize=0.8 * font_size, color="0.3", ha="center", va="center",
-                    bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
+            plain = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+            ax.text(*middle, item.edge, fontsize=0.8 * font_size, color="0.3", bbox=plain, **centred)
     for item in drawn:
         box = {
             "boxstyle": "round,pad=0.35" if item.is_leaf else "square,pad=0.35",
             "facecolor": _colour(item.sureness) if item.is_leaf else "white",
             "edgecolor": "0.3",
         }
-        dark = item.is_leaf and abs(item.sureness) > 0.6
-        ax.text(item.x, item.y, item.words, ha="center", va="center", fontsize=font_size, zorder=2, bbox=box,
-                color="white" if dark else "black")  # fmt: skip
+        colour = "white" if item.is_leaf and abs(item.sureness) > 0.6 else "black"
+        ax.text(item.x, item.y, item.words, fontsize=font_size, zorder=2, bbox=box, color=colour, **centred)
     ax.set_axis_off()
     ax.set_xlim(-0.7, max(item.x for item in drawn) + 0.7)
     ax.set_ylim(min(item.y for item in drawn) - 0.5, 0.5)

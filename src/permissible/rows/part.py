@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray, FloatArray
 from permissible.validation import Words, refusal

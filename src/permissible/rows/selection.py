@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.types import AnyArray, BoolArray, IntArray
 
 NO_HASH = (1, 0)

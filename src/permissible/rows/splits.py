@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.rows.part import Part
 from permissible.rows.selection import NO_HASH, Selection, classes_of
 from permissible.rows.source import Question, Source

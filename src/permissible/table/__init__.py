@@ -6,6 +6,14 @@ from permissible.table.schema import Category, Column, Kind, Schema
 from permissible.table.table import MISSING_CATEGORY, UNSEEN_CATEGORY, Table
 
 __all__ = [
-    "MISSING_CATEGORY", "UNSEEN_CATEGORY", "Category", "Column", "Kind", "Schema", "Table",
-    "UnseenCategoryWarning", "names_of", "read",
-]  # fmt: skip
+    "MISSING_CATEGORY",
+    "UNSEEN_CATEGORY",
+    "Category",
+    "Column",
+    "Kind",
+    "Schema",
+    "Table",
+    "UnseenCategoryWarning",
+    "names_of",
+    "read",
+]

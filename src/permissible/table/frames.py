@@ -13,7 +13,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 
 def frame_of(X: Any, *, collect: bool = True) -> Any | None:
-    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed where `collect` says so."""
+    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed if `collect`."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])
@@ -40,10 +40,9 @@ def frame_names(frame: Any) -> tuple[str, ...] | None:
     if all(text):
         return tuple(names)
     if any(text):
-        raise refusal_type(
-            "X", "a table whose column names are all strings", Words("names of several types"),
-            "Feature names are only supported if all input features have string names: use X.columns.astype(str)",
-        )  # fmt: skip
+        remedy = "Feature names are only supported if all input features have string names: use X.columns.astype(str)"
+        came = Words("names of several types")
+        raise refusal_type("X", "a table whose column names are all strings", came, remedy)
     return None
 
 
@@ -59,7 +58,7 @@ def series_of(values: Any) -> Any | None:
 
 
 def observe_series(name: str, series: Any) -> Observed:
-    """Tell what one column of a data frame holds."""
+    """Return what one column of a data frame holds."""
     dtype = series.dtype
     if dtype == nw.Boolean:
         return Observed("boolean", _floats(series.cast(nw.Float64) if not series.is_null().any() else series, name))
@@ -75,7 +74,7 @@ def observe_series(name: str, series: Any) -> Observed:
         return observe(name, as_objects(series))
     if len(series) == series.null_count():
         return Observed("numeric", np.full(len(series), np.nan))
-    if dtype == nw.Unknown:  # a type of the library's own, such as sparse columns: what its values are decides
+    if dtype == nw.Unknown:  # such as sparse columns: the values decide
         return observe(name, np.asarray(series.to_numpy()))
     remedy = "turn it into a number first, for instance days since a date"
     raise refusal_type("X", "numbers, truth values or categories", Words(f"{dtype} in column {name!r}"), remedy)
@@ -108,7 +107,7 @@ def _floats(series: Any, name: str) -> AnyArray:
 def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
     """Codes (-1 for missing) and the categories, by the library's own fast means."""
     native = series.to_native()
-    if hasattr(native, "factorize"):  # pandas and its kin
+    if hasattr(native, "factorize"):  # pandas and libraries with its interface
         codes, categories = native.factorize()
         return np.asarray(codes), [*categories]
     if hasattr(native, "dictionary_encode"):  # pyarrow
@@ -122,8 +121,7 @@ def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
     categories = texts.drop_nulls().unique().to_list()
     if not categories:
         return np.full(len(series), -1), []
-    known = texts.fill_null(
-        categories[0]
-    )  # nulls as some text for a moment: old narwhals has no default for the others
+    # Old versions of narwhals have no default for nulls, so they get some known text here and -1 below.
+    known = texts.fill_null(categories[0])
     numbered = known.replace_strict(categories, list(range(len(categories))), return_dtype=nw.Int32)
     return np.where(texts.is_null().to_numpy(), -1, numbered.to_numpy()), categories

@@ -1,4 +1,4 @@
-"""Labels of rows, wherever the rows lie: an array of text, integers, truth values or whole floats, or one sentence."""
+"""Labels of rows, checked: an array of text, integers, truth values or floats that are integers."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from permissible.validation import Words, refusal, refusal_type, shown
 
 
 def labels_of(y: Any) -> AnyArray:
-    """The labels as an array of one type; what is no list of class labels is refused, in scikit-learn's words where it has some.
+    """The labels as an array of one type; anything else is refused, in scikit-learn's words where it has them.
 
-    A column vector stays one: whether it is taken is the caller's to say.
+    A column vector stays one; the caller decides whether to accept it.
     """
     try:
         labels = as_array(y)
@@ -61,7 +61,7 @@ def _refuse_mixture() -> None:
 
 
 def _of_one_type(labels: AnyArray) -> AnyArray:
-    """Python objects as what they are: text as it came, numbers as an array of numbers."""
+    """Python objects by their type: text unchanged, numbers as an array of numbers."""
     kinds = {type(label) for label in labels}
     floats = tuple(kind for kind in kinds if issubclass(kind, (float, np.floating)))
     missing = any(kind is type(None) or kind.__name__ in ("NAType", "NaTType") for kind in kinds)

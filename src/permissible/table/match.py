@@ -1,4 +1,4 @@
-"""New rows against the columns of fit: by name where both are named, categories mapped, what does not fit refused in words."""
+"""Matching new rows to the columns of fit: by name where both are named, categories by value; a mismatch is refused."""
 
 import warnings
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from permissible.validation import Words, refusal, shown
 
 
 class UnseenCategoryWarning(UserWarning):
-    """A category that no row of fit had: it equals none of the known ones."""
+    """A category that no training row had; it is treated as different from every known one."""
 
 
 def positions(schema: Schema, names: tuple[str, ...] | None, n_columns: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""One column as it came, told apart: numbers, truth values or categories. No schema is applied here.
+"""What one column holds: numbers, truth values or categories. No schema is applied here.
 
 Missing is None, NaN and NA, in every kind. Integers become float64: beyond 2^53 they are rounded to the nearest
 float64, at fit and at predict alike, so two integers that differ only there count as one value. As categories they
@@ -36,7 +36,7 @@ _LARGEST_EXACT = 2.0**53
 
 
 def observe(name: str, values: AnyArray) -> Observed:
-    """Tell what a 1-D NumPy array holds."""
+    """Return what a 1-D NumPy array holds."""
     match values.dtype.kind:
         case "f":
             return Observed("numeric", native_floats(values))
@@ -144,7 +144,7 @@ def category_order(value: Category) -> tuple[int, float, str]:
 
 
 def is_na(value: Any) -> bool:
-    """Whether it is the NA of pandas (or NaT), told by its type's name so that pandas need not be there."""
+    """Whether it is the NA of pandas (or NaT), recognised by the name of its type, so that pandas need not be installed."""
     return type(value).__name__ in ("NAType", "NaTType")
 
 

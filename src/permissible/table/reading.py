@@ -19,13 +19,7 @@ from permissible.validation import Words, refusal, refusal_type
 Categorical: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | AnyArray | None
 
 
-def read(
-    X: Any,
-    schema: Schema | None = None,
-    categorical: Categorical = None,
-    *,
-    n_threads: int = 1,
-) -> Table:
+def read(X: Any, schema: Schema | None = None, categorical: Categorical = None, *, n_threads: int = 1) -> Table:
     """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
 
     Parameters
@@ -57,7 +51,7 @@ def read(
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """The column names that came with a table, or None: a matrix has none, and names that are no strings do not count."""
+    """The column names that came with a table, or None: a matrix has none, and names other than strings are ignored."""
     if isinstance(X, np.ndarray) or _is_sparse(X):
         return None
     if isinstance(X, Mapping):
@@ -76,23 +70,21 @@ def checked(table: Table, n_threads: int = 1) -> Table:
     """The table with `has_missing` filled in; infinite values are refused."""
     if table.n_rows == 0 or not table.columns:
         return Table(table.schema, table.columns, table.n_rows, table.matrix, np.zeros(len(table.columns), dtype=bool))
-    missing, infinite = survey(table, n_threads)
+    missing, infinite = missing_and_infinite(table, n_threads)
     if infinite.any():
         j = int(np.argmax(infinite))
         row = int(np.argmax(np.isinf(table.columns[j])))
         name = table.schema.columns[j].name
-        raise refusal(
-            "X", "finite (missing values may be NaN)", Words(f"{table.columns[j][row]} in column {name!r}, row {row}"),
-            "replace infinity by a large number or NaN",
-        )  # fmt: skip
+        came = Words(f"{table.columns[j][row]} in column {name!r}, row {row}")
+        raise refusal("X", "finite (missing values may be NaN)", came, "replace infinity by a large number or NaN")
     return Table(table.schema, table.columns, table.n_rows, table.matrix, missing)
 
 
-def survey(table: Table, n_threads: int = 1) -> tuple[BoolArray, BoolArray]:
+def missing_and_infinite(table: Table, n_threads: int = 1) -> tuple[BoolArray, BoolArray]:
     """For each column, whether a value is missing and whether one is infinite."""
     matrix = table.matrix
     if matrix is not None and (matrix.flags.c_contiguous or matrix.flags.f_contiguous):
-        # One look at the whole of it tells most often that there is nothing to tell apart.
+        # Most matrices have neither, which one pass over all values shows.
         whole = kernels.survey([matrix.reshape(-1, order="A")], n_threads)
         if not (whole[0][0] or whole[1][0]):
             nothing = np.zeros(len(table.columns), dtype=bool)
@@ -162,7 +154,7 @@ def _column(name: str, values: Any) -> Observed:
 
 
 def as_array(values: Any) -> AnyArray:
-    """An array of what was given; in a list text and numbers stay apart (NumPy makes all of it text), integers exact."""
+    """An array of what was given; a list of text and numbers becomes an array of objects, and large integers stay exact."""
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     series = None if isinstance(values, np.ndarray | list | tuple) else series_of(values)

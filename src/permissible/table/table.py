@@ -1,4 +1,4 @@
-"""A table as the learners' side takes it: one array per column, whatever library it came from."""
+"""A table as learners take it: one array per column, from whatever library."""
 
 from dataclasses import dataclass, replace
 

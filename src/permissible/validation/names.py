@@ -1,4 +1,4 @@
-"""Names chosen from a list: an unknown one is refused with the one that was probably meant."""
+"""Names chosen from a list: an unknown one is refused, and the nearest known one suggested."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

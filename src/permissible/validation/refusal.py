@@ -21,12 +21,12 @@ def refusal(argument: str, expected: str, got: object, remedy: str | None = None
 
 
 def refusal_type(argument: str, expected: str, got: object, remedy: str | None = None) -> TypeError:
-    """Build the TypeError for a value of the wrong kind; it names the type that came."""
+    """Build the TypeError for a value of the wrong kind; it names the type that was given."""
     came = got if isinstance(got, Words) else f"{type(got).__name__} {shown(got)}"
     return TypeError(_sentence(argument, expected, came, remedy))
 
 
 class Words(str):
-    """What came, said in words rather than by a repr: refusal("X", "2-D", Words("a 1-D array of 10 values"))."""
+    """The given value, in words rather than by its repr: refusal("X", "2-D", Words("a 1-D array of 10 values"))."""
 
     __slots__ = ()

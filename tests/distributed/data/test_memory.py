@@ -57,8 +57,10 @@ def test_a_fit_takes_at_most_twelve_bytes_for_each_further_row(folders, estimato
     ballast = np.ones(40_000_000)  # a large parent must not show in the figures of its child
     done = subprocess.run(
         [sys.executable, str(PEAK), estimator, json.dumps(settings), few, few, many],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     of_few, of_many = json.loads(done.stdout)
     assert ballast[0] == 1.0

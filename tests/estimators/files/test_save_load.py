@@ -24,11 +24,15 @@ def frames():
 
 def mixed(seed=0, n_rows=300):
     generator = np.random.default_rng(seed)
-    frame = pd.DataFrame({
-        "age": np.where(generator.random(n_rows) < 0.1, np.nan, generator.normal(50, 10, n_rows)),
-        "colour": pd.Series(generator.choice(["red", "blue", "it's", "<b>"], n_rows)).where(generator.random(n_rows) > 0.1),
-        "smoker": generator.random(n_rows) < 0.3,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": np.where(generator.random(n_rows) < 0.1, np.nan, generator.normal(50, 10, n_rows)),
+            "colour": pd.Series(generator.choice(["red", "blue", "it's", "<b>"], n_rows)).where(
+                generator.random(n_rows) > 0.1
+            ),
+            "smoker": generator.random(n_rows) < 0.3,
+        }
+    )
     y = (frame["age"].fillna(60) + 20 * frame["smoker"] + 10 * (frame["colour"] == "red") > 58).to_numpy()
     return frame, y
 
@@ -187,8 +191,10 @@ def test_a_users_own_loss_is_asked_for(tmp_path):
 def test_files_of_every_released_version_stay_readable(path):
     document = json.loads(path.with_suffix(".expected").read_text())
     model = pm.load(path)
-    X = {name: np.array(values, dtype=object if any(isinstance(v, str) for v in values) else float)
-         for name, values in document["rows"].items()}  # fmt: skip
+    X = {
+        name: np.array(values, dtype=object if any(isinstance(v, str) for v in values) else float)
+        for name, values in document["rows"].items()
+    }
     np.testing.assert_allclose(model.predict_proba(X), document["probabilities"], rtol=1e-12)
 
 

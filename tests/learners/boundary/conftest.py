@@ -26,9 +26,13 @@ def quadratic_program(features, positive, weight, lines, alpha, *, free_intercep
     settings.tol_gap_rel = settings.tol_feas = 1e-11
     settings.tol_gap_abs = 1e-13
     solution = clarabel.DefaultSolver(
-        quadratic, linear, sparse.vstack(blocks).tocsc(), np.concatenate(bounds),
-        [clarabel.NonnegativeConeT(n * (count + 1))], settings,
-    ).solve()  # fmt: skip
+        quadratic,
+        linear,
+        sparse.vstack(blocks).tocsc(),
+        np.concatenate(bounds),
+        [clarabel.NonnegativeConeT(n * (count + 1))],
+        settings,
+    ).solve()
     return solution.obj_val, np.array(solution.x[:d]), solution.x[d]
 
 

@@ -63,11 +63,13 @@ def test_rows_of_no_weight_do_not_cut_the_interval():
 @pytest.mark.parametrize(
     "options",
     [
-        {"kernel": "rbf", "alpha": 0.1}, {"kernel": "linear", "alpha": 1.0}, {"alpha": 1.0},
+        {"kernel": "rbf", "alpha": 0.1},
+        {"kernel": "linear", "alpha": 1.0},
+        {"alpha": 1.0},
         {"alpha": 1.0, "boundaries": (0.2, 0.5, 0.7)},
         {"kernel": "rbf", "alpha": 1.0, "boundaries": (0.2, 0.5, 0.7)},
     ],
-)  # fmt: skip
+)
 def test_balanced_classes_have_one_intercept_with_a_certificate(options):
     moved = 0
     for seed in range(25):

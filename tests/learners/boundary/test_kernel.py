@@ -39,7 +39,7 @@ def test_any_boundaries_meet_the_quadratic_program(boundaries, penalize_intercep
     fit = solve_kernel(gram if kernel.name == "precomputed" else features, problem, kernel, Options(tol=1e-8))
     optimum, _, _ = referee(
         as_features(gram), positive, weight, lines_of(boundaries), alpha, free_intercept=not penalize_intercept
-    )  # fmt: skip
+    )
     assert fit.converged
     assert fit.certificate.objective == pytest.approx(optimum, rel=1e-7)
     value = problem.objective(gram @ fit.coef + fit.intercept, fit.coef @ gram @ fit.coef, fit.intercept)
@@ -77,7 +77,7 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum(boundaries, penalize
     )
     optimum, _, _ = referee(
         lifted, positive, np.ones(1100), lines_of(boundaries), 1e-3, free_intercept=not penalize_intercept
-    )  # fmt: skip
+    )
     for tol, max_iter in [(1e-1, 1000), (1e-2, 1000), (1e-4, 1000), (1e-9, 1)]:
         fit = solve_kernel(lifted, problem, Kernel("linear"), Options(tol=tol, max_iter=max_iter))
         assert fit.certificate.gap >= fit.certificate.objective - optimum * (1 + 1e-10)

@@ -33,9 +33,15 @@ def test_any_boundaries_meet_the_quadratic_program(
         features, positive, weight, lines_of(boundaries), alpha, free_intercept=not penalize_intercept
     )
     value = objective_of(
-        features, positive, weight, lines_of(boundaries), alpha, fit.coef, fit.intercept,
+        features,
+        positive,
+        weight,
+        lines_of(boundaries),
+        alpha,
+        fit.coef,
+        fit.intercept,
         free_intercept=not penalize_intercept,
-    )  # fmt: skip
+    )
     assert fit.converged
     assert value == pytest.approx(optimum, rel=1e-7)
     assert fit.certificate.objective == pytest.approx(value, rel=1e-12)
@@ -70,7 +76,7 @@ def test_weight_two_equals_the_row_twice():
     times = weight.astype(int)
     twice = solve_linear(
         np.repeat(features, times, axis=0), Problem(segments, np.repeat(positive, times), np.ones(times.sum()), 1e-2)
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(once.coef, twice.coef, rtol=1e-8, atol=1e-10)
 
 

@@ -26,9 +26,11 @@ def test_logistic_meets_logistic_regression(as_sparse):
     features, positive, weight = draw()
     alpha = 1e-2
     fit = solve_soft(
-        sparse.csr_matrix(features) if as_sparse else features, Problem(NONE, positive, weight, alpha), losses.get("logistic"),
+        sparse.csr_matrix(features) if as_sparse else features,
+        Problem(NONE, positive, weight, alpha),
+        losses.get("logistic"),
         Options(tol=1e-11),
-    )  # fmt: skip
+    )
     peer = LogisticRegression(C=1 / (alpha * weight.sum()), tol=1e-10, max_iter=1000).fit(features, positive, weight)
     np.testing.assert_allclose(fit.coef, peer.coef_[0], rtol=1e-4)
     assert fit.converged

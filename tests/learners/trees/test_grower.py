@@ -56,10 +56,13 @@ def assert_same(first, second):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.integers(0, 10**6), st.sampled_from(["logistic", "squared", "power"]), st.sampled_from([2, 3]),
-    st.sampled_from([None, "whole", "any"]), st.integers(1, 5),
+    st.integers(0, 10**6),
+    st.sampled_from(["logistic", "squared", "power"]),
+    st.sampled_from([2, 3]),
+    st.sampled_from([None, "whole", "any"]),
+    st.integers(1, 5),
     st.sampled_from([TreeLimits(8), TreeLimits(None), TreeLimits(None, 3, 4), TreeLimits(5, min_gain=0.01)]),
-)  # fmt: skip
+)
 def test_parts_grow_the_tree_of_the_whole(bin_rows, seed, name, n_classes, weighted, n_parts, limits):
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 9, size=(60, 4)).astype(float)
@@ -92,8 +95,10 @@ def test_a_user_s_phi_needs_nothing_more(bin_rows):
     values, target = rng.integers(0, 9, size=(80, 3)).astype(float), rng.integers(0, 2, 80)
     binned, _ = bin_rows(values)
     mine = losses.from_phi(lambda p: (p * (1 - p)) ** 0.8, name="mine")
-    assert_same(grow_in_parts(binned, target, 2, mine, None, TreeLimits(6), 4),
-                grow_tree(binned, target, 2, mine, None, TreeLimits(6)))  # fmt: skip
+    assert_same(
+        grow_in_parts(binned, target, 2, mine, None, TreeLimits(6), 4),
+        grow_tree(binned, target, 2, mine, None, TreeLimits(6)),
+    )
 
 
 def test_questions_are_about_as_many_as_the_tree_is_deep(bin_rows):

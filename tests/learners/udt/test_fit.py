@@ -15,9 +15,14 @@ from permissible.learners.udt.fit import TreeLimits, grow_tree, quantise
 from permissible.models.kinds.tree_rules import leaf_rules, linearised
 
 LOSSES = [
-    losses.get("logistic"), losses.get("matsushita"), losses.get("mu", mu=0.3), losses.get("squared"),
-    losses.get("power", upsilon=0.7), losses.get("logcosh", zeta=-4.0), losses.get("exponential"),
-]  # fmt: skip
+    losses.get("logistic"),
+    losses.get("matsushita"),
+    losses.get("mu", mu=0.3),
+    losses.get("squared"),
+    losses.get("power", upsilon=0.7),
+    losses.get("logcosh", zeta=-4.0),
+    losses.get("exponential"),
+]
 
 
 def surrogate(loss, weight):
@@ -135,7 +140,7 @@ def test_a_user_s_phi_equal_to_gini_gives_gini_s_tree(bin_rows, data):
     values, target = data
     binned, _ = bin_rows(values)
     gini, _ = grow_tree(binned, target, 2, losses.get("squared"))
-    bare = SimpleNamespace(name="bare", impurity=lambda p: 4 * p * (1 - p))  # an impurity is all it needs
+    bare = SimpleNamespace(impurity_functor=None, impurity=lambda p: 4 * p * (1 - p))  # all that a tree needs
     for mine in (losses.from_phi(lambda p: p * (1 - p), name="mine"), bare):
         ours, _ = grow_tree(binned, target, 2, mine)
         assert ours.literals == gini.literals
@@ -184,9 +189,11 @@ def test_leaf_scores_are_the_minimisers_of_the_surrogate_over_leaf_indicators(bi
     for node in model.leaves[~model.is_pure[model.leaves]]:
         sign = np.where(target[leaf == node] == 1, 1.0, -1.0)
         found = minimize_scalar(
-            lambda h, sign=sign: np.sum(np.asarray(loss.value(h * sign))), bounds=(-60, 60), method="bounded",
+            lambda h, sign=sign: np.sum(np.asarray(loss.value(h * sign))),
+            bounds=(-60, 60),
+            method="bounded",
             options={"xatol": 1e-12},
-        )  # fmt: skip
+        )
         assert model.node_score[node] == pytest.approx(found.x, abs=2e-5)
 
 
@@ -215,8 +222,9 @@ def test_leaf_rules_are_disjoint_and_complete(bin_rows, data, categorical):
         for literal in rule.rule:
             covered[i] &= passes(literal, table.columns[literal.column], model.code_of_category.get(literal.column))
     np.testing.assert_array_equal(covered.sum(axis=0), 1)
-    np.testing.assert_array_equal(np.array([r.node for r in leaf_rules(model)])[covered.argmax(axis=0)],
-                                  model.apply(table))  # fmt: skip
+    np.testing.assert_array_equal(
+        np.array([r.node for r in leaf_rules(model)])[covered.argmax(axis=0)], model.apply(table)
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -267,16 +275,20 @@ def test_a_subset_split_is_the_best_of_all_subsets(bin_rows):
         _, trace = grow_tree(bin_rows(categories[:, None], (0,))[0], target, 2, loss, limits=TreeLimits(2))
         best = min(
             surrogate(loss, np.array([np.bincount(target[side], minlength=2) for side in (inside, ~inside)], float))
-            for size in range(1, 6) for chosen in combinations(range(6), size)
+            for size in range(1, 6)
+            for chosen in combinations(range(6), size)
             for inside in [np.isin(categories, chosen)]
-        )  # fmt: skip
+        )
         assert trace.surrogate[-1] == pytest.approx(best, rel=1e-12)
 
 
 def test_missing_values_go_where_they_help(bin_rows):
     values = np.array([[0.0], [0.0], [1.0], [1.0], [np.nan], [np.nan]])
-    for target, words in [([0, 0, 1, 1, 1, 1], "x0 <= 0.5"), ([0, 0, 1, 1, 0, 0], "x0 <= 0.5 or missing"),
-                          ([0, 0, 0, 0, 1, 1], "x0 is not missing")]:  # fmt: skip
+    for target, words in [
+        ([0, 0, 1, 1, 1, 1], "x0 <= 0.5"),
+        ([0, 0, 1, 1, 0, 0], "x0 <= 0.5 or missing"),
+        ([0, 0, 0, 0, 1, 1], "x0 is not missing"),
+    ]:
         model, _ = grow_tree(bin_rows(values)[0], np.array(target), 2, losses.get("logistic"))
         assert leaf_rules(model)[0].words == words
         assert model.n_nodes == 3
@@ -289,8 +301,14 @@ def test_monotone_constraints_hold_everywhere(bin_rows):
     grid = np.stack(np.meshgrid(np.arange(12.0), np.arange(12.0), indexing="ij"), axis=-1)
     _, free = bin_rows(grid.reshape(-1, 2))
     for direction in (1, -1):
-        model, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None),
-                             monotone=np.array([0, direction]))  # fmt: skip
+        model, _ = grow_tree(
+            bin_rows(values)[0],
+            target,
+            2,
+            losses.get("logistic"),
+            limits=TreeLimits(None),
+            monotone=np.array([0, direction]),
+        )
         probability = model.probability(free)[:, 1].reshape(12, 12)
         assert model.n_nodes > 20
         assert np.all(np.diff(probability, axis=1) * direction >= 0)
@@ -306,11 +324,13 @@ def test_limits_are_kept(bin_rows):
     grown = {
         name: grow_tree(binned, target, 2, losses.get("logistic"), w, limits)
         for name, w, limits in [
-            ("depth", None, TreeLimits(None, max_depth=3)), ("samples", None, TreeLimits(None, min_samples_leaf=20)),
+            ("depth", None, TreeLimits(None, max_depth=3)),
+            ("samples", None, TreeLimits(None, min_samples_leaf=20)),
             ("rows", weight, TreeLimits(None, min_samples_leaf=20)),
-            ("weight", weight, TreeLimits(None, min_weight_fraction_leaf=0.05)), ("gain", None, TreeLimits(None, min_gain=0.01)),
+            ("weight", weight, TreeLimits(None, min_weight_fraction_leaf=0.05)),
+            ("gain", None, TreeLimits(None, min_gain=0.01)),
         ]
-    }  # fmt: skip
+    }
     assert grown["depth"][0].depth.max() == 3
     assert grown["samples"][0].samples.min() >= 20
     assert grown["rows"][0].samples.min() >= 20

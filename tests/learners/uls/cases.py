@@ -8,8 +8,8 @@ from permissible import losses
 from permissible.bins import encode, find_bins
 from permissible.learners.uls.boost import boost
 from permissible.learners.uls.compiled import Examples, boost_compiled
-from permissible.learners.uls.kernel_losses import compiled
-from permissible.learners.uls.loss_rows import CompiledRows, PythonRows, PythonSurrogate
+from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
+from permissible.losses.surrogate import PythonSurrogate, compiled
 from permissible.table import read
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from permissible import losses
 from permissible.bins import encode, find_bins
 from permissible.learners.uls.compiled import Examples, boost_compiled
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.options import ULSOptions
+from permissible.losses.surrogate import compiled
 from permissible.table import read
 
 

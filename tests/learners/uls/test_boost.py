@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from permissible import losses
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.options import ULSOptions
+from permissible.losses.surrogate import compiled
 from tests.learners.uls.cases import covered, examples_of, fit_compiled, fit_python, fit_readable, noisy_table, scores
 
 PLAIN = ULSOptions(n_rules=6, max_literals=2, fit_intercept=False)

@@ -42,9 +42,15 @@ def test_every_round_gains_what_theorem_2_says_and_the_bound_holds(name, params,
     X, y = noisy()
     loss = losses.get(name, **params)
     model = pm.ULSClassifier(
-        loss, features=features, n_rules=12, l2=0.0, learning_rate=1.0, early_stopping=False, fit_intercept=False,
+        loss,
+        features=features,
+        n_rules=12,
+        l2=0.0,
+        learning_rate=1.0,
+        early_stopping=False,
+        fit_intercept=False,
         **({} if features == "columns" else {"max_literals": 1}),
-    ).fit(X, y)  # fmt: skip
+    ).fit(X, y)
     certificate = model.certificate_
     part = certificate.ingredients
     assert part["a_v"] == pytest.approx(1 / loss.largest_curvature)

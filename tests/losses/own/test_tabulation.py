@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from permissible import losses
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.losses.own.tabulation import LossTable, tabulated
+from permissible.losses.surrogate import compiled
 from tests.losses.own.phis import Counted, entropy, own
 
 SMOOTH = ["logistic", "logistic by complex step", "matsushita", "heavy tail", "gini", "sine"]

@@ -22,9 +22,15 @@ SCHEMA = Schema((Column("age"), Column("colour", "categorical", ("blue", "green"
 def tree(first, second, **kwargs):
     """Root test, then a test on its left side; leaves 2, 3, 4."""
     return TreeModel(
-        SCHEMA, logistic, (first, second, None, None, None), np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1]),
-        np.array([[8.0, 8.0], [6.0, 2.0], [2.0, 6.0], [6.0, 0.0], [0.0, 2.0]]), np.array([16, 8, 8, 6, 2]), **kwargs,
-    )  # fmt: skip
+        SCHEMA,
+        logistic,
+        (first, second, None, None, None),
+        np.array([1, 3, -1, -1, -1]),
+        np.array([2, 4, -1, -1, -1]),
+        np.array([[8.0, 8.0], [6.0, 2.0], [2.0, 6.0], [6.0, 0.0], [0.0, 2.0]]),
+        np.array([16, 8, 8, 6, 2]),
+        **kwargs,
+    )
 
 
 def table(age, colour, owner):
@@ -34,23 +40,32 @@ def table(age, colour, owner):
 
 LITERALS = st.one_of(
     st.builds(
-        Literal, st.sampled_from([0, 2]), st.sampled_from(["<=", ">"]), st.sampled_from([0.0, 1.5, 30.0]),
-        st.just((3,)), st.booleans(),
+        Literal,
+        st.sampled_from([0, 2]),
+        st.sampled_from(["<=", ">"]),
+        st.sampled_from([0.0, 1.5, 30.0]),
+        st.just((3,)),
+        st.booleans(),
     ),
     st.builds(
         lambda test, codes, missing: Literal(1, test, codes=codes, missing=missing),
-        st.sampled_from(["in", "not in"]), st.sampled_from([(0,), (1, 2), (2,)]), st.booleans(),
+        st.sampled_from(["in", "not in"]),
+        st.sampled_from([(0,), (1, 2), (2,)]),
+        st.booleans(),
     ),
     st.sampled_from([Literal(0, "missing", missing=True), Literal(0, "present"), Literal(1, "missing", missing=True)]),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=200, deadline=None)
 @given(LITERALS, LITERALS, st.integers(0, 2**32 - 1), st.booleans())
 def test_the_compiled_descent_follows_the_literals(first, second, seed, rare):
     rng = np.random.default_rng(seed)
-    rows = table(rng.choice([-1.0, 1.5, 2.0, 30.0, 31.0, np.nan], 40), rng.integers(-2, 3, 40),
-                 rng.choice([0.0, 1.0, np.nan], 40))  # fmt: skip
+    rows = table(
+        rng.choice([-1.0, 1.5, 2.0, 30.0, 31.0, np.nan], 40),
+        rng.integers(-2, 3, 40),
+        rng.choice([0.0, 1.0, np.nan], 40),
+    )
     codes = {1: np.array([0, 254, 2], dtype=np.uint8)} if rare else {}
     model = tree(first, second, code_of_category=codes)
     goes_left = [passes(test, rows.columns[test.column], codes.get(test.column)) for test in (first, second)]
@@ -85,9 +100,14 @@ def test_a_matrix_in_any_order_falls_into_the_same_leaves(dtype, order):
     schema = Schema((Column("x0"), Column("x1")))
     values = np.array([[0.0, 5.0], [1.0, np.nan], [np.nan, 0.0], [2.0, 1.0], [1.0, 0.5]], dtype=dtype, order=order)
     model = TreeModel(
-        schema, logistic, (Literal(0, "<=", 1.0, (0,), missing=True), Literal(1, "<=", 0.5, (0,)), None, None, None),
-        np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1]), np.ones((5, 2)), np.ones(5, dtype=np.int64),
-    )  # fmt: skip
+        schema,
+        logistic,
+        (Literal(0, "<=", 1.0, (0,), missing=True), Literal(1, "<=", 0.5, (0,)), None, None, None),
+        np.array([1, 3, -1, -1, -1]),
+        np.array([2, 4, -1, -1, -1]),
+        np.ones((5, 2)),
+        np.ones(5, dtype=np.int64),
+    )
     rows = Table(schema, tuple(values.T), 5, values)
     np.testing.assert_array_equal(model.apply(rows), [4, 4, 3, 2, 3])
 

@@ -1,4 +1,4 @@
-"""A model file for a verb, or one sentence that says why not."""
+"""Loading the model file of a verb."""
 
 from pathlib import Path
 from typing import Any

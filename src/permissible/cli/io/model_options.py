@@ -1,33 +1,29 @@
 """Options of the command line -> an estimator and a decision."""
 
 import ast
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from permissible.cli.errors import UseError
-from permissible.cli.options import listed
+from permissible.cli.options import DecisionOptions, EstimatorOptions, listed
 
 MODELS = {
-    "uls": "ULSClassifier", "udt": "UDTClassifier", "boundary": "BoundaryClassifier", "mcboost": "MCBoostClassifier",
-}  # fmt: skip
+    "uls": "ULSClassifier",
+    "udt": "UDTClassifier",
+    "boundary": "BoundaryClassifier",
+    "mcboost": "MCBoostClassifier",
+}
+_SIZES = {"uls": "n_rules", "udt": "max_leaves", "mcboost": "n_rounds"}
 
 
 @dataclass(frozen=True, slots=True)
-class Learner:
+class ModelOptions:
     """What the user asked to be fitted."""
 
     model: str = "uls"
     loss: str | None = None
-    rules: int | None = None
-    literals: int | None = None
-    compact: bool = False
-    boundaries: str | None = None
-    reject_cost: float | None = None
-    cost_matrix: Path | None = None
-    seed: int = 0
-    jobs: int = 1
-    settings: tuple[str, ...] = ()
+    given: EstimatorOptions = field(default_factory=EstimatorOptions)
+    deciding: DecisionOptions = field(default_factory=DecisionOptions)
     categorical: tuple[str, ...] = ()
 
     def estimator(self, classes: list[Any] | None = None) -> Any:
@@ -36,37 +32,13 @@ class Learner:
 
         if self.model not in MODELS:
             raise UseError(f"--model must be one of {', '.join(MODELS)}, got {self.model!r}.")
-        parameters = self._parameters(classes)
-        parameters.update(self._settings())
-        makers = {
-            "udt": "UDTClassifier",
-            "boundary": "BoundaryClassifier",
-            "mcboost": "MCBoostClassifier",
-            "uls": "ULSClassifier",
-        }
-        maker: Any = getattr(pm, makers[self.model])
-        if self.model == "uls" and self.compact:
+        maker: Any = getattr(pm, MODELS[self.model])
+        if self.model == "uls" and self.given.compact:
             maker = maker.compact
         try:
-            return maker(**parameters)
+            return maker(**{**self._parameters(classes), **self._settings()})
         except TypeError as error:
             raise UseError(f"--set must name a parameter of {MODELS[self.model]}: {error}.") from None
-
-    def decision(self) -> Any:
-        """The decision that was asked for, None when none was."""
-        from permissible.decisions import Boundaries, CostMatrix, Reject
-
-        try:
-            if self.cost_matrix is not None:
-                if not self.cost_matrix.exists():
-                    raise UseError(f"the file {self.cost_matrix} does not exist.")
-                costs = CostMatrix.from_csv(self.cost_matrix)
-                return costs if self.reject_cost is None else CostMatrix(costs.matrix, self.reject_cost, costs.classes)
-            if self.boundaries is not None:
-                return Boundaries(tuple(self._numbers(self.boundaries)))
-            return None if self.reject_cost is None else Reject(self.reject_cost)
-        except ValueError as error:
-            raise UseError(str(error)) from None
 
     def _parameters(self, classes: list[Any] | None) -> dict[str, Any]:
         parameters: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
@@ -74,30 +46,25 @@ class Learner:
             if self.model == "boundary":
                 raise UseError("--categorical is for rules and trees, got --model boundary, which takes numbers alone.")
             parameters["categorical"] = list(self.categorical)
+        given, deciding = self.given, self.deciding
         if self.model == "boundary":
-            cuts = self._numbers(self.boundaries) if self.boundaries else [0.5]
-            if self.reject_cost is not None and not self.boundaries:
-                cuts = [self.reject_cost, 1.0 - self.reject_cost]
-            return {**parameters, "boundaries": tuple(cuts), "n_jobs": self.jobs}
-        sizes = {"uls": "n_rules", "udt": "max_leaves", "mcboost": "n_rounds"}
-        if self.rules is not None:
-            parameters[sizes[self.model]] = self.rules
-        if self.literals is not None:
+            cuts = _numbers(deciding.boundaries) if deciding.boundaries else [0.5]
+            if deciding.reject_cost is not None and not deciding.boundaries:
+                cuts = [deciding.reject_cost, 1.0 - deciding.reject_cost]
+            return {**parameters, "boundaries": tuple(cuts), "n_jobs": given.jobs}
+        if given.rules is not None:
+            parameters[_SIZES[self.model]] = given.rules
+        if given.literals is not None:
             if self.model != "uls":
                 raise UseError(f"--literals is for rules (--model uls), got --model {self.model}.")
-            parameters["max_literals"] = self.literals
-        if self.model == "mcboost" and self.cost_matrix is not None:
-            import numpy as np
-
-            from permissible.cli.verbs.fit import aligned
-
-            decision = self.decision()
-            parameters["cost_matrix"] = (decision if classes is None else aligned(decision, np.asarray(classes))).matrix
-        return {**parameters, "random_state": self.seed, "n_jobs": self.jobs}
+            parameters["max_literals"] = given.literals
+        if self.model == "mcboost" and deciding.cost_matrix is not None:
+            parameters["cost_matrix"] = decision_of(deciding, classes).matrix
+        return {**parameters, "random_state": given.seed, "n_jobs": given.jobs}
 
     def _settings(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for item in self.settings:
+        for item in self.given.settings or ():
             name, sign, text = item.partition("=")
             if not sign or not name:
                 raise UseError(f"--set must look like name=value, got {item!r}.")
@@ -107,8 +74,46 @@ class Learner:
                 found[name.strip()] = text
         return found
 
-    def _numbers(self, text: str) -> list[float]:
-        try:
-            return [float(item) for item in listed(text)]
-        except ValueError:
-            raise UseError(f"--boundaries must be numbers such as .25,.5,.75, got {text!r}.") from None
+
+def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
+    """The decision that was asked for, in the order of the classes where they are known; None when none was."""
+    from permissible.decisions import Boundaries, CostMatrix, Reject
+
+    try:
+        if asked.cost_matrix is not None:
+            if not asked.cost_matrix.exists():
+                raise UseError(f"the file {asked.cost_matrix} does not exist.")
+            costs = CostMatrix.from_csv(asked.cost_matrix)
+            price = costs.reject_cost if asked.reject_cost is None else asked.reject_cost
+            decision: Any = CostMatrix(costs.matrix, price, costs.classes)
+        elif asked.boundaries is not None:
+            decision = Boundaries(tuple(_numbers(asked.boundaries)))
+        else:
+            decision = None if asked.reject_cost is None else Reject(asked.reject_cost)
+    except ValueError as error:
+        raise UseError(str(error)) from None
+    return decision if decision is None or classes is None else _aligned(decision, classes)
+
+
+def _aligned(decision: Any, classes: Any) -> Any:
+    """The decision for these classes, or a sentence that says why it does not fit them."""
+    from permissible.decisions import CostMatrix
+
+    if isinstance(decision, CostMatrix) and decision.classes is not None:
+        labels = {str(label): label for label in classes.tolist()}  # a CSV file holds text, labels may be numbers
+        named = tuple(labels.get(str(name), name) for name in decision.classes)
+        decision = CostMatrix(decision.matrix, decision.reject_cost, named)
+    elif not isinstance(decision, CostMatrix) and len(classes) != 2:
+        kind = type(decision).__name__.lower()
+        raise UseError(f"{kind} decisions need two classes, got {len(classes)}; use --cost-matrix.")
+    try:
+        return decision.aligned(classes)
+    except ValueError as error:
+        raise UseError(f"--cost-matrix does not fit the target: {error}") from None
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(item) for item in listed(text)]
+    except ValueError:
+        raise UseError(f"--boundaries must be numbers such as .25,.5,.75, got {text!r}.") from None

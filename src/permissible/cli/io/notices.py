@@ -1,4 +1,4 @@
-"""Warnings of rows that come in chunks: each is told once, when all rows have come, and unseen categories with their number."""
+"""Warnings about rows read in chunks: each is given once, after the last row; unseen categories with their number of rows."""
 
 import warnings
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from permissible.validation import shown
 
 
 class Notices:
-    """What there is to tell of the rows of a file, in the terms of a model's columns."""
+    """The warnings about the rows of a file."""
 
     def __init__(self, schema: Schema) -> None:
         self._grouped = Schema(tuple(column for column in schema.columns if column.kind == "categorical"))
@@ -26,7 +26,7 @@ class Notices:
 
     @contextmanager
     def chunk(self, asked: dict[str, AnyArray]) -> Iterator[None]:
-        """Within, warnings are kept for later; the unseen categories of the chunk are counted."""
+        """Within, warnings are collected, and unseen categories counted."""
         self._count(asked)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -1,49 +1,39 @@
 """Rows for learning and for asking: which columns of a file are features, and their values in the form the library reads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from permissible.cli.errors import UseError
-from permissible.cli.options import listed
+from permissible.cli.options import ColumnOptions, FileOptions, listed
 from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
-from permissible.table.files import Chunk, Source, open_table
+from permissible.evaluation.cross_validation import LabelledRows
+from permissible.table.files import Chunk, FileReader, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.reader import whole
 from permissible.table.schema import Column, Schema
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray
 
 
-@dataclass(frozen=True, slots=True)
-class FileOptions:
-    """How to read a file: what the user said about it."""
-
-    delimiter: str | None = None
-    no_header: bool = False
-    missing: str | None = None
-
-    def open(self, path: Path) -> Source:
-        """Open the file so."""
-        tokens = MISSING if self.missing is None else frozenset({"", *listed(self.missing)})
-        delimiter = {"\\t": "\t", "tab": "\t"}.get(self.delimiter or "", self.delimiter)
-        if delimiter is not None and len(delimiter) != 1:
-            raise UseError(f"--delimiter must be one character (or tab), got {self.delimiter!r}.")
-        return open_table(path, delimiter, not self.no_header, tokens)
+def open_file(path: Path, options: FileOptions) -> FileReader:
+    """Open a file as the options say."""
+    tokens = MISSING if options.missing is None else frozenset({"", *listed(options.missing)})
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter)
+    if delimiter is not None and len(delimiter) != 1:
+        raise UseError(f"--delimiter must be one character (or tab), got {options.delimiter!r}.")
+    return open_table(path, delimiter, not options.no_header, tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingFile:
-    """What a file gave to learn from: columns by name, labels, weights, and what each column was taken to be."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingFile(LabelledRows):
+    """The rows of a file to learn from, and what each column was taken to be."""
 
-    X: Chunk
-    y: AnyArray
-    weight: FloatArray | None
-    kinds: dict[str, str]
-    target: str
+    kinds: dict[str, str] = field(default_factory=dict)
+    target: str = ""
 
 
 def check_folds(rows: TrainingFile, n_folds: int) -> None:
@@ -53,17 +43,11 @@ def check_folds(rows: TrainingFile, n_folds: int) -> None:
         raise UseError(f"--cv must be at most {smallest}, the size of the smallest class, got {n_folds}.")
 
 
-def training_file(
-    path: Path,
-    options: FileOptions,
-    target: str,
-    categorical: Sequence[str] = (),
-    left_out: Sequence[str] = (),
-    weight: str | None = None,
-) -> TrainingFile:
+def training_file(path: Path, options: FileOptions, target: str, chosen: ColumnOptions) -> TrainingFile:
     """Read a file to learn from."""
-    source = options.open(path)
-    features = features_of(source, path, target, categorical, left_out, weight)
+    source = open_file(path, options)
+    categorical, weight = listed(chosen.categorical), chosen.weight
+    features = features_of(source, path, target, chosen)
     kinds = source.kinds()
     wanted = {name: kinds[name] for name in (*features, target)}
     if weight:
@@ -76,10 +60,9 @@ def training_file(
     return TrainingFile({n: v for n, v in columns.items() if n not in names}, labels, weights, shown, target)
 
 
-def features_of(
-    source: Source, path: Path, target: str, categorical: Sequence[str], left_out: Sequence[str], weight: str | None
-) -> list[str]:
+def features_of(source: FileReader, path: Path, target: str, chosen: ColumnOptions) -> list[str]:
     """The columns to learn from; every column that an option names must be there."""
+    categorical, left_out, weight = listed(chosen.categorical), chosen.left_out, chosen.weight
     for name in (target, *categorical, *left_out, *([weight] if weight else [])):
         require(name, source.names, path)
     features = [name for name in source.names if name not in {target, weight, *left_out}]
@@ -110,17 +93,17 @@ def identifiers(
 ) -> list[str]:
     """The columns of text that name the row and nothing else: what was learnt from them would say nothing of new rows.
 
-    None where no other column would be left. Of a long file the first million values are looked at.
+    None where no other column would be left. Of a long file the first million values are read.
     """
     seen: dict[str, set[Any]] = {name: set() for name in features if kinds[name] == "text" and name not in kept}
     for chunk in chunks if seen else ():
         for name in [*seen]:
-            values = [value for value in chunk[name].tolist() if value is not None][: LOOKED_AT - len(seen[name])]
+            values = [value for value in chunk[name].tolist() if value is not None][: REMEMBERED - len(seen[name])]
             distinct = len(seen[name]) + len(values)
             seen[name].update(values)
             if len(seen[name]) < distinct:
                 del seen[name]
-        if all(len(values) >= LOOKED_AT for values in seen.values()):
+        if all(len(values) >= REMEMBERED for values in seen.values()):
             break
     found = [name for name, values in seen.items() if len(values) >= ENOUGH_NAMES]
     return found if len(found) < len(features) else []
@@ -129,13 +112,17 @@ def identifiers(
 ENOUGH_NAMES = 20
 """Fewer different texts may be categories of a small table."""
 
-LOOKED_AT = 1_000_000
+REMEMBERED = 1_000_000
 """Values of a column that are remembered, so that memory does not grow with the file."""
 
 
 _WORDS: dict[CellKind, str] = {
-    "integer": "numeric", "number": "numeric", "boolean": "boolean", "text": "categorical", "empty": "numeric (all missing)",
-}  # fmt: skip
+    "integer": "numeric",
+    "number": "numeric",
+    "boolean": "boolean",
+    "text": "categorical",
+    "empty": "numeric (all missing)",
+}
 
 
 def require(name: str, names: Sequence[str], path: Path) -> None:
@@ -145,9 +132,9 @@ def require(name: str, names: Sequence[str], path: Path) -> None:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=3, cutoff=0.5) or list(names[:5])
-    raise UseError(f"{path} must have a column {name!r}, got none of that name; it has {', '.join(map(repr, near))}" + (
-        " and others." if len(names) > len(near) else "."
-    ))  # fmt: skip
+    others = " and others." if len(names) > len(near) else "."
+    has = ", ".join(map(repr, near)) + others
+    raise UseError(f"{path} must have a column {name!r}, got none of that name; it has {has}")
 
 
 def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyArray:
@@ -177,7 +164,7 @@ def as_categories(values: AnyArray, kind: CellKind) -> AnyArray:
 # -- rows to ask about ------------------------------------------------------------------------------------------------------
 
 
-def wanted_kinds(schema: Schema, source: Source, path: Path) -> dict[str, CellKind]:
+def wanted_kinds(schema: Schema, source: FileReader, path: Path) -> dict[str, CellKind]:
     """How the columns of a model must be read from a file, which must have them all."""
     for name in schema.names:
         require(name, source.names, path)
@@ -193,7 +180,7 @@ def chunks_of(
     path: Path, options: FileOptions, schema: Schema, extra: Mapping[str, CellKind]
 ) -> Iterator[tuple[Chunk, Chunk]]:
     """The model's columns and the `extra` ones, a chunk at a time."""
-    source = options.open(path)
+    source = open_file(path, options)
     kinds = wanted_kinds(schema, source, path)
     for name in extra:
         require(name, source.names, path)
@@ -217,12 +204,25 @@ def _as_column(values: AnyArray, column: Column) -> AnyArray:
     return as_categories(values, "integer" if whole_numbers else "number")
 
 
-def codes_of(y: AnyArray, classes: Any, target: str, path: Path) -> AnyArray:
-    """The positions of labels among the classes of a model."""
-    known = {str(label): code for code, label in enumerate(np.asarray(classes).tolist())}
+def codes_of(values: AnyArray, classes: AnyArray, target: str, path: Path) -> AnyArray:
+    """The positions of labels, read as text from a file, among the classes of a model: 1.0 in a file is the class 1."""
+    known = {str(label): code for code, label in enumerate(classes.tolist())}
     try:
-        return np.array([known[str(label)] for label in y.tolist()], dtype=np.int64)
+        return np.array([known[_label(value, classes.dtype.kind)] for value in values], dtype=np.int64)
     except KeyError as missing:
         raise UseError(
             f"the target {target!r} of {path} must hold the classes {', '.join(known)}, got {missing.args[0]!r}."
         ) from None
+
+
+def _label(value: Any, kind: str) -> str:
+    """A label of a file as the text of a class, whose array is of this kind."""
+    if kind == "b":
+        return str(value).capitalize()
+    try:
+        number = float(value) if kind in "iuf" else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        return str(value)
+    return str(int(number) if kind in "iu" and number.is_integer() else number)

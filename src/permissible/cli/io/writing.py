@@ -1,4 +1,4 @@
-"""Rows out: CSV or tab-separated text, Parquet or Arrow by the name of the file, or CSV to the terminal; whole or not at all."""
+"""Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal. A failed run leaves no file."""
 
 import csv
 import os
@@ -29,7 +29,7 @@ def open_output(path: Path | None) -> Iterator[Write]:
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether a path leads to where the command prints, as /dev/stdout does: a sentence would then stand among the rows."""
+    """Whether a path is the standard output, as /dev/stdout is: messages would then mix with the rows."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:

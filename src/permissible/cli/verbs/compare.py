@@ -10,27 +10,16 @@ from permissible.cli import options
 def command(
     data: options.Data,
     target: options.Target,
+    *,
     models: Annotated[str, typer.Option("--models", "-m", help="uls, udt, boundary, mcboost: a,b.")] = "uls",
     losses: Annotated[
         str, typer.Option("--losses", help="Losses to try with each model: a,b.", show_default=False)
     ] = "",
-    rules: options.Rules = None,
-    literals: options.Literals = None,
-    compact: options.Compact = False,
-    boundaries: options.Boundaries = None,
-    reject_cost: options.RejectCost = None,
-    cost_matrix: options.CostFile = None,
+    given: options.EstimatorOptions,
+    deciding: options.DecisionOptions,
     cv: Annotated[int, typer.Option("--cv", help="Stratified folds.", min=2)] = 10,
-    categorical: options.Categorical = "",
-    drop: options.Drop = "",
-    id_columns: options.Id = "",
-    weight: options.Weight = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
-    settings: options.Set = None,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
+    columns: options.ColumnOptions,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Compare losses and models on the same folds: errors, log-losses, costs, margins, ranks and paired tests.
@@ -38,33 +27,18 @@ def command(
     Example: permissible compare patients.csv --target outcome --losses logistic,matsushita,squared --cv 10
     """
     from permissible.cli import show
-    from permissible.cli.io.model_options import Learner
-    from permissible.cli.io.rows import FileOptions, check_folds, training_file
+    from permissible.cli.io.model_options import ModelOptions
+    from permissible.cli.io.rows import check_folds, training_file
 
-    left_out = [*options.listed(drop), *options.listed(id_columns)]
-    rows = training_file(
-        data, FileOptions(delimiter, no_header, missing), target, options.listed(categorical), left_out, weight
-    )
+    rows = training_file(data, file, target, columns)
     check_folds(rows, cv)
+    categorical = tuple(options.listed(columns.categorical))
     contenders = {
-        f"{model} {loss or ''}".strip(): Learner(
-            model,
-            loss,
-            rules,
-            literals,
-            compact,
-            boundaries,
-            reject_cost,
-            cost_matrix,
-            seed,
-            jobs,
-            tuple(settings or ()),
-            tuple(options.listed(categorical)),
-        )
+        f"{model} {loss or ''}".strip(): ModelOptions(model, loss, given, deciding, categorical)
         for model in options.listed(models)
         for loss in cast("list[str | None]", options.listed(losses) or [None])
     }
-    found = _compared(rows, contenders, cv, seed, json)
+    found = _compared(rows, contenders, cv, given.seed, json)
     if json:
         show.as_json(found)
     else:
@@ -72,25 +46,22 @@ def command(
 
 
 def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: bool) -> dict[str, Any]:
-
     from functools import partial
 
     import numpy as np
 
     from permissible.cli import show
-    from permissible.cli.verbs.fit import aligned
+    from permissible.cli.io.model_options import decision_of
     from permissible.evaluation.cross_validation import cross_validate
     from permissible.evaluation.paired import average_ranks, paired_t
 
     classes = np.unique(rows.y)
     figures: dict[str, list[Any]] = {}
     with show.progress("comparing", quiet) as tick:
-        for done, (name, learner) in enumerate(contenders.items()):
-            decision = learner.decision()
-            decision = None if decision is None else aligned(decision, classes)
+        for done, (name, contender) in enumerate(contenders.items()):
             tick(done, len(contenders))
-            make = partial(learner.estimator, classes.tolist())
-            figures[name] = cross_validate(rows, make, decision, cv, seed)
+            decision = decision_of(contender.deciding, classes)
+            figures[name] = cross_validate(rows, partial(contender.estimator, classes), decision, cv, seed)
     table = np.array([next(f.values for f in found if f.key == "error") for found in figures.values()]).T
     ranks = average_ranks(table) if len(figures) > 1 else [1.0]
     best = int(np.argmin(table.mean(axis=0)))

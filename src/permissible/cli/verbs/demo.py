@@ -22,25 +22,21 @@ def command(
     Example: permissible demo
     """
     from permissible.cli import show
-    from permissible.cli.io.model_options import Learner
+    from permissible.cli.io.model_options import ModelOptions
     from permissible.report import write_report
 
     X, y = tumours()
     if not json:
         show.say("569 breast tumours, 30 measurements each; which are malignant?  (data that come with scikit-learn)")
     with show.progress("learning", json) as tick:
-        model = Learner(compact=True, seed=seed).estimator().fit(X, y)
+        model = ModelOptions(given=options.EstimatorOptions(compact=True, seed=seed)).estimator().fit(X, y)
         found = compared(X, y, seed, tick)
     write_report(model, X, y, output, title="Which tumours are malignant?", folds=found["permissible, ten rules"])
     if json:
-        show.as_json({
-            "text": model.to_text(),
-            "report": str(output),
-            "cross_validation": {
-                who: {figure.key: {"mean": figure.mean, "sd": figure.spread} for figure in figures}
-                for who, figures in found.items()
-            },
-        })  # fmt: skip
+        figures = {
+            who: {figure.key: {"mean": figure.mean, "sd": figure.spread} for figure in found[who]} for who in found
+        }
+        show.as_json({"text": model.to_text(), "report": str(output), "cross_validation": figures})
         return
     show.say()
     show.say(model.to_text())
@@ -71,17 +67,16 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from permissible.cli.io.model_options import Learner
-    from permissible.cli.io.rows import TrainingFile
-    from permissible.evaluation.cross_validation import cross_validate
+    from permissible.cli.io.model_options import ModelOptions
+    from permissible.evaluation.cross_validation import LabelledRows, cross_validate
 
     contenders = {
-        "permissible, ten rules": Learner(compact=True, seed=seed).estimator,
-        "permissible, default": Learner(seed=seed).estimator,
+        "permissible, ten rules": ModelOptions(given=options.EstimatorOptions(compact=True, seed=seed)).estimator,
+        "permissible, default": ModelOptions(given=options.EstimatorOptions(seed=seed)).estimator,
         "AdaBoost, 100 stumps": lambda: OnMatrix(AdaBoostClassifier(n_estimators=100, random_state=seed)),
         "logistic regression": lambda: OnMatrix(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
     }
-    rows = TrainingFile(X, y, None, {}, "diagnosis")
+    rows = LabelledRows(X, y)
     found = {}
     for done, (who, make) in enumerate(contenders.items()):
         tick(done, len(contenders))

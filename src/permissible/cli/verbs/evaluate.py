@@ -9,13 +9,10 @@ from permissible.cli import options
 def command(
     model: options.Model,
     data: options.Data,
+    *,
     target: options.MaybeTarget = None,
-    boundaries: options.Boundaries = None,
-    reject_cost: options.RejectCost = None,
-    cost_matrix: options.CostFile = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
+    deciding: options.DecisionOptions,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Print error, log-loss, Brier score and cost with 95 % intervals, and what was mistaken for what.
@@ -26,14 +23,12 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.loading import load_model, target_of
-    from permissible.cli.io.model_options import Learner
-    from permissible.cli.io.rows import FileOptions
-    from permissible.cli.verbs.fit import aligned
+    from permissible.cli.io.model_options import decision_of
 
     fitted = load_model(model)
-    asked = Learner(boundaries=boundaries, reject_cost=reject_cost, cost_matrix=cost_matrix).decision()
-    decision = getattr(fitted, "decision_", None) if asked is None else aligned(asked, fitted.classes_)
-    codes, proba = judged(fitted, data, target_of(fitted, target), FileOptions(delimiter, no_header, missing))
+    asked = decision_of(deciding, fitted.classes_)
+    decision = getattr(fitted, "decision_", None) if asked is None else asked
+    codes, proba = judged(fitted, data, target_of(fitted, target), file)
     found = _found(fitted, codes, proba, decision)
     if json:
         show.as_json(found)
@@ -52,50 +47,20 @@ def command(
     show.table("What was said of each class", header, counts, right=range(1, len(header)))
 
 
-def judged(fitted: Any, data: Path, target: str, file_options: Any) -> tuple[Any, Any]:
+def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptions) -> tuple[Any, Any]:
     """The true classes and the probabilities of every row of a file."""
     import numpy as np
 
+    from permissible.cli.errors import UseError
     from permissible.cli.io.loading import schema_of
-    from permissible.cli.io.rows import chunks_of
+    from permissible.cli.io.rows import chunks_of, codes_of
 
     parts = []
     for asked, extra in chunks_of(data, file_options, schema_of(fitted), {target: "text"}):
-        parts.append((labels_in(extra[target], fitted, target, data), fitted.predict_proba(asked)))
+        parts.append((codes_of(extra[target], fitted.classes_, target, data), fitted.predict_proba(asked)))
     if not parts:
-        from permissible.cli.errors import UseError
-
         raise UseError(f"{data} must have at least one row, got none.")
     return np.concatenate([codes for codes, _ in parts]), np.concatenate([proba for _, proba in parts])
-
-
-def labels_in(values: Any, fitted: Any, target: str, data: Path) -> Any:
-    """The positions of labels read from a file among the classes of a model."""
-    from permissible.cli.io.rows import codes_of
-
-    return codes_of(_labels(values, fitted.classes_), fitted.classes_, target, data)
-
-
-def _labels(values: Any, classes: Any) -> Any:
-    """Labels read as text, in the words of the classes: 1.0 in a file is the class 1."""
-    import numpy as np
-
-    kind = np.asarray(classes).dtype.kind
-    if kind == "b":
-        return np.array([str(value).capitalize() for value in values], dtype=object)
-    if kind not in "iuf":
-        return values
-    result = np.empty(len(values), dtype=object)
-    result[:] = [_number(value, kind) for value in values]
-    return result
-
-
-def _number(value: Any, kind: str) -> Any:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return value
-    return int(number) if kind in "iu" and number.is_integer() else number
 
 
 def _found(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]:

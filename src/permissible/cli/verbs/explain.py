@@ -13,10 +13,9 @@ _ANSWER = {True: "yes", False: "no", None: ""}
 def command(
     model: options.Model,
     data: Annotated[Path | None, typer.Argument(help="Rows to explain.", show_default=False)] = None,
+    *,
     row: Annotated[int, typer.Option("--row", "-r", help="Which row of DATA, counted from 1.", min=1)] = 1,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Print a model in words; with DATA, what each of its terms says of one row.
@@ -25,7 +24,6 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.loading import load_model
-    from permissible.cli.io.rows import FileOptions
 
     fitted = load_model(model)
     if data is None:
@@ -34,14 +32,14 @@ def command(
         else:
             show.say(fitted.to_text())
         return
-    asked = one_row(fitted, data, row, FileOptions(delimiter, no_header, missing))
+    asked = one_row(fitted, data, row, file)
     found = _explained(fitted, asked, row)
     if json:
         show.as_json(found)
         return
     show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
     shown = [term for term in found["terms"] if any(term["adds"])]
-    answers = any(term["holds"] is False for term in shown)  # where every part holds, nothing needs to be said of it
+    answers = any(term["holds"] is False for term in shown)  # the column is left out where every term holds
     terms = [
         [term["words"], *([_ANSWER[term["holds"]]] if answers else []), *(f"{value:+.4f}" for value in term["adds"])]
         for term in shown
@@ -57,7 +55,7 @@ def command(
     )
 
 
-def one_row(fitted: Any, data: Path, row: int, file_options: Any) -> dict[str, Any]:
+def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.loading import schema_of

@@ -1,26 +1,26 @@
 """`permissible fit`: learn a model from a file."""
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from permissible.cli import options
+from permissible.cli.errors import UseError
 
 
 def command(
     data: options.Data,
     target: options.Target,
+    *,
     model: Annotated[str, typer.Option("--model", "-m", help="uls (rules), udt (tree), boundary or mcboost.")] = "uls",
     loss: Annotated[
         str | None, typer.Option("--loss", help="logistic, matsushita, ...; auto.", show_default=False)
     ] = None,
-    rules: options.Rules = None,
-    literals: options.Literals = None,
-    compact: options.Compact = False,
-    boundaries: options.Boundaries = None,
-    reject_cost: options.RejectCost = None,
-    cost_matrix: options.CostFile = None,
+    given: options.EstimatorOptions,
+    deciding: options.DecisionOptions,
     cv: options.Folds = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the model here.", show_default=False)
@@ -28,16 +28,8 @@ def command(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)
     ] = None,
-    categorical: options.Categorical = "",
-    drop: options.Drop = "",
-    id_columns: options.Id = "",
-    weight: options.Weight = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
-    settings: options.Set = None,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
+    columns: options.ColumnOptions,
+    file: options.FileOptions,
     out_of_core: Annotated[
         Path | None,
         typer.Option(
@@ -52,102 +44,80 @@ def command(
 
     Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """
-    from permissible.cli.io.model_options import Learner
-    from permissible.cli.io.rows import FileOptions, training_file
+    from permissible.cli.io.model_options import ModelOptions, decision_of
+    from permissible.cli.io.rows import training_file
 
-    chosen = tuple(settings or ()), tuple(options.listed(categorical))
-    learner = Learner(model, loss, rules, literals, compact, boundaries, reject_cost, cost_matrix, seed, jobs, *chosen)
-    decision = learner.decision()
-    left_out = [*options.listed(drop), *options.listed(id_columns)]
+    asked = ModelOptions(model, loss, given, deciding, tuple(options.listed(columns.categorical)))
+    decision_of(deciding)  # errors in these options come before the file is read
+    places = Places(data, target, output, report, json)
     if out_of_core is not None:
         from permissible.cli.io.out_of_core import learn_from_folder
 
-        wanted = {
-            "--cv": cv,
-            "--report": report,
-            "--delimiter": delimiter,
-            "--no-header": no_header,
-            "--missing": missing,
-        }
-        learn_from_folder(
-            learner, decision, data, out_of_core, target, weight, left_out, options.listed(id_columns), output, json,
-            [name for name, value in wanted.items() if value],
-        )  # fmt: skip
+        in_memory = {"--cv": cv, "--report": report, "--delimiter": file.delimiter, "--no-header": file.no_header}
+        in_memory["--missing"] = file.missing
+        refused = [name for name, value in in_memory.items() if value]
+        if refused:
+            raise UseError(
+                f"--out-of-core reads the file block by block and takes no {', '.join(refused)}; leave it out."
+            )
+        learn_from_folder(asked, places, out_of_core, columns)
         return
-    rows = training_file(
-        data, FileOptions(delimiter, no_header, missing), target, options.listed(categorical), left_out, weight
-    )
-    _learn(learner, decision, rows, data, cv, output, report, options.listed(id_columns), json)
+    rows = training_file(data, file, target, columns)
+    _learn(asked, places, rows, cv, options.listed(columns.id_columns))
 
 
-def _learn(
-    learner: Any, decision: Any, rows: Any, data: Path, cv: int | None, output: Path | None, report: Path | None,
-    ids: list[str], json: bool,
-) -> None:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What to learn from, and where the results go."""
+
+    data: Path
+    target: str
+    output: Path | None
+    report: Path | None
+    json: bool
+
+
+def _learn(asked: Any, places: Places, rows: Any, cv: int | None, ids: list[str]) -> None:
     import numpy as np
 
     from permissible.cli import show
+    from permissible.cli.io.model_options import decision_of
     from permissible.cli.io.rows import check_folds
     from permissible.estimators.files.save_load import save
     from permissible.evaluation.cross_validation import cross_validate, fit
     from permissible.evaluation.metrics import metrics
 
     classes = np.unique(rows.y)
-    if decision is not None:
-        decision = aligned(decision, classes)
+    decision = decision_of(asked.deciding, classes)
     if cv:
         check_folds(rows, cv)
-    if not json:
-        show.say(show.size_of(data.name, len(rows.y), len(rows.X), rows.target, len(classes)))
+    if not places.json:
+        show.say(show.size_of(places.data.name, len(rows.y), len(rows.X), rows.target, len(classes)))
         show.columns(rows.kinds)
-    with show.progress("learning", json) as tick:
-        fitted = fit(learner.estimator(classes.tolist()), rows.X, rows.y, rows.weight)
-        figures = []
-        if cv:
-            figures = cross_validate(
-                rows, lambda: learner.estimator(classes.tolist()), decision, cv, learner.seed, tick
-            )
-    notes = {"target": rows.target, "source": data.name, "id": ids}
-    fitted.decision_, fitted.notes_ = decision, notes
+    make = partial(asked.estimator, classes)
+    with show.progress("learning", places.json) as tick:
+        fitted = fit(make(), rows.X, rows.y, rows.weight)
+        figures = cross_validate(rows, make, decision, cv, asked.given.seed, tick) if cv else []
+    fitted.decision_, fitted.notes_ = decision, {"target": rows.target, "source": places.data.name, "id": ids}
     codes = np.searchsorted(classes, rows.y)
     trained = metrics(codes, fitted.predict_proba(rows.X), decision, rows.weight)
-    if output is not None:
-        save(fitted, output)
-    if report is not None:
+    if places.output is not None:
+        save(fitted, places.output)
+    if places.report is not None:
         from permissible.report import write_report
 
-        write_report(fitted, rows.X, rows.y, report, sample_weight=rows.weight, folds=figures, title=data.name)
-    if json:
-        show.as_json(_machine(fitted, rows, trained, figures, output, report))
+        about = {"sample_weight": rows.weight, "folds": figures, "title": places.data.name}
+        write_report(fitted, rows.X, rows.y, places.report, **about)
+    if places.json:
+        show.as_json(_machine(fitted, rows, trained, figures, places))
         return
     show.say()
     show.say(fitted.to_text())
     show.say()
     _print_figures(trained, figures, cv)
-    for what, path in (("model", output), ("report", report)):
+    for what, path in (("model", places.output), ("report", places.report)):
         if path is not None:
             show.say(f"The {what} is in {path}.")
-
-
-def aligned(decision: Any, classes: Any) -> Any:
-    """The decision for these classes, or a sentence that says why it does not fit them."""
-    from permissible.cli.errors import UseError
-    from permissible.decisions import CostMatrix
-
-    if isinstance(decision, CostMatrix) and decision.classes is not None:
-        names = {str(name): name for name in classes.tolist()}
-        spoken = [
-            names.get(str(name), name) for name in decision.classes
-        ]  # a CSV file holds text, labels may be numbers
-        decision = CostMatrix(decision.matrix, decision.reject_cost, tuple(spoken))
-    elif not isinstance(decision, CostMatrix) and len(classes) != 2:
-        raise UseError(
-            f"{type(decision).__name__.lower()} decisions need two classes, got {len(classes)}; use --cost-matrix."
-        )
-    try:
-        return decision.aligned(classes)
-    except ValueError as error:
-        raise UseError(f"--cost-matrix does not fit the target: {error}") from None
 
 
 def _print_figures(trained: list[Any], figures: list[Any], cv: int | None) -> None:
@@ -164,9 +134,7 @@ def _print_figures(trained: list[Any], figures: list[Any], cv: int | None) -> No
         show.table("On the training rows (--cv 10 gives an honest estimate)", ["", "mean"], rows, right=(1,))
 
 
-def _machine(
-    fitted: Any, rows: Any, trained: list[Any], figures: list[Any], output: Any, report: Any
-) -> dict[str, Any]:
+def _machine(fitted: Any, rows: Any, trained: list[Any], figures: list[Any], places: Places) -> dict[str, Any]:
     return {
         "estimator": type(fitted).__name__,
         "classes": fitted.classes_,
@@ -177,6 +145,6 @@ def _machine(
             figure.key: {"mean": figure.mean, "sd": figure.spread, "folds": list(figure.values)} for figure in figures
         },
         "text": fitted.to_text(),
-        "model": None if output is None else str(output),
-        "report": None if report is None else str(report),
+        "model": None if places.output is None else str(places.output),
+        "report": None if places.report is None else str(places.report),
     }

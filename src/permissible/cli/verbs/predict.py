@@ -11,6 +11,7 @@ from permissible.cli import options
 def command(
     model: options.Model,
     data: options.Data,
+    *,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="CSV, Parquet or Arrow; the terminal unless given.", show_default=False),
@@ -18,9 +19,7 @@ def command(
     keep: Annotated[
         str, typer.Option("--keep", help="Columns of DATA to copy to the output: a,b.", show_default=False)
     ] = "",
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Write the prediction, the probabilities and the decision for every row of a file.
@@ -32,15 +31,14 @@ def command(
     from permissible.cli import show
     from permissible.cli.io.loading import load_model, schema_of
     from permissible.cli.io.notices import Notices
-    from permissible.cli.io.rows import FileOptions, chunks_of
+    from permissible.cli.io.rows import chunks_of, open_file
     from permissible.cli.io.writing import is_standard_output, open_output
 
     fitted = load_model(model)
-    file_options = FileOptions(delimiter, no_header, missing)
-    kept = options.listed(keep) or [name for name in _identifiers(fitted) if name in file_options.open(data).names]
+    kept = options.listed(keep) or [name for name in _identifiers(fitted) if name in open_file(data, file).names]
     n_rows, notices = 0, Notices(schema_of(fitted))
     with show.progress("rows", json or output is None) as tick, open_output(output) as write:
-        for asked, extra in chunks_of(data, file_options, schema_of(fitted), dict.fromkeys(kept, "text")):
+        for asked, extra in chunks_of(data, file, schema_of(fitted), dict.fromkeys(kept, "text")):
             with notices.chunk(asked):
                 answered = answers(fitted, asked)
             write({**extra, **answered})

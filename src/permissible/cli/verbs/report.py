@@ -11,12 +11,11 @@ from permissible.cli import options
 def command(
     model: options.Model,
     data: options.Data,
+    *,
     target: options.MaybeTarget = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    missing: options.Missing = None,
+    file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Write a self-contained HTML page about a model on rows whose truth is known; it opens without a network.
@@ -28,17 +27,16 @@ def command(
     from permissible.cli import show
     from permissible.cli.errors import UseError
     from permissible.cli.io.loading import load_model, schema_of, target_of
-    from permissible.cli.io.rows import FileOptions, chunks_of
-    from permissible.cli.verbs.evaluate import labels_in
+    from permissible.cli.io.rows import chunks_of, codes_of
     from permissible.report import write_report
 
     fitted = load_model(model)
     name = target_of(fitted, target)
-    parts = list(chunks_of(data, FileOptions(delimiter, no_header, missing), schema_of(fitted), {name: "text"}))
+    parts = list(chunks_of(data, file, schema_of(fitted), {name: "text"}))
     if not parts:
         raise UseError(f"{data} must have at least one row, got none.")
     X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]}
-    y = fitted.classes_[labels_in(np.concatenate([extra[name] for _, extra in parts]), fitted, name, data)]
+    y = fitted.classes_[codes_of(np.concatenate([extra[name] for _, extra in parts]), fitted.classes_, name, data)]
     write_report(fitted, X, y, output, title=title or data.name)
     if json:
         show.as_json({"report": str(output), "rows": len(y)})

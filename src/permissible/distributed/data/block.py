@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from permissible.bins.binning import BinnedTable
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.distributed.data.scratch import Spill
 from permissible.distributed.data.store import Store, open_store
 from permissible.rows.part import refuse_values

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.sampling import Hashes, category_hash
+from permissible.bins.hashing import Hashes, category_hash
 from permissible.rows.part import Part
 from permissible.rows.source import Question
 from permissible.types import AnyArray, FloatArray

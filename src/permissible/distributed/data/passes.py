@@ -10,7 +10,7 @@ import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
-from permissible.bins.sampling import row_hashes
+from permissible.bins.hashing import row_hashes
 from permissible.distributed.data.batches import Part
 from permissible.distributed.data.content import Content, content_of, label_hashes
 from permissible.distributed.data.store_checks import MOST_CLASSES

@@ -2,7 +2,7 @@
 
 The law: surveys of parts merge in any order to the same result, and `binning` gives the very bins that `find_bins` finds on
 the whole table. A survey keeps, per column, its kind, categories, missing flag and up to 256 different values, and the rows
-with the smallest content hashes (bins/sampling.py), each different row once with its count.
+with the smallest content hashes (bins/hashing.py), each different row once with its count.
 """
 
 from collections import Counter
@@ -14,7 +14,8 @@ import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
 from permissible.bins.find import NO_CODES, bins_of_masses
-from permissible.bins.sampling import SAMPLE_ROWS, Hashes, integer_weights, row_hashes, unit_weight
+from permissible.bins.hashing import Hashes, row_hashes
+from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, unit_weight
 from permissible.kernels._core import binning as kernels
 from permissible.table.observe import category_order
 from permissible.table.schema import Category, Column, Kind, Schema

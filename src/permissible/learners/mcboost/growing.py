@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.grown import Grown
-from permissible.learners.mcboost.trees import Growth, layout_of
+from permissible.learners.mcboost.trees import Growth
 from permissible.learners.trees.grower import Cut
 from permissible.types import AnyArray, IntArray
 
@@ -81,9 +82,9 @@ class TreeGrowing:
 
     def run(self) -> Grown:
         """Ask for the root, then grow."""
-        growth = self.growth
+        growth, layout = self.growth, layout_of(self.binning)
         self.choices = kernel.choices(
-            *layout_of(self.binning), growth.max_literals, growth.min_leaf_weight, growth.l2, growth.random_tests,
+            layout.categorical, layout.n_codes, growth.max_literals, growth.min_leaf_weight, growth.l2, growth.random_tests,
             self.column_share, self.seed, *self.grids, self.outputs,
         )  # fmt: skip
         cells, sizes = self.cells((), (0,))
@@ -235,9 +236,8 @@ class Stumps(NamedTuple):
 
     def run(self) -> Grown:
         """Two questions, then the stump."""
-        test = kernel.packed_test(
-            np.ascontiguousarray(self.cells()), *layout_of(self.binning), self.l2, self.largest, self.n_rows
-        )
+        layout, cells = layout_of(self.binning), np.ascontiguousarray(self.cells())
+        test = kernel.packed_test(cells, layout.categorical, layout.n_codes, self.l2, self.largest, self.n_rows)
         sums = np.ascontiguousarray(self.sums(*test))
         tree = kernel.packed_stump(*test, sums, self.l2, self.largest, self.n_rows)
         return replace(Grown(**tree), packed=True)

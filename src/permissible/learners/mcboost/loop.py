@@ -13,6 +13,7 @@ import numpy as np
 from permissible.learners.mcboost.monitor import HeldOut, Watch
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Learner, Round, Rows
+from permissible.losses import get_multiclass
 from permissible.types import AnyArray, FloatArray
 
 
@@ -133,7 +134,7 @@ def _finished(made: Round, fall: float, surrogate: float, trace: Trace, tol: flo
         return None
     if fall <= tol * max(1.0, abs(surrogate)) and _sees_all(learner):
         return "converged"
-    least = {"mc": 1.0}.get(trace.loss, 0.0)  # L_MC counts the true class: it never falls below 1
+    least = get_multiclass(trace.loss).least
     if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
         return "separable"
     return None

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from permissible.bins import row_hashes
-from permissible.bins.sampling import Hashes
+from permissible.bins.hashing import Hashes
 from permissible.table.table import Table
 from permissible.types import BoolArray, Codes, FloatArray
 

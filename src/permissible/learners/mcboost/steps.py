@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.growing import Sizes, Stumps, TreeGrowing
@@ -19,7 +20,7 @@ from permissible.learners.mcboost.grown import Grown, round_arrays
 from permissible.learners.mcboost.linear import AffineStep, affine_part, affine_round
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.standardise import Space
-from permissible.learners.mcboost.trees import Growth, layout_of, round_seed
+from permissible.learners.mcboost.trees import Growth, round_seed
 from permissible.learners.trees.grower import Cut
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
@@ -215,7 +216,7 @@ class TreeChoices:
         *terms, weight = standing.largest.tolist()
         sampled = self.sampling.row_share < 1.0 and standing.chosen > 0
         packed = not growth.exact and kernel.packed_applies(
-            layout_of(self.binning)[0], growth.max_leaves, growth.max_literals, growth.min_leaf_weight,
+            layout_of(self.binning).categorical, growth.max_leaves, growth.max_literals, growth.min_leaf_weight,
             growth.random_tests, self.sampling.column_share, sampled, self.n_rows,
         )  # fmt: skip
         if packed:

@@ -15,23 +15,14 @@ from scipy.optimize import minimize_scalar
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import Problem
+from permissible.losses import get_multiclass
 from permissible.types import FloatArray, IntArray
 
 
 def exponent_of(problem: Problem) -> float | None:
     """The exponent that theory gives for the loss and costs of a problem; None when there is none."""
-    if problem.loss == "mc":
-        return 2.0
-    if problem.by_row:
-        return None
-    off_diagonal = problem.costs[~np.eye(problem.n_classes, dtype=bool)]
-    if problem.loss == "gll" and np.all(off_diagonal == 1.0):
-        return 1.0
-    if problem.loss == "gel" and np.array_equal(problem.costs, problem.costs.T):
-        return 2.0
-    if problem.n_classes == 2 and problem.loss in ("ls", "lt") and np.array_equal(problem.costs, problem.costs.T):
-        return 1.0 if problem.loss == "ls" else 2.0
-    return None
+    loss = get_multiclass(problem.loss)
+    return loss.exponent if loss.estimates_posterior(None if problem.by_row else problem.costs) else None
 
 
 def misfits(exponent: float, scores: FloatArray, target: IntArray, weight: FloatArray) -> FloatArray:
@@ -56,7 +47,7 @@ def fitted_exponent(loss: str, misfit_at: Callable[[float], IntArray], unit: flo
     Without the prior a few held-out rows that are all classified right would ask for certainty. `misfit_at` gives the exact
     sum of the rows' log-losses at an exponent (`misfit_limbs`), wherever the rows are; `unit` is what a row of weight 1 weighs.
     """
-    usual = np.log(1.0 if loss in ("gll", "ls") else 2.0)
+    usual = np.log(get_multiclass(loss).exponent)
 
     def log_loss(log_exponent: float) -> float:
         (misfit,) = sums.exact_values(np.ascontiguousarray(misfit_at(float(np.exp(log_exponent)))))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins import BinnedTable, Binning, encode
+from permissible.bins import BinnedTable, encode, layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.models.kinds.forest import Forest, forest_values
@@ -45,12 +45,6 @@ class Growth:
         return replace(self, min_leaf_weight=least, l2=l2)
 
 
-def layout_of(binning: Binning) -> tuple[Codes, npt.NDArray[np.int32]]:
-    """Which columns are categorical, and how many codes the values of each can have."""
-    categorical = np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-    return categorical, np.array([len(column.thresholds) + 1 for column in binning.columns], dtype=np.int32)
-
-
 def round_seed(sampling: Sampling, number: int) -> int:
     """The seed of what is random in a round."""
     return int((sampling.seed * 1_000_003 + number) % 2**63)
@@ -72,7 +66,8 @@ class TreeLearner:
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         growth = self.growth
-        categorical, bins = layout_of(self.binned.binning)
+        layout = layout_of(self.binned.binning)
+        categorical, bins = layout.categorical, layout.n_codes
         options: dict[str, Any] = {
             "blocks": self.binned.blocks,
             "categorical": categorical,

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import sums, trees
-from permissible.learners.udt.fit import TreeLimits, TreeTrace, assemble, column_layout, compiled_impurity
+from permissible.learners.udt.fit import TreeLimits, TreeTrace, assemble, compiled_impurity
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
@@ -124,7 +125,7 @@ class PartRows:
                 move_rows(binned.blocks, place, cuts)
             answer = trees.part_histograms(
                 binned.blocks, binned.n_columns, np.ascontiguousarray(target, dtype=np.uint16), max(self.n_classes, 2),
-                integers, self.weighting.counted, column_layout(binned.binning)[0], place,
+                integers, self.weighting.counted, layout_of(binned.binning).n_codes, place,
                 np.array(wanted, dtype=np.int32), self.n_threads,
             )  # fmt: skip
             total = answer if total is None else merge_answers([total, answer])
@@ -239,7 +240,7 @@ class Coordinator:
 
     def _run_lengths(self) -> list[range]:
         channels = max(self.n_classes, 2) + self.weighting.counted
-        return [range((int(codes) + 1) * channels) for codes in column_layout(self.binning)[0]]
+        return [range((int(codes) + 1) * channels) for codes in layout_of(self.binning).n_codes]
 
     def _totals(self, histogram: IntArray) -> IntArray:
         """Channel sums of a node, from the first column of its histogram."""
@@ -319,7 +320,8 @@ class Coordinator:
         if (node.totals[:classes] > 0).sum() < 2 or node.rows < 2 or too_deep or node.histogram is None:
             node.histogram = None
             return
-        codes, categorical = column_layout(self.binning)
+        layout = layout_of(self.binning)
+        codes, categorical = layout.n_codes, layout.categorical
         monotone = np.zeros(len(codes)) if self.monotone is None else self.monotone
         node.choice = trees.choose_cut(
             np.ascontiguousarray(node.histogram), np.ascontiguousarray(node.totals), classes, self.weighting.unit,

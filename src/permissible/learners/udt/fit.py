@@ -18,18 +18,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from permissible.bins.binning import BinnedTable, Binning, ColumnBins
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import sums, trees
+from permissible.losses import Loss
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 from permissible.validation import Words, refusal
 
-_COMPILED = {"logistic": (0, None), "matsushita": (1, None), "mu": (1, None), "exponential": (1, None),
-             "squared": (2, None), "least_squares": (2, None), "power": (3, "upsilon"), "logcosh": (4, "zeta")}  # fmt: skip
-_USER = 5
+_KERNEL_PHIS = ("logistic", "matsushita", "squared", "power", "logcosh", "user")  # enum Phi of cpp/losses/impurity.hpp
 MAX_CLASSES = 65_535
 
 
@@ -103,7 +102,8 @@ def grow_tree(
     phi, parameter, function = compiled_impurity(loss)
     integers, unit, counts = quantise(weight)
     total = float(binned.n_rows) if weight is None else sums.exact_sum(np.ascontiguousarray(weight, dtype=np.float64))
-    codes, categorical = column_layout(binned.binning)
+    layout = layout_of(binned.binning)
+    codes, categorical = layout.n_codes, layout.categorical
     grown = (trees.grow_counts if counts else trees.grow_weights)(
         binned.blocks,
         len(codes),
@@ -146,27 +146,12 @@ def quantise(weight: FloatArray | None) -> tuple[AnyArray | None, float, bool]:
     return np.maximum(integers, weight > 0), 1.0 / grid, False
 
 
-def compiled_impurity(loss: Any) -> tuple[int, float, Any]:
+def compiled_impurity(loss: Loss) -> tuple[int, float, Any]:
     """How the kernel gets phi: the number of a compiled functor and its parameter, or the user's function."""
-    rebuilt = getattr(loss, "rebuild", None) is not None  # made by from_phi: its name is the user's
-    known = None if rebuilt else _COMPILED.get(loss.name)
-    if known is None:
-        return _USER, 0.0, lambda p: np.ascontiguousarray(loss.impurity(p), dtype=np.float64)
-    functor, name = known
-    return functor, abs(float(loss.params[name])) if name else 0.0, None
-
-
-def column_layout(binning: Binning) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """The number of codes of each column, and whether it is one of categories."""
-    codes = np.array([_n_codes(bins) for bins in binning.columns], dtype=np.int32)
-    return codes, np.array([column.kind == "categorical" for column in binning.schema.columns], dtype=np.uint8)
-
-
-def _n_codes(bins: ColumnBins) -> int:
-    """How many codes a column can have, the missing one not included."""
-    if len(bins.code_of_category):
-        return int(bins.code_of_category.max()) + 1
-    return len(bins.thresholds) + 1
+    functor = loss.impurity_functor
+    if functor is None:
+        return len(_KERNEL_PHIS) - 1, 0.0, lambda p: np.ascontiguousarray(loss.impurity(p), dtype=np.float64)
+    return _KERNEL_PHIS.index(functor.name), functor.parameter, None
 
 
 def assemble(

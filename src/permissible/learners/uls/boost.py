@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.compiled import layout_of
 from permissible.learners.uls.leverage import Field, Leverage
 from permissible.learners.uls.loss_rows import pattern_grid
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Refit, refit
-from permissible.learners.uls.rows import HistogramRequest, Rows, Surrogate, Terms
+from permissible.learners.uls.rows import HistogramRequest, Rows, Terms
 from permissible.learners.uls.search import GrownRule, Growth, literal_sums, single_literals
 from permissible.learners.uls.trace import Round, Trace
+from permissible.losses.surrogate import Surrogate
 from permissible.types import AnyArray, BoolArray, FloatArray
 
 Watch = Callable[[int], bool]
@@ -78,7 +79,7 @@ def boost(
     surrogate : Surrogate
         The loss, in the units of the rows' states.
     scale : float
-        Values of the model are this times those of the rows (uls/kernel_losses.py).
+        Values of the model are this times those of the rows (losses.entropy.Functor).
     start : Terms, optional
         A model to go on from, in the units of the rows; it stays as it is in the classic scheme.
     told : mapping, optional
@@ -87,7 +88,7 @@ def boost(
     terms = start or Terms()
     fit = Fit(
         Field.start(rows, surrogate, terms), None if held is None else Field.start(held, surrogate, terms), binning,
-        layout_of(binning), options, loss_name, scale, recall, first_round,
+        layout_of(binning).by_column, options, loss_name, scale, recall, first_round,
     )  # fmt: skip
     if start is None and options.fit_intercept:
         _fit_constant(fit)

@@ -17,14 +17,12 @@ import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.columns_start import begin, rounds_at_hand
-from permissible.learners.uls.kernel_losses import compiled
 from permissible.learners.uls.leverage import FADED
-from permissible.learners.uls.loss_rows import PythonSurrogate
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Losses, ScoreObjective, fit_scores
-from permissible.learners.uls.rows import Surrogate
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
+from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 

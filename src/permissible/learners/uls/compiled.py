@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.binning import BinnedTable
+from permissible.bins.layout import layout_of
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.trace import Round, Trace, literal_of, stop_of
+from permissible.losses.entropy import Functor
 from permissible.types import AnyArray, BoolArray, FloatArray
 
 Watch = Callable[[int], bool]
@@ -55,17 +56,8 @@ def whole(weight: FloatArray | None) -> bool:
     return bool((weight <= kernels.MULTIPLICITY_LIMIT).all() and (weight == np.rint(weight)).all())
 
 
-def layout_of(binning: Binning) -> AnyArray:
-    """Of each column: categorical or not, number of bins, missing values or not."""
-    kinds = [column.kind == "categorical" for column in binning.schema.columns]
-    return np.array(
-        [(kind, bins.n_bins, bins.has_missing) for kind, bins in zip(kinds, binning.columns, strict=True)],
-        dtype=np.int32,
-    ).reshape(-1, 3)
-
-
 def kernel_rows(
-    examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
+    examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
     """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
     return kernels.Rows(
@@ -77,7 +69,7 @@ def kernel_rows(
 
 def boost_compiled(
     examples: Examples,
-    loss: CompiledLoss,
+    loss: Functor,
     loss_name: str,
     options: ULSOptions,
     *,
@@ -91,7 +83,7 @@ def boost_compiled(
     rows = kernel_rows(examples, loss, options.fit_intercept, n_threads)
     held = None if validation is None else kernel_rows(validation, loss, options.fit_intercept, n_threads)
     found = kernels.boost(
-        rows, held, layout_of(examples.binned.binning), n_rounds=options.n_rules, max_literals=options.max_literals,
+        rows, held, layout_of(examples.binned.binning).by_column, n_rounds=options.n_rules, max_literals=options.max_literals,
         beam=options.beam, fit_constant=options.fit_intercept, l2=options.l2 * loss.scale,
         learning_rate=options.learning_rate, share=options.search_fraction, tolerance=options.tolerance,
         seed=options.seed, first_round=first_round, start_constant=start_scores is None,
@@ -101,7 +93,7 @@ def boost_compiled(
     return _trace(found, examples, validation, loss, loss_name)
 
 
-def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: CompiledLoss, name: str) -> Trace:
+def _trace(found: dict[str, Any], examples: Examples, held: Examples | None, loss: Functor, name: str) -> Trace:
     at_zero = float(loss.function().at(np.zeros(1))[0, 0])
     total, scale = examples.total, loss.scale
     unit, held_unit = at_zero * total, float("nan") if held is None else at_zero * held.total

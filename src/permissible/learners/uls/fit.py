@@ -15,13 +15,13 @@ from permissible.learners.uls.boost import boost
 from permissible.learners.uls.compiled import Examples, Watch, boost_compiled
 from permissible.learners.uls.flavours import FLAVOURS, boost_adaptive, boost_best
 from permissible.learners.uls.holdout import Choice, choose, choose_by, choose_on, held_out, repeats
-from permissible.learners.uls.kernel_losses import compiled
-from permissible.learners.uls.loss_rows import CompiledRows, PythonRows, PythonSurrogate
+from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import Rows, Surrogate, Terms
+from permissible.learners.uls.rows import Rows, Terms
 from permissible.learners.uls.start import Start, at_hand, continued
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
+from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from permissible import losses
+from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.compiled import Examples, Watch, kernel_rows, layout_of
-from permissible.learners.uls.kernel_losses import compiled
-from permissible.learners.uls.loss_rows import kernel_rule, natural_value
+from permissible.learners.uls.compiled import Examples, Watch, kernel_rows
+from permissible.learners.uls.loss_rows import kernel_rule
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.start import Start
 from permissible.learners.uls.trace import Round, Trace, literal_of, stop_of
-from permissible.losses import BAGS, Loss
+from permissible.losses import BAGS, Loss, PermissibleLoss
+from permissible.losses.surrogate import compiled, natural_value
 from permissible.types import AnyArray, BoolArray, FloatArray
 
 FLAVOURS = tuple(BAGS)
@@ -56,7 +57,7 @@ def boost_adaptive(
     watch: Watch | None = None,
 ) -> Trace:
     """Run F1, F2, E1 or E2, from H = 0 or from an earlier fit; the trace has the rounds of this run."""
-    layout = layout_of(examples.binned.binning)
+    layout = layout_of(examples.binned.binning).by_column
     bag = [_Candidate(losses.get(name), examples, layout, options, n_threads) for name in BAGS[flavour]]
     parts = [_Margins(part) for part in (examples, held) if part is not None]
     rules: list[Rule] = []
@@ -90,7 +91,8 @@ def boost_adaptive(
             theta = np.append(theta, 0.0)
         theta[1 + rules.index(best.rule)] += 0.5 * (best.value_in - best.value_out)
         theta[0] += 0.5 * (best.value_in + best.value_out)
-        shrink = max(1.0, float(np.abs(theta).sum())) if best.loss.name == "squared" else 1.0
+        renormalised = isinstance(best.loss, PermissibleLoss) and best.loss.entropy.renormalised
+        shrink = max(1.0, float(np.abs(theta).sum())) if renormalised else 1.0
         theta = theta / shrink
         for part in parts:
             part.step(best, shrink)

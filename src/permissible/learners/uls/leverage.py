@@ -11,7 +11,8 @@ import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.rows import Facts, Grids, Rows, Standing, Surrogate, Terms, value_of
+from permissible.learners.uls.rows import Facts, Grids, Rows, Standing, Terms, value_of
+from permissible.losses.surrogate import Surrogate
 
 FADED = 1e-9
 """Weights whose sum is below this share of that at score 0 have vanished."""

@@ -11,9 +11,10 @@ import numpy as np
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.compiled import Examples, kernel_rows
-from permissible.learners.uls.kernel_losses import CompiledLoss, longest_step
 from permissible.learners.uls.rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms, pairs_of
-from permissible.losses import Loss, PermissibleLoss
+from permissible.losses import Loss
+from permissible.losses.entropy import Functor
+from permissible.losses.surrogate import natural_value
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 KernelRule = tuple[AnyArray, AnyArray]
@@ -45,10 +46,10 @@ def pattern_grid(facts: Facts) -> float:
 
 
 class CompiledRows:
-    """Rows of a built-in loss: the kernels hold the state. `scale` stretches values (uls/kernel_losses.py)."""
+    """Rows of a built-in loss: the kernels hold the state. `scale` stretches values (losses.entropy.Functor)."""
 
     def __init__(
-        self, examples: Examples, loss: CompiledLoss, two_sums: bool, n_threads: int = 1,
+        self, examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1,
         state: FloatArray | None = None,
     ) -> None:  # fmt: skip
         self._facts = sample_facts(examples)
@@ -179,42 +180,6 @@ class PythonRows:
         return Standing(pairs_of(sums), float(margin.min()), float(margin.max()))
 
 
-def natural_value(loss: Loss, margin: FloatArray) -> FloatArray:
-    """The loss whose derivative is minus the weight: b F for a permissible one, psi itself otherwise."""
-    unit = loss.b if isinstance(loss, PermissibleLoss) else 1.0
-    return unit * np.asarray(loss.value(margin))
-
-
 def _exact(terms: IntArray) -> int:
     """The sum of int64 terms without overflow."""
     return (int((terms >> 32).sum()) << 32) + int((terms & 0xFFFFFFFF).sum())
-
-
-class PythonSurrogate:
-    """Any loss as the coordinator knows it: the state is the margin itself."""
-
-    smooth = False
-
-    def __init__(self, loss: Loss) -> None:
-        self.loss = loss
-        self.cap, self.attained = longest_step(loss), not math.isinf(loss.score_limit)
-
-    def state_of(self, margin: float) -> float:
-        """The margin."""
-        return margin
-
-    def at(self, margin: FloatArray) -> FloatArray:
-        """Loss, weight, curvature and 0 at margins."""
-        loss = self.loss
-        return np.column_stack(
-            (natural_value(loss, margin), loss.weight(margin), loss.curvature(margin), np.zeros(len(margin)))
-        )
-
-    def bounds(self, low_state: float, high_state: float, reach: float) -> tuple[float, float, float]:
-        """Largest weight, curvature (with room, since only a grid of margins is looked at) and loss."""
-        low, high = low_state - reach, high_state + reach
-        ends = np.array([low, high])
-        looked = np.append(np.linspace(low, high, 65), np.clip(0.0, low, high))
-        weight = np.abs(np.asarray(self.loss.weight(ends))).max()
-        curvature = 4.0 * np.asarray(self.loss.curvature(looked)).max()
-        return float(weight), float(curvature), float(natural_value(self.loss, ends).max())

@@ -14,7 +14,8 @@ import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.newton import Expansion, minimise
-from permissible.learners.uls.rows import Patterns, Surrogate
+from permissible.learners.uls.rows import Patterns
+from permissible.losses.surrogate import Surrogate
 from permissible.types import BoolArray, FloatArray
 
 MAX_STEPS = 600

@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from permissible.bins.literal import Rule
-from permissible.types import Codes, FloatArray, IntArray
+from permissible.types import Codes, IntArray
 
 
 class Grids(NamedTuple):
@@ -169,35 +169,4 @@ class Rows(Protocol):
 
     def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""
-        ...
-
-
-class Surrogate(Protocol):
-    """The loss as the coordinator knows it: bounds over the states that a step can reach, and how to search for a root."""
-
-    def bounds(self, low_state: float, high_state: float, reach: float) -> tuple[float, float, float]:
-        """Largest weight, curvature and loss."""
-        ...
-
-    def state_of(self, margin: float) -> float:
-        """The state of a margin."""
-        ...
-
-    def at(self, margin: FloatArray) -> FloatArray:
-        """Loss, weight, curvature and slope of the curvature at margins, one row each."""
-        ...
-
-    @property
-    def smooth(self) -> bool:
-        """Whether the slope of the curvature is known, so that Halley's method applies."""
-        ...
-
-    @property
-    def cap(self) -> float:
-        """A step at least this long means that there is no finite minimiser."""
-        ...
-
-    @property
-    def attained(self) -> bool:
-        """Whether some finite margin has weight 0, so that a finite minimiser always exists (mathematics.md 4.1)."""
         ...

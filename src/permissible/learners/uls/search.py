@@ -209,7 +209,7 @@ def _negated(literal: Literal, has_missing: bool) -> Literal:
 def single_literals(column: int, layout: AnyArray, binning: Binning, without: Collection[Rule]) -> list[Literal]:
     """Every literal of a column, one of each pair of a literal and its negation; those that are rules of `without` left out.
 
-    `layout` is that of all columns (uls_fast.layout_of).
+    `layout` is that of all columns (bins/layout.py).
     """
     categorical, n_bins, has_missing = (int(number) for number in layout[column])
     sides = (False, True) if has_missing else (False,)

@@ -16,9 +16,10 @@ from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.leverage import FADED
-from permissible.learners.uls.loss_rows import kernel_rule, natural_value
+from permissible.learners.uls.loss_rows import kernel_rule
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
+from permissible.losses.surrogate import natural_value
 from permissible.types import BoolArray, FloatArray
 
 CLOSE = 1e-9

@@ -121,7 +121,7 @@ def _pieces(lines: "PiecewiseLinear") -> list[tuple[float, float, float]]:
 
 
 def _kinks(intercepts: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Return the margins at which the upper envelope of the lines and 0 bends."""
+    """Return the margins at which the slope of the upper envelope of the lines and 0 changes."""
     a, b = np.append(intercepts, 0.0), np.append(slopes, 0.0)
     rise, run = a[:, None] - a, b - b[:, None]
     crossing = rise / np.where(run == 0, 1.0, run)

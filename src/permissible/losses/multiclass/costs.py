@@ -10,8 +10,8 @@ from permissible.validation import Words, checked_costs, real_numbers, refusal
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Checked arguments; `single` remembers that one vector of scores came, so that one comes back."""
+class ScoredRows:
+    """Checked arguments; `single` says that one vector of scores was given, so that one is returned."""
 
     scores: FloatArray
     y: IntArray
@@ -23,14 +23,14 @@ class Rows:
         return self.scores - self.scores[np.arange(self.y.size), self.y][:, None]
 
     def out(self, result: FloatArray) -> FloatArray:
-        """Return the result for the shape that came: a float (or one vector) for one vector of scores."""
+        """Return the result in the shape of the input: a float (or one vector) for one vector of scores."""
         if not self.single:
             return result
         only: FloatArray = result[0] if result.ndim == 2 else result[0].item()
         return only
 
 
-def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = False) -> Rows:
+def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = False) -> ScoredRows:
     """Check and bring to rows. `cost`: None (1 - I), a matrix (M, M), an object with `.matrix`, or a row per example."""
     array = real_numbers("scores", scores, "an array of numbers")
     single = array.ndim == 1
@@ -46,7 +46,7 @@ def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = F
     if labels.dtype.kind not in "iub" or (n and not ((labels >= 0) & (labels < m)).all()):
         raise refusal("y", f"codes of classes, 0 to {m - 1}", y)
     labels = labels.astype(np.int64)
-    return Rows(array, labels, _cost_rows(getattr(cost, "matrix", cost), labels, m, per_row), single)
+    return ScoredRows(array, labels, _cost_rows(getattr(cost, "matrix", cost), labels, m, per_row), single)
 
 
 def _cost_rows(cost: Any, y: IntArray, m: int, per_row: bool) -> FloatArray:

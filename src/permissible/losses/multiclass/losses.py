@@ -2,8 +2,9 @@
 
 S has one score for each class, z is the true class, C[z, j] what predicting j would cost. GEL and GLL penalise the
 differences S_j - S_z (guess-averse); L_s and L_t penalise the scores themselves (calibrated, not guess-averse).
-Values and gradients with respect to S are for all rows at once. Exponentials are factored by their largest exponent; GLL never
-overflows, the others stop growing at e^600.
+`least` is the infimum of a loss over the scores. Class probabilities are proportional to e^(exponent S) where
+`estimates_posterior` holds of the (M, M) costs (None: costs by row). Values and gradients with respect to S are for all rows
+at once. Exponentials are factored by their largest exponent; GLL never overflows, the others stop growing at e^600.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from permissible.losses.multiclass.costs import Rows, rows_of
+from permissible.losses.multiclass.costs import ScoredRows, rows_of
 from permissible.types import ArrayLike, FloatArray
 from permissible.validation import refusal
 
 LARGEST = 600.0  # e^600 times any sensible cost and number of classes is still a double
+
+
+def _always(costs: FloatArray | None) -> bool:
+    return True
+
+
+def _never(costs: FloatArray | None) -> bool:
+    return False
+
+
+def _without_costs(costs: FloatArray | None) -> bool:
+    return costs is not None and bool(np.all(costs[~np.eye(len(costs), dtype=bool)] == 1.0))
+
+
+def _symmetric(costs: FloatArray | None) -> bool:
+    return costs is not None and np.array_equal(costs, costs.T)
+
+
+def _symmetric_pair(costs: FloatArray | None) -> bool:
+    return costs is not None and len(costs) == 2 and _symmetric(costs)
 
 
 @dataclass(frozen=True)
@@ -31,6 +52,9 @@ class GLL:
     """
 
     name: ClassVar[str] = "gll"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+    estimates_posterior = staticmethod(_without_costs)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
@@ -62,6 +86,9 @@ class GEL:
     """
 
     name: ClassVar[str] = "gel"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 0.0
+    estimates_posterior = staticmethod(_symmetric)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -91,6 +118,9 @@ class MC:
     """
 
     name: ClassVar[str] = "mc"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 1.0  # the true class is counted
+    estimates_posterior = staticmethod(_always)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -120,6 +150,9 @@ class LS:
     """
 
     name: ClassVar[str] = "ls"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+    estimates_posterior = staticmethod(_symmetric_pair)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -145,6 +178,9 @@ class LT:
     """
 
     name: ClassVar[str] = "lt"
+    exponent: ClassVar[float] = 2.0
+    least: ClassVar[float] = 0.0
+    estimates_posterior = staticmethod(_symmetric_pair)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -160,7 +196,7 @@ class LT:
         return at.out(scale[:, None] * (up * (down @ others) - down * (up @ others)))
 
     @staticmethod
-    def _parts(at: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _parts(at: ScoredRows) -> tuple[FloatArray, FloatArray, FloatArray]:
         high, low = at.scores.max(axis=1), at.scores.min(axis=1)
         up = at.costs * np.exp(at.scores - high[:, None])
         down = np.exp(low[:, None] - at.scores)
@@ -180,6 +216,9 @@ class StructuredHinge:
     """
 
     name: ClassVar[str] = "structured_hinge"
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+    estimates_posterior = staticmethod(_never)
 
     def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
@@ -228,19 +267,19 @@ def softmax(scores: ArrayLike, scale: float) -> FloatArray:
     return result
 
 
-def _factored(at: Rows) -> tuple[FloatArray, FloatArray]:
+def _factored(at: ScoredRows) -> tuple[FloatArray, FloatArray]:
     """Return m >= 0 and C_zj e^(S_j - S_z - m), none above C_zj."""
     differences = at.differences()
     top = np.maximum(np.where(at.costs > 0, differences, 0.0).max(axis=1), 0.0)
     return top, at.costs * np.exp(np.minimum(differences - top[:, None], 0.0))
 
 
-def _exponentials(at: Rows) -> FloatArray:
+def _exponentials(at: ScoredRows) -> FloatArray:
     """Return C_zj e^(S_j - S_z)."""
     return at.costs * np.exp(np.minimum(at.differences(), LARGEST))
 
 
-def _balanced(at: Rows, terms: FloatArray) -> FloatArray:
+def _balanced(at: ScoredRows, terms: FloatArray) -> FloatArray:
     """Return the gradient whose entries j != z are given; moving all scores together changes nothing, so rows sum to 0."""
     index = np.arange(at.y.size)
     result = terms.copy()

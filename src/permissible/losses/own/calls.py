@@ -1,7 +1,8 @@
-"""Calling a function that a user wrote: on arrays if it takes them, else number by number, and never with a warning."""
+"""Calling a function that a user wrote: on arrays if it accepts them, else number by number; its warnings are suppressed."""
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,19 @@ def on_arrays(function: OwnFunction, argument: str) -> Formula:
     """Return the function as one of float64 arrays of any shape."""
     if not callable(function):
         raise refusal_type(argument, "a function of a number", function)
+    return partial(_call, function, argument)
 
-    def call(values: FloatArray) -> FloatArray:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            try:
-                result = np.asarray(function(values), dtype=np.float64)
-                if result.shape == values.shape:
-                    return result
-            except Exception:
-                pass  # not a function of arrays; what is wrong with it, if anything, shows number by number
-            return np.array([_one(function, v, argument) for v in values.ravel().tolist()]).reshape(values.shape)
 
-    return call
+def _call(function: OwnFunction, argument: str, values: FloatArray) -> FloatArray:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            result = np.asarray(function(values), dtype=np.float64)
+            if result.shape == values.shape:
+                return result
+        except Exception:
+            pass  # not a function of arrays; what is wrong with it, if anything, shows number by number
+        return np.array([_one(function, v, argument) for v in values.ravel().tolist()]).reshape(values.shape)
 
 
 def _one(function: OwnFunction, value: float, argument: str) -> float:

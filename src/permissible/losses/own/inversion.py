@@ -14,7 +14,7 @@ from permissible.validation import Words, refusal
 LOWEST = float(np.log(1e-300))
 HIGHEST = float(np.log(0.5))
 STEPS = 200
-BISECTIONS = 80  # as many halve the whole range to below the last digit
+BISECTIONS = 80  # so many reduce the whole range to less than the last digit
 
 
 def invert_link(link: Formula, x: FloatArray, within: tuple[FloatArray, FloatArray] | None = None) -> FloatArray:
@@ -70,7 +70,7 @@ def invert_link(link: Formula, x: FloatArray, within: tuple[FloatArray, FloatArr
 def _next_step(
     a: FloatArray, b: FloatArray, c: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray, least: FloatArray
 ) -> FloatArray:
-    """Return where between a (0) and b (1) to look next."""
+    """Return the next point to evaluate, between a (0) and b (1)."""
     xi = (a - b) / np.where(c == b, 1.0, c - b)
     phi = (fa - fb) / np.where(fc == fb, 1.0, fc - fb)
     smooth = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi) & (fa != fb) & (fb != fc) & (fa != fc) & (c != b)

@@ -6,6 +6,7 @@ np.interp) is not strictly concave: its link is a staircase without inverse and 
 made of straight pieces is.
 """
 
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -20,7 +21,7 @@ GRID = np.linspace(0, 1, 257)
 TAIL = 10.0 ** -np.arange(3.0, 9.0)
 NOISE = 1e-12
 FINE = (2.0**-14, 2.0**-18, 2.0**-22)
-"""Distances at which a table's straight pieces show, though the table as a whole bends."""
+"""Distances at which the straight pieces of a table can be seen, though the whole table is curved."""
 TABLE_REMEDY = "read a table by a cubic spline, or interpolate its derivative and pass that as phi_prime"
 
 
@@ -68,11 +69,19 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
         a=a,
         b=b,
         score_limit=limit,
-        excess=lambda p: np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0),
-        link=lambda p: -slope(p),
+        excess=partial(_excess, formula, a),
+        link=partial(_link, slope),
         rough=rough,
     )
     return PermissibleLoss(name, {}, entropy, (from_phi, (phi, phi_prime, name)))
+
+
+def _excess(formula: Formula, a: float, p: FloatArray) -> FloatArray:
+    return np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0)
+
+
+def _link(slope: Formula, p: FloatArray) -> FloatArray:
+    return -slope(p)
 
 
 def _check(phi: Formula) -> tuple[float, float]:
@@ -102,7 +111,7 @@ def _check(phi: Formula) -> tuple[float, float]:
 
 
 def _refuse_straight(function: Formula, argument: str, order: int) -> None:
-    """Refuse a function that bends over the grid but, at most places, not between close points: differences of an order.
+    """Refuse a function that is curved over the grid but straight between close points at most places.
 
     Of phi these are second differences, of its derivative first ones.
     """
@@ -142,7 +151,7 @@ def _derivative(phi: OwnFunction, formula: Formula, phi_prime: OwnFunction | Non
         return given, False
     exact = complex_slope(phi, grid)
     if exact is not None and (np.abs(exact - rough) <= allowed).all():
-        return (lambda p: _complex(phi, formula, p)), False
+        return partial(_complex, phi, formula), False
     return _continued(formula), True
 
 
@@ -158,12 +167,13 @@ def _continued(formula: Formula) -> Formula:
     count = good.size if good.all() else max(int(good.argmin()), 2)
     last, before = decades[count - 1], decades[count - 2]
     power = float(np.log(slopes[count - 1] / slopes[count - 2]) / np.log(last / before))
+    return partial(_power_below, formula, float(last), power)
 
-    def slope(p: FloatArray) -> FloatArray:
-        inner = difference_slope(formula, np.maximum(p, last))
-        return np.asarray(inner * np.exp(power * np.log(np.minimum(p, last) / last)))
 
-    return slope
+def _power_below(formula: Formula, last: float, power: float, p: FloatArray) -> FloatArray:
+    """Return phi' by differences for p >= last, and the power of p that continues it below."""
+    inner = difference_slope(formula, np.maximum(p, last))
+    return np.asarray(inner * np.exp(power * np.log(np.minimum(p, last) / last)))
 
 
 def _complex(phi: OwnFunction, formula: Formula, p: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ Needed: finite, non-negative, convex, psi'(0) < 0. Weight is -psi', curvature ps
 from the conditional risk and the score of a probability by bisection.
 """
 
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -41,14 +42,14 @@ def from_psi(
     """
     psi, slope = on_arrays(value, "value"), on_arrays(derivative, "derivative")
     _check(psi, slope)
-    bend = _bend(slope) if second is None else on_arrays(second, "second")
-    probability = _probability(slope)
+    curvature = partial(_curvature, slope) if second is None else on_arrays(second, "second")
+    probability = partial(_probability, slope)
     made = Psi(
         value=psi,
-        weight=lambda margin: -slope(margin),
-        curvature=bend,
+        weight=partial(_weight, slope),
+        curvature=curvature,
         probability=probability,
-        score=lambda p: _score(probability, p),
+        score=partial(_score, probability),
         score_limit=_limit(slope),
     )
     return MarginLoss(name, {}, made, (from_psi, (value, derivative, second, name)))
@@ -81,24 +82,22 @@ def _check(psi: Formula, slope: Formula) -> None:
         raise refusal("derivative", "the derivative of the value", Words(came))
 
 
-def _bend(slope: Formula) -> Formula:
-    def second(x: FloatArray) -> FloatArray:
-        step = 1e-3 * np.maximum(1, np.abs(x))
-        near, far = slope(x + step) - slope(x - step), slope(x + 2 * step) - slope(x - 2 * step)
-        return np.asarray((8 * near - far) / (12 * step))
-
-    return second
+def _weight(slope: Formula, margin: FloatArray) -> FloatArray:
+    return -slope(margin)
 
 
-def _probability(slope: Formula) -> Formula:
-    def left(score: FloatArray) -> FloatArray:
-        """Probability p = w(-x) / (w(-x) + w(x)) of a score x <= 0."""
-        up, down = np.maximum(-slope(score), 0), np.maximum(-slope(-score), 0)
-        ratio = np.where(up > 0, down, 0.0) / np.where(up > 0, up, 1.0)
-        ratio = np.where(np.isfinite(ratio), ratio, 0.0)
-        return np.asarray(ratio / (1 + ratio))
+def _curvature(slope: Formula, x: FloatArray) -> FloatArray:
+    step = 1e-3 * np.maximum(1, np.abs(x))
+    near, far = slope(x + step) - slope(x - step), slope(x + 2 * step) - slope(x - 2 * step)
+    return np.asarray((8 * near - far) / (12 * step))
 
-    return left
+
+def _probability(slope: Formula, score: FloatArray) -> FloatArray:
+    """Probability p = w(-x) / (w(-x) + w(x)) of a score x <= 0."""
+    up, down = np.maximum(-slope(score), 0), np.maximum(-slope(-score), 0)
+    ratio = np.where(up > 0, down, 0.0) / np.where(up > 0, up, 1.0)
+    ratio = np.where(np.isfinite(ratio), ratio, 0.0)
+    return np.asarray(ratio / (1 + ratio))
 
 
 def _score(probability: Formula, p: FloatArray) -> FloatArray:

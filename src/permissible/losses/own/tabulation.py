@@ -29,10 +29,10 @@ HALVINGS = 60
 CELLS = 65536
 """A link that needs more cells is not tabulated: fits then invert it exactly, which is slow."""
 STEEPEST = 2.0**16
-"""Curvatures are cut at this many times the one at margin 0: they steer the search and Newton's method, no more."""
+"""Curvatures are at most this many times the one at margin 0; only the search and Newton's method use them."""
 EPS = float(np.finfo(np.float64).eps)
 
-# Chebyshev's points with both ends, so that neighbouring cells meet; tests are half-way between them.
+# Chebyshev's points with both ends, so that neighbouring cells agree there; test points lie half-way between them.
 _NODES = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
 _TESTS = -np.cos(np.pi * (np.arange(DEGREE) + 0.5) / DEGREE)
 _TO_POWERS = np.linalg.inv(np.vander(_NODES, increasing=True))
@@ -127,10 +127,8 @@ class _Cells:
     def halved(self, link: Formula) -> "_Cells":
         middle = 0.5 * (self.left + self.right)
         p = invert_link(link, -middle, (self.p_right, self.p_left))
-        return _Cells(
-            np.concatenate((self.left, middle)), np.concatenate((middle, self.right)),
-            np.concatenate((self.p_left, p)), np.concatenate((p, self.p_right)),
-        )  # fmt: skip
+        pairs = ((self.left, middle), (middle, self.right), (self.p_left, p), (p, self.p_right))
+        return _Cells(*map(np.concatenate, pairs))
 
     def at(self, link: Formula, y: FloatArray) -> FloatArray:
         """The exact p at places y in [-1, 1] of every cell."""

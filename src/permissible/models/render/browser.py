@@ -1,6 +1,6 @@
 """A scorecard as plain data for the browser: the report's what-if panel runs it in JavaScript (report/assets/model.js)."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from permissible.models.card.actions import Actions
 from permissible.models.card.evaluate import literal_words, words
 from permissible.models.card.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.files.strict_json import Plain, number, numbers
-from permissible.models.render.formula import formula
+from permissible.models.render.formula import formula, tree_of
 
 _GRID = 4001
 
@@ -90,13 +90,13 @@ def plain_link(link: Link) -> Plain:
 
 
 def _plain_loss(loss: Any) -> Plain:
-    """A formula by name, or a table of scores and probabilities where there is none."""
-    if formula(loss) is not None:
-        parameters: dict[str, Plain] = {key: number(value) for key, value in loss.params.items()}
-        return {"loss": str(loss.name), "parameters": parameters}
+    """The formula of a loss, or a table of scores and probabilities where there is none."""
+    known = formula(loss)
+    if known is not None:
+        return {"below": cast(Plain, tree_of(known)), "limit": number(known.limit)}
     share = np.linspace(0.0, 1.0, _GRID)[1:-1]
     scores = numbers(np.asarray(loss.score(share)).tolist())
-    return {"loss": "table", "scores": scores, "shares": numbers(share.tolist())}
+    return {"scores": scores, "shares": numbers(share.tolist())}
 
 
 def plain_actions(actions: Actions) -> Plain:

@@ -1,71 +1,45 @@
-"""The probability of a score as a formula that any language can write: ginv of section 2, for the losses that have one.
+"""The inverse link of a loss, rendered: its formula as text, or as a tree that ONNX graphs and the page in a browser evaluate."""
 
-Only scores below zero are written down (there a tiny probability keeps all its digits); above, p(x) = 1 - p(-x). Beyond
-`limit` the probability is 0 or 1 as far as a double can tell, which also keeps `exp` away from overflow in strict databases.
-"""
+import ast
+from collections.abc import Sequence
+from typing import TypeAlias
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from permissible.losses import MarginLoss, PermissibleLoss
+from permissible.losses.entropy import LinkFormula
 
+Tree: TypeAlias = "float | str | list[Tree]"
+"""A number, "x", or an operation with its arguments: ["+", a, b], ["neg", a], ["exp", a]."""
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """p = below.format(x=score) for -limit < score < 0, 0 for score <= -limit, and the mirror image above.
-
-    `below` uses {x}, {exp}, {sqrt} and {ln}; everything else in it is arithmetic that SQL, Python, JavaScript and C agree on.
-    """
-
-    below: str
-    limit: float
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-def _logistic(_: Mapping[str, float]) -> Formula:
-    return Formula("1.0 / (1.0 + {exp}(-({x})))", 700.0)
-
-
-def _exponential(_: Mapping[str, float]) -> Formula:
-    return Formula("1.0 / (1.0 + {exp}(-2.0 * ({x})))", 350.0)
-
-
-def _squared(_: Mapping[str, float]) -> Formula:
-    return Formula("0.5 * (1.0 + ({x}))", 1.0)
-
-
-def _matsushita(parameters: Mapping[str, float], stretch: float = 1.0) -> Formula:
-    # 1 / (2 r (r - x)), r = sqrt(c^2 + x^2): no cancellation for x < 0; c = 1 - mu rescales the score
-    root = f"{{sqrt}}({stretch**2!r} + ({{x}}) * ({{x}}))"
-    return Formula(f"{0.5 * stretch**2!r} / ({root} * ({root} - ({{x}})))", 1e150)
-
-
-def _mu(parameters: Mapping[str, float]) -> Formula:
-    return _matsushita({}, 1.0 - parameters["mu"])
-
-
-def _logcosh(parameters: Mapping[str, float]) -> Formula:
-    steepness = abs(parameters["zeta"])
-    return Formula(f"0.5 + {{ln}}((1.0 + ({{x}})) / (1.0 - ({{x}}))) / {steepness!r}", math.tanh(steepness / 4.0))
-
-
-_FORMULAS: dict[str, Callable[[Mapping[str, float]], Formula]] = {
-    "logistic": _logistic,
-    "exponential": _exponential,
-    "squared": _squared,
-    "least_squares": _squared,
-    "matsushita": _matsushita,
-    "mu": _mu,
-    "logcosh": _logcosh,
-}
-
-
-def formula(loss: Any) -> Formula | None:
+def formula(loss: object) -> LinkFormula | None:
     """The formula of a loss, None when its probability has no closed form (power, or a user's own phi)."""
-    make = _FORMULAS.get(getattr(loss, "name", ""))
-    return None if make is None else make(loss.params)
+    return loss.formula if isinstance(loss, PermissibleLoss | MarginLoss) else None
 
 
-def formulas(losses: Sequence[Any]) -> tuple[Formula, ...] | None:
+def formulas(losses: Sequence[object]) -> tuple[LinkFormula, ...] | None:
     """The formulas of several losses, None when there is no loss or one of them has no formula."""
     found = [formula(loss) for loss in losses]
     return tuple(known for known in found if known is not None) if found and None not in found else None
+
+
+def tree_of(known: LinkFormula) -> Tree:
+    """The formula for scores below 0 as a tree."""
+    text = known.below.format(x="x", exp="exp", sqrt="sqrt", ln="ln")
+    return _tree(ast.parse(text, mode="eval").body)
+
+
+def _tree(node: ast.expr) -> Tree:
+    match node:
+        case ast.Constant(value=float(number)):
+            return number
+        case ast.Name(id=name):
+            return name
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return ["neg", _tree(operand)]
+        case ast.BinOp(left=left, op=operator, right=right):
+            return [_OPERATORS[type(operator)], _tree(left), _tree(right)]
+        case ast.Call(func=ast.Name(id=name), args=[argument]):
+            return [name, _tree(argument)]
+    raise ValueError(f"a link formula has floats, x, + - * /, exp, sqrt and ln only, got {ast.unparse(node)}.")

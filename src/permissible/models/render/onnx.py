@@ -249,13 +249,14 @@ def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
             return graph.add("Softmax", graph.add("Mul", scores, graph.numbers(np.array(card.link.sharpness))), axis=1)
         case "none":
             return None
-    if formulas(card.link.losses) is None:
+    known = formulas(card.link.losses)
+    if known is None:
         return None
     if card.link.alike:
-        each = graph.linked(scores, card.link.losses[0])
+        each = graph.linked(scores, known[0])
     else:
         columns = [graph.add("Gather", scores, graph.integers([k]), axis=1) for k in range(card.n_scores)]
-        linked = [graph.linked(x, loss) for x, loss in zip(columns, card.link.losses, strict=True)]
+        linked = [graph.linked(x, one) for x, one in zip(columns, known, strict=True)]
         each = graph.add("Concat", *linked, axis=1)
     if card.link.kind == "loss":
         return graph.add("Concat", graph.add("Sub", graph.numbers(np.ones((1, 1))), each), each, axis=1)

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from permissible.models.render.formula import formula
+from permissible.losses.entropy import LinkFormula
+from permissible.models.render.formula import Tree, tree_of
 
 OPSET = 19
+_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg", "exp": "Exp", "sqrt": "Sqrt", "ln": "Log"}
 
 
 class Graph:
@@ -88,34 +90,22 @@ class Graph:
         truth = self.add("Cast", some, to=self.onnx.TensorProto.BOOL)
         return truth if values else self.add("And", truth, self.add("Not", truth))
 
-    def linked(self, score: str, loss: Any) -> str:
-        """The probability of a score, by the formula of the loss."""
-        known = formula(loss)
-        assert known is not None  # the caller has looked
-        if loss.name == "logistic":
-            return self.add("Sigmoid", score)
-        limit, one, half = self.numbers(np.array(min(known.limit, 1e15))), self.numbers(1.0), self.numbers(0.5)
-        below = self.add("Max", self.add("Neg", self.add("Abs", score)), self.add("Neg", limit))
-        low = self._below(below, loss, one, half)
-        inside = self.add("Less", self.add("Abs", score), limit)
-        low = self.add("Where", inside, low, self.numbers(0.0))
-        return self.add("Where", self.add("Greater", score, self.numbers(0.0)), self.add("Sub", one, low), low)
+    def linked(self, score: str, known: LinkFormula) -> str:
+        """The probability of a score by a formula."""
+        limit = self.numbers(np.array(min(known.limit, 1e15)))
+        size = self.add("Abs", score)
+        below = self.add("Max", self.add("Neg", size), self.add("Neg", limit))
+        beyond = self.add("GreaterOrEqual", size, limit)
+        low = self.add("Where", beyond, self.numbers(0.0), self._value(tree_of(known), below))
+        return self.add(
+            "Where", self.add("Greater", score, self.numbers(0.0)), self.add("Sub", self.numbers(1.0), low), low
+        )
 
-    def _below(self, x: str, loss: Any, one: str, half: str) -> str:
-        """The probability of a score that is not positive: the formulas of `formulas.py`."""
-        if loss.name == "exponential":
-            return self.add("Sigmoid", self.add("Add", x, x))
-        if loss.name in ("squared", "least_squares"):
-            return self.add("Mul", half, self.add("Add", one, x))
-        if loss.name == "logcosh":
-            ratio = self.add("Div", self.add("Add", one, x), self.add("Sub", one, x))
-            return self.add(
-                "Add", half, self.add("Div", self.add("Log", ratio), self.numbers(abs(loss.params["zeta"])))
-            )
-        stretch = 1.0 - loss.params["mu"] if loss.name == "mu" else 1.0
-        x = self.add("Div", x, self.numbers(stretch))
-        root = self.add("Sqrt", self.add("Add", one, self.add("Mul", x, x)))
-        return self.add("Div", half, self.add("Mul", root, self.add("Sub", root, x)))
+    def _value(self, tree: Tree, x: str) -> str:
+        """The value of a formula at x."""
+        if isinstance(tree, list):
+            return self.add(_OPERATORS[str(tree[0])], *(self._value(argument, x) for argument in tree[1:]))
+        return x if isinstance(tree, str) else self.numbers(tree)
 
     def model(self) -> Any:
         """The finished model, checked."""

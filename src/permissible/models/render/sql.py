@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from permissible.bins.literal import Literal, Rule
+from permissible.losses.entropy import LinkFormula
 from permissible.models.card.actions import Actions
 from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.render.dialects import Dialect, dialect
-from permissible.models.render.formula import Formula, formulas
+from permissible.models.render.formula import formulas
 from permissible.table.schema import Column
 from permissible.validation import refusal
 
@@ -241,7 +242,7 @@ def _probabilities(card: Scorecard, names: "_OutputNames", target: Dialect) -> l
     return [f"CASE WHEN {total} > 0 THEN {text} / ({total}) WHEN {total} <= 0 THEN {even} END" for text in each]
 
 
-def _linked(known: Formula, x: str, target: Dialect) -> str:
+def _linked(known: LinkFormula, x: str, target: Dialect) -> str:
     limit = target.double(known.limit)
     below = known.below.format(x=x, **_FUNCTIONS)
     above = known.below.format(x=f"-{x}", **_FUNCTIONS)

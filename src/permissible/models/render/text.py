@@ -46,11 +46,10 @@ def _start(card: Scorecard, classes: tuple[object, ...]) -> str:
 
 def _link_words(loss: Any) -> str:
     """The probability of a score, as a formula where there is one."""
-    special = {"logistic": "1 / (1 + exp(-score))", "matsushita": "(1 + score / sqrt(1 + score^2)) / 2"}
-    name, known = getattr(loss, "name", "the given lines'"), formula(loss)
-    if name in special:
-        return special[name]
-    return f"{name} link" if known is None else known.below.format(x="score", exp="exp", sqrt="sqrt", ln="ln")
+    known = formula(loss)
+    if known is None:
+        return getattr(loss, "name", "the given lines'") + " link"
+    return known.shown or known.below.format(x="score", exp="exp", sqrt="sqrt", ln="ln")
 
 
 def _heaviest_first(card: Scorecard) -> list[Term]:

@@ -84,18 +84,22 @@ const permissible = (() => {
 
   // -- probabilities --------------------------------------------------------------------------------------------------
 
-  const BELOW = {
-    logistic: (x) => Math.exp(x) / (1 + Math.exp(x)),
-    exponential: (x) => Math.exp(2 * x) / (1 + Math.exp(2 * x)),
-    squared: (x) => Math.max(0, 0.5 * (1 + x)),
-    least_squares: (x) => Math.max(0, 0.5 * (1 + x)),
-    matsushita: (x) => 0.5 / (Math.hypot(1, x) * (Math.hypot(1, x) - x)),
-    mu: (x, p) => BELOW.matsushita(x / (1 - number(p.mu))),
-    logcosh: (x, p) => {
-      const z = Math.abs(number(p.zeta));
-      return x <= -Math.tanh(z / 4) ? 0 : 0.5 + Math.log((1 + x) / (1 - x)) / z;
-    },
+  const OPERATIONS = {
+    "+": (a, b) => a + b,
+    "-": (a, b) => a - b,
+    "*": (a, b) => a * b,
+    "/": (a, b) => a / b,
+    neg: (a) => -a,
+    exp: Math.exp,
+    sqrt: Math.sqrt,
+    ln: Math.log,
   };
+
+  // A formula is a number, "x", or an operation with its arguments.
+  function evaluate(tree, x) {
+    if (!Array.isArray(tree)) return tree === "x" ? x : number(tree);
+    return OPERATIONS[tree[0]](...tree.slice(1).map((argument) => evaluate(argument, x)));
+  }
 
   function interpolated(loss, x) {
     const { scores, shares } = loss;
@@ -113,8 +117,8 @@ const permissible = (() => {
   }
 
   function linked(loss, x) {
-    if (loss.loss === "table") return interpolated(loss, x);
-    const low = BELOW[loss.loss](-Math.abs(x), loss.parameters);
+    if (loss.below === undefined) return interpolated(loss, x);
+    const low = Math.abs(x) >= number(loss.limit) ? 0 : evaluate(loss.below, -Math.abs(x));
     return x > 0 ? 1 - low : low;
   }
 

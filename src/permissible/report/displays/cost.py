@@ -1,4 +1,4 @@
-"""What mistakes were made and what they cost: counts, shares or paid costs, true by decided class. Data first, then a picture."""
+"""A confusion matrix with costs: counts, fractions or costs by true and decided class."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import CostMatrix, decision_for
+from permissible.report.displays.axes import axes_or_new
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal, refusal_type
 
@@ -91,10 +92,7 @@ class CostDisplay:
 
     def plot(self, measure: str = "count", ax: Any = None) -> Any:
         """Draw the cells; needs matplotlib. Returns the axes."""
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
+        ax = axes_or_new(ax, layout="constrained")
         cells = self.values(measure)
         shown = ax.imshow(cells, cmap="Blues" if measure != "cost" else "Oranges", vmin=0.0)
         names = [str(label) for label in self.classes]

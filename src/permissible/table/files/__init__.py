@@ -1,7 +1,7 @@
-"""Tables in files: CSV and its relatives, ARFF, Parquet, Arrow; as streams of chunks, in the terms of a schema, or whole."""
+"""Tables in files: CSV and its relatives, ARFF, Parquet, Arrow; read in chunks or at once."""
 
 from permissible.table.files.errors import FileError
 from permissible.table.files.opening import open_table
-from permissible.table.files.reader import Chunk, Source, whole
+from permissible.table.files.reader import Chunk, FileReader, whole
 
-__all__ = ["Chunk", "FileError", "Source", "open_table", "whole"]
+__all__ = ["Chunk", "FileError", "FileReader", "open_table", "whole"]

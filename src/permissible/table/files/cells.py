@@ -73,12 +73,12 @@ def _kind_of_one(cell: str) -> CellKind:
     value = as_number(cell)
     if value is None:
         return "text"
-    # a code such as 007 is not the number 7, but nobody can tell the two apart from here: it counts as a number
+    # a code such as 007 cannot be distinguished from the number 7: it counts as a number
     return "integer" if value.is_integer() and cell.lstrip("+-").isdigit() else "number"
 
 
 def as_number(cell: str) -> float | None:
-    """The number that a cell says, None when it says none."""
+    """The number in a cell, None when it holds none."""
     if "_" in cell or not cell.isascii():
         return None  # Python reads 1_000 and other digits than ours as numbers; people who write files do not mean one
     try:
@@ -180,7 +180,7 @@ def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
 
 
 def _any_integer(text: Any) -> bool:
-    """Whether some cell is a whole number too long for the quick test, which must not hide it."""
+    """Whether some cell is a whole number too long for the fast test, which would miss it."""
     import pyarrow.compute as compute
 
     return bool(compute.any(compute.match_substring_regex(text, r"^[+-]?\d{16,}$"), min_count=0).as_py())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from permissible.table.files.cells import MISSING, CellKind, RawChunk, array_of, as_number, joined, kind_of
 from permissible.table.files.errors import wrong
-from permissible.table.files.fast_csv import quick_chunks
+from permissible.table.files.fast_csv import fast_chunks
 from permissible.table.files.reader import ROWS, Chunk
 from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
 from permissible.validation import shown
@@ -36,9 +36,8 @@ class Delimited:
         if "\0" in start:
             raise wrong(path, None, "the file is binary, not text")
         lines = start.splitlines(keepends=True)
-        self.delimiter = delimiter or sniffed(
-            lines[: 50 if len(start) < SNIFFED_CHARACTERS else min(50, len(lines) - 1)]
-        )
+        complete = lines if len(start) < SNIFFED_CHARACTERS else lines[:-1]
+        self.delimiter = delimiter or sniffed(complete[:50])
         first = next((row for _, row in self._rows()), None)
         if first is None:
             raise wrong(path, None, "the file is empty: a CSV file needs a first line that names its columns")
@@ -67,8 +66,8 @@ class Delimited:
             }
 
     def raw(self) -> Iterator[RawChunk]:
-        """The cells; cut by pyarrow where it is sure to cut as the csv module does."""
-        done = yield from quick_chunks(self, self.rows)
+        """The cells; split by pyarrow where it splits as the csv module does."""
+        done = yield from fast_chunks(self, self.rows)
         if done is not None:
             yield from self._plain(done)
 
@@ -111,7 +110,7 @@ class Delimited:
 
 
 def sniffed(lines: list[str]) -> str:
-    """The delimiter that cuts most of the first lines into the same number of cells, the largest number if several do.
+    """The delimiter that splits most of the first lines into the same number of cells; the largest number where several do.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can be wrong with a file, told in one sentence with the file's name and the line."""
+"""Errors of files: one sentence with the file's name and the line."""
 
 from os import PathLike
 

@@ -1,6 +1,6 @@
-"""CSV by pyarrow, where it is installed and cannot but read what the csv module reads: no quotes, not packed, no blank start.
+"""A fast path for CSV without quoting, by pyarrow where it is installed; anything else goes to the csv module.
 
-Only the cutting into cells is left to it; what a cell means is decided in one place for both (`cells`).
+pyarrow only splits lines into cells. What a cell means is decided by `cells` for both.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -11,12 +11,12 @@ from typing import Any, Protocol, overload
 from permissible.table.files.cells import RawChunk
 
 SMALL = 1 << 16
-"""Files of fewer bytes are read before pyarrow is even imported."""
+"""Smaller files, in bytes, use the csv module: importing pyarrow would take longer."""
 BLOCK = 1 << 20
 """Bytes of a block: pyarrow reads up to 32 of them ahead."""
 
 
-class Sniffed(Protocol):
+class CsvFile(Protocol):
     """A CSV file whose delimiter and header are known."""
 
     path: Path
@@ -32,7 +32,7 @@ class Sniffed(Protocol):
 class Lines(Sequence[int]):
     """The lines of some rows, looked up only when an error asks for one."""
 
-    def __init__(self, file: Sniffed, start: int, count: int) -> None:
+    def __init__(self, file: CsvFile, start: int, count: int) -> None:
         self.file, self.start, self.n_rows = file, start, count
 
     def __len__(self) -> int:
@@ -48,8 +48,8 @@ class Lines(Sequence[int]):
         return next(islice(self.file.lines(), self.start + row, None))[0]
 
 
-def quick_chunks(file: Sniffed, rows: int) -> Generator[RawChunk, None, int | None]:
-    """Chunks of exactly `rows` rows (but the last). Returns None when all was read, else how many rows were before it stopped."""
+def fast_chunks(file: CsvFile, rows: int) -> Generator[RawChunk, None, int | None]:
+    """Chunks of exactly `rows` rows (but the last). Returns None when all was read, else the number of rows read so far."""
     if not _is_plain(file.path):
         return 0
     try:
@@ -74,7 +74,7 @@ def quick_chunks(file: Sniffed, rows: int) -> Generator[RawChunk, None, int | No
             if table.num_rows:
                 yield _chunk(file, table, done)
     except pyarrow.ArrowException:
-        return done  # the csv module reads on from here, or finds the words for what is wrong
+        return done  # the csv module continues from here, or says what is wrong
     return None
 
 
@@ -85,14 +85,14 @@ def _is_plain(path: Path) -> bool:
         block = handle.read(BLOCK)
         if block[:4].removeprefix(b"\xef\xbb\xbf")[:1] in (b"\n", b"\r", b" ", b"\t"):
             return False
-        while block:  # block by block: mapped pages would count as memory of this process
+        while block:  # in blocks, since mapped pages would count as memory of this process
             if b'"' in block or b"\0" in block:
                 return False
             block = handle.read(BLOCK)
     return True
 
 
-def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
+def _batches(pyarrow: Any, file: CsvFile) -> Iterator[Any]:
     options = pyarrow.csv
     with (
         pyarrow.OSFile(str(file.path)) as stream,
@@ -110,7 +110,7 @@ def _batches(pyarrow: Any, file: Sniffed) -> Iterator[Any]:
         yield from reader
 
 
-def _chunk(file: Sniffed, table: Any, start: int) -> RawChunk:
+def _chunk(file: CsvFile, table: Any, start: int) -> RawChunk:
     columns = [column.combine_chunks() for column in table.columns]
     flat = [column.chunk(0) if hasattr(column, "chunks") else column for column in columns]
     return RawChunk(flat, Lines(file, start, table.num_rows))

@@ -1,4 +1,4 @@
-"""Which reader a file needs, by its name; a file that is not there or cannot be read is told of in one sentence."""
+"""Which reader a file needs, by its name; a file that does not exist or cannot be read is refused."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from permissible.table.files.arrow import Arrow
 from permissible.table.files.cells import MISSING
 from permissible.table.files.delimited import Delimited
 from permissible.table.files.errors import FileError
-from permissible.table.files.reader import ROWS, Source
+from permissible.table.files.reader import ROWS, FileReader
 
 _ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")
@@ -19,7 +19,7 @@ def open_table(
     header: bool | None = True,
     missing: frozenset[str] = MISSING,
     rows: int = ROWS,
-) -> Source:
+) -> FileReader:
     """Open a CSV, ARFF, Parquet or Arrow file, to be read in chunks of at most so many rows."""
     if not path.exists():
         raise FileError(f"the file {path} does not exist.")

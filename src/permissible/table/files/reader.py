@@ -12,7 +12,7 @@ Chunk: TypeAlias = dict[str, AnyArray]
 ROWS = 65_536
 
 
-class Source(Protocol):
+class FileReader(Protocol):
     """A file of rows."""
 
     @property
@@ -21,7 +21,7 @@ class Source(Protocol):
         ...
 
     def kinds(self) -> Mapping[str, CellKind]:
-        """What each column holds, found by reading the whole file where it does not say."""
+        """What each column holds, found by reading all rows where the file does not state it."""
         ...
 
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
@@ -29,7 +29,7 @@ class Source(Protocol):
         ...
 
 
-def whole(source: Source, kinds: Mapping[str, CellKind]) -> Chunk:
+def whole(source: FileReader, kinds: Mapping[str, CellKind]) -> Chunk:
     """All rows at once."""
     parts = list(source.chunks(kinds))
     if not parts:

@@ -1,4 +1,4 @@
-"""Text files opened: unpacked by their ending, UTF-8 with or without a byte-order mark, what goes wrong told in words."""
+"""Opening text files: decompressed by their ending, UTF-8 with or without a byte-order mark; errors in one sentence."""
 
 import bz2
 import csv
@@ -25,7 +25,7 @@ def open_text(path: Path) -> TextIO:
 
 @contextmanager
 def in_words(path: Path, reader: Any = None) -> Iterator[None]:
-    """Turn what may go wrong while reading into one sentence; `reader` knows the line."""
+    """Turn errors of reading into one sentence; `reader` has the number of the line."""
     try:
         yield
     except csv.Error as error:

@@ -1,7 +1,7 @@
-"""`permissible reproduce`: the papers' experiments, their published numbers beside ours.
+"""`permissible reproduce` and `permissible bench`: what needs a checkout of the source.
 
-The experiments are not part of the installed package: they lie in the folder `papers` of a checkout. The verb finds it in the
-current folder or beside the sources of an editable install.
+The experiments of the papers and the benchmarks are not part of the installed package. `reproduce` finds the folder `papers` in
+the current folder or beside the sources of an editable install; `bench` runs in a checkout.
 """
 
 import sys
@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from permissible.cli import options
+from permissible.cli.errors import CommandError, UseError
 
 
-def command(
+def reproduce(
     what: Annotated[
         str, typer.Argument(help="uls, margins, trees, boundaries, guess-averse, peers or all.", show_default=False)
     ],
@@ -32,8 +33,6 @@ def command(
 
     Example: permissible reproduce trees --quick -o results/
     """
-    from permissible.cli.errors import CommandError, UseError
-
     sys.path.insert(0, str(_checkout()))
     try:
         from papers import PROTOCOLS, run
@@ -50,9 +49,24 @@ def command(
 def _checkout() -> Path:
     """The folder that holds `papers`: the current one, or the root of the sources."""
     import permissible
-    from permissible.cli.errors import CommandError
 
     for folder in (Path.cwd(), Path(permissible.__file__).parents[2]):
         if (folder / "papers" / "reproduce.py").is_file() and (folder / "src" / "permissible").is_dir():
             return folder
     raise CommandError("the experiments need a checkout of the source: run this in its folder, where `papers` lies.")
+
+
+def bench(
+    full: Annotated[bool, typer.Option("--full", help="All sizes; takes an hour rather than minutes.")] = False,
+) -> None:
+    """Measure speed beside the peers in one run; needs the source tree, where the benchmarks live.
+
+    Example: permissible bench
+    """
+    import subprocess
+
+    if not Path("benchmarks", "__main__.py").exists():
+        raise CommandError(
+            "the benchmarks live in the source tree: run this in a checkout, where `make bench` does the same."
+        )
+    raise typer.Exit(subprocess.call([sys.executable, "-m", "benchmarks", *(["--full"] if full else [])]))
