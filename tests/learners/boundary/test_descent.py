@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from permissible.learners.boundary import Options, Problem, Target, solve_linear
-from permissible.learners.boundary.linear import linear_certificate
+from permissible.learners.boundary.objective import MemoryObjective
 
 
 def draw(seed, n, d):
@@ -34,7 +34,9 @@ def test_descent_meets_the_quadratic_program(boundaries, penalize_intercept, as_
     )
     assert fit.converged
     assert fit.certificate.objective == pytest.approx(optimum, rel=1e-7)
-    again = linear_certificate(features, problem, np.append(fit.coef, fit.intercept), fit.dual)
+    again = MemoryObjective(features, problem).certificate(
+        np.append(fit.coef, fit.intercept), problem.segments, fit.dual
+    )
     assert fit.certificate.objective == pytest.approx(again.objective, rel=1e-12)
     # The heavier class is scaled down, and g(ct) >= c g(t): what the kernel reports is no more than the dual point's value.
     slack = again.dual_objective - fit.certificate.dual_objective

@@ -8,8 +8,9 @@ from scipy import sparse
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.intercept import settled
+from permissible.learners.boundary.objective import MemoryObjective
 from permissible.learners.boundary.problem import Options, Problem, Solution
-from permissible.types import FloatArray, Matrix
+from permissible.types import Matrix
 
 NEWTON_COLUMNS = 300
 """Up to this many columns a Newton matrix is cheap however many rows there are."""
@@ -58,18 +59,6 @@ def _solved(X: Matrix, problem: Problem, options: Options, start: Solution | Non
     return better if closer else replace(fit, n_iter=max(fit.n_iter, better.n_iter))
 
 
-def linear_certificate(X: Matrix, problem: Problem, point: FloatArray, dual: FloatArray) -> Certificate:
-    """Both values of (18) at (w, b), from scratch in double precision; `dual` must balance where the intercept is free."""
-    total, coef, intercept = problem.total_weight, point[:-1], float(point[-1])
-    mass = problem.sign * problem.weight * dual
-    score = np.asarray(X @ coef, dtype=np.float64) + intercept
-    pull = np.asarray(X.T @ mass, dtype=np.float64)
-    square = float(pull @ pull) + (float(mass.sum()) ** 2 if problem.penalty.of_intercept else 0.0)
-    gain = float(problem.weight @ problem.segments.gain(problem.positive, dual))
-    lower = gain / total - square / (2 * problem.alpha * total**2)
-    return Certificate.of(problem.objective(score, float(coef @ coef), intercept), lower)
-
-
 def _newton(X: Matrix, problem: Problem, options: Options, start: Solution | None) -> Solution:
     n, d = X.shape
     if d > n:  # w lies in the span of the rows, so n coordinates in an orthonormal basis of it are enough
@@ -77,8 +66,8 @@ def _newton(X: Matrix, problem: Problem, options: Options, start: Solution | Non
         rotated = None if start is None else replace(start, coef=basis.T @ start.coef)
         fit = _newton(np.ascontiguousarray(triangle.T), problem, options, rotated)
         coef = basis @ fit.coef
-        certificate = linear_certificate(X, problem, np.append(coef, fit.intercept), fit.dual)
-        return replace(fit, coef=coef, certificate=certificate)
+        point, objective = np.append(coef, fit.intercept), MemoryObjective(X, problem)
+        return replace(fit, coef=coef, certificate=objective.certificate(point, problem.segments, fit.dual))
     rows, begin = np.ascontiguousarray(X), core.Start(np.zeros(d), np.zeros(0))
     if start is not None:
         coef = np.ascontiguousarray(start.coef, dtype=np.float64)

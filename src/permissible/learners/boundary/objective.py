@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.problem import Options, Problem, Solution
+from permissible.learners.boundary.segments import Segments
 from permissible.learners.boundary.surfaces import SmoothLoss, Surface
 from permissible.types import FloatArray, Matrix
 
@@ -146,29 +147,38 @@ class MemoryObjective:
         """Multiplier of the square of each coefficient, the intercept last."""
         return self.problem.penalty.ridge(self.X.shape[1])
 
+    @property
+    def share(self) -> FloatArray:
+        """The weight of each row as a fraction of the total."""
+        return self.problem.weight / self.problem.total_weight
+
     def at(self, point: FloatArray, surface: Surface) -> At:
         """The objective at a point."""
-        problem, positive = self.problem, self.problem.positive
-        share = problem.weight / problem.total_weight
-        margin = self._margins(point)
+        positive, margin = self.problem.positive, self.margins(point)
         dual = surface.slope(positive, margin)
-        balanced = problem.balanced(dual)
-        penalty = 0.5 * float(self.ridge @ (point * point))
-        pulled = self._pull(problem.sign * share * balanced)
-        if not problem.penalize_intercept:
-            pulled[-1] = 0.0
-        lower = float(share @ surface.gain(positive, balanced)) - float(pulled @ pulled) / (2 * problem.alpha)
-        certificate = Certificate.of(float(share @ surface.loss(positive, margin)) + penalty, lower)
-        value = float(share @ surface.smooth(positive, margin)) + penalty
-        gradient = self.ridge * point - self._pull(problem.sign * share * dual)
-        curvature = share * surface.curvature(positive, margin)
+        balanced = self.problem.balanced(dual)
+        value = float(self.share @ surface.smooth(positive, margin)) + 0.5 * float(self.ridge @ (point * point))
+        gradient = self.ridge * point - self.pull(dual)
+        curvature = self.share * surface.curvature(positive, margin)
+        certificate = self.certificate(point, surface, balanced, margin)
         return At(point, surface, value, gradient, certificate, balanced, curvature)
+
+    def certificate(
+        self, point: FloatArray, loss: Surface | Segments, dual: FloatArray, margin: FloatArray | None = None
+    ) -> Certificate:
+        """Both values of (18) in double precision; `dual` must balance where the intercept is free."""
+        positive, pull = self.problem.positive, self.pull(dual)
+        if not self.problem.penalty.of_intercept:
+            pull[-1] = 0.0
+        losses = loss.loss(positive, self.margins(point) if margin is None else margin)
+        upper = float(self.share @ losses) + 0.5 * float(self.ridge @ (point * point))
+        lower = float(self.share @ loss.gain(positive, dual)) - float(pull @ pull) / (2 * self.problem.alpha)
+        return Certificate.of(upper, lower)
 
     def values(self, points: FloatArray, surface: Surface) -> Iterable[float]:
         """The smooth objective at one point after the other, as far as they are wanted."""
-        problem = self.problem
         for point in points:
-            mean = float(problem.weight @ surface.smooth(problem.positive, self._margins(point))) / problem.total_weight
+            mean = float(self.share @ surface.smooth(self.problem.positive, self.margins(point)))
             yield mean + 0.5 * float(self.ridge @ (point * point))
 
     def newton(self, at: At) -> Callable[[float], FloatArray]:
@@ -189,17 +199,22 @@ class MemoryObjective:
 
         def product(v: FloatArray) -> FloatArray:
             along = np.asarray(self.X @ v[:-1], dtype=np.float64) + (v[-1] if self.problem.fit_intercept else 0.0)
-            return np.asarray(ridge * v + self._pull(at.curvature * along))
+            return np.asarray(ridge * v + self._sums(at.curvature * along))
 
         operator = LinearOperator((len(ridge), len(ridge)), matvec=product, dtype=np.float64)
         accuracy = min(0.1, float(np.linalg.norm(at.gradient)) ** 0.5 * 0.1)
         return np.asarray(cg(operator, -at.gradient, rtol=accuracy, maxiter=500)[0])
 
-    def _margins(self, point: FloatArray) -> FloatArray:
+    def margins(self, point: FloatArray) -> FloatArray:
+        """Y f of each row."""
         score: FloatArray = np.asarray(self.X @ point[:-1], dtype=np.float64) + point[-1]
         return self.problem.sign * score
 
-    def _pull(self, mass: FloatArray) -> FloatArray:
+    def pull(self, dual: FloatArray) -> FloatArray:
+        """The means of t y x and of t y over the rows."""
+        return self._sums(self.problem.sign * self.share * dual)
+
+    def _sums(self, mass: FloatArray) -> FloatArray:
         """X' mass, and the sum of it for the intercept."""
         below = float(mass.sum()) if self.problem.fit_intercept else 0.0
         return np.append(np.asarray(self.X.T @ mass, dtype=np.float64), below)

@@ -14,7 +14,7 @@ import numpy as np
 
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
-from permissible.learners.boundary.linear import linear_certificate
+from permissible.learners.boundary.objective import MemoryObjective
 from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
 from permissible.learners.boundary.rows import (
     AverageSlope,
@@ -53,8 +53,7 @@ def stream_step(X: Matrix, problem: Problem, stream: Stream) -> Stream:
     """One step on a batch; the average weighs late iterates more (3 / (m + 2))."""
     m = stream.batches + 1
     point = np.append(stream.coef, stream.intercept)
-    rows = MemorySlopes(X, problem)
-    pull = rows.pull(rows.slopes(point))
+    pull = MemorySlopes(X, problem).average(point, 1)
     moved = _stepped(point, pull, m, problem.segments, problem.penalty)
     if problem.penalty.free_intercept:
         moved[-1] = stream.intercept + 4.0 * pull[-1] / np.sqrt(m)
@@ -79,33 +78,24 @@ class MemorySlopes:
     """Rows in memory, dense or sparse; the best intercept is exact."""
 
     def __init__(self, X: Matrix, problem: Problem) -> None:
-        self.X, self.problem, self.averaged = X, problem, np.zeros(0)
+        self.objective, self.problem, self.averaged = MemoryObjective(X, problem), problem, np.zeros(0)
         self.segments, self.penalty, self.n_columns = problem.segments, problem.penalty, int(X.shape[1])
 
-    def slopes(self, point: FloatArray) -> FloatArray:
-        """Minus the slope of the loss at each row's margin."""
-        score = np.asarray(self.X @ point[:-1], dtype=np.float64) + point[-1]
-        return self.segments.slope(self.problem.positive, self.problem.sign * score)
-
-    def pull(self, slopes: FloatArray) -> FloatArray:
-        """The mean of t y x, and of t y."""
-        mass = self.problem.sign * self.problem.weight * slopes / self.problem.total_weight
-        return np.append(np.asarray(self.X.T @ mass, dtype=np.float64), mass.sum())
-
     def average(self, point: FloatArray, number: int) -> FloatArray:
-        """The mean pull of the slopes at a point, which join the average."""
-        slopes = self.slopes(point)
+        """The mean pull of the slopes at a point, which join the average as its `number`-th term."""
+        slopes = self.segments.slope(self.problem.positive, self.objective.margins(point))
         self.averaged = slopes if number == 1 else self.averaged + (slopes - self.averaged) / number
-        return self.pull(slopes)
+        return self.objective.pull(slopes)
 
     def best_intercept(self, coef: FloatArray, last: float) -> float:
         """The weighted median of the kinks."""
-        return core.best_intercept(np.asarray(self.X @ coef, dtype=np.float64), self.problem.record, last)
+        score = np.asarray(self.objective.X @ coef, dtype=np.float64)
+        return core.best_intercept(score, self.problem.record, last)
 
     def certificate(self, point: FloatArray) -> tuple[Certificate, FloatArray]:
-        """The certificate of a point with the average, and that average."""
+        """The certificate of a point with the average as dual point, and that average."""
         dual = self.problem.balanced(self.averaged)
-        return linear_certificate(self.X, self.problem, point, dual), dual
+        return self.objective.certificate(point, self.segments, dual), dual
 
 
 class SummedSlopes:
