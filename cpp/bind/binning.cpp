@@ -3,24 +3,19 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
-#include <stdexcept>
 
 #include "binning/decimal.hpp"
 #include "binning/edges.hpp"
 #include "binning/encode.hpp"
 #include "binning/scan.hpp"
 #include "common/arrays.hpp"
-#include "common/parallel.hpp"
 
 namespace nb = nanobind;
+using nb::literals::operator""_a;
 using namespace permissible;
 using namespace permissible::binning;
 
 namespace {
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 
 void require_offsets(const In1<int64_t>& offsets, size_t n_columns, size_t length) {
     require(offsets.shape(0) == n_columns + 1, "offsets must have one entry more than there are columns");
@@ -38,8 +33,8 @@ void require_rows(const int64_t* rows, size_t count, size_t n_rows) {
 }
 
 nb::tuple survey_columns(const nb::list& columns, int n_threads) {
-    std::vector<AnyColumn> keep;
-    const auto views = views_of(columns, keep);
+    const ColumnArrays arrays(columns);
+    const auto& views = arrays.views;
     std::vector<Findings> found;
     {
         nb::gil_scoped_release release;
@@ -55,39 +50,34 @@ nb::tuple survey_columns(const nb::list& columns, int n_threads) {
 }
 
 nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> rows, size_t limit) {
-    std::vector<AnyColumn> keep;
-    const auto views = views_of(columns, keep);
-    for (const auto& view : views) require(view.type != Type::category, "distinct values are of numeric columns");
+    const ColumnArrays arrays(columns);
+    const auto& views = arrays.views;
+    arrays.require_numbers("distinct values are of numeric columns");
     require(limit <= 255, "limit must be at most 255");
-    const size_t n_rows = views.empty() ? 0 : views[0].rows;
-    const size_t count = rows ? rows->shape(0) : n_rows;
-    if (rows) require_rows(rows->data(), count, n_rows);
+    const size_t count = rows ? rows->shape(0) : arrays.rows();
+    if (rows) require_rows(rows->data(), count, arrays.rows());
     std::vector<Distinct> found;
     {
         nb::gil_scoped_release release;
         found = collect_distinct(views, rows ? rows->data() : nullptr, count, limit);
     }
     nb::list result;
-    for (const Distinct& one : found) {
-        auto values = std::make_unique<double[]>(one.values.size());
-        std::copy(one.values.begin(), one.values.end(), values.get());
-        result.append(nb::make_tuple(to_numpy(std::move(values), {one.values.size()}), one.complete));
-    }
+    for (const Distinct& one : found) result.append(nb::make_tuple(array_of(one.values), one.complete));
     return result;
 }
 
 nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_t> column_hashes,
                                             In1<uint64_t> category_hashes, In1<int64_t> offsets, uint64_t seed,
                                             size_t n_rows, int n_threads) {
-    std::vector<AnyColumn> keep;
-    const auto views = views_of(columns, keep);
-    require(views.empty() || views[0].rows == n_rows, "columns must have n_rows values");
+    const ColumnArrays arrays(columns);
+    const auto& views = arrays.views;
+    arrays.require_rows(n_rows);
     require(column_hashes.shape(0) == views.size(), "column_hashes must be one for each column");
     require_offsets(offsets, views.size(), category_hashes.shape(0));
     std::vector<const uint64_t*> tables(views.size());
     for (size_t j = 0; j < views.size(); ++j) {
         tables[j] = category_hashes.data() + offsets(j);
-        if (views[j].type != Type::category) continue;
+        if (views[j].type != ColumnType::category) continue;
         const int64_t known = offsets(j + 1) - offsets(j);
         for (size_t i = 0; i < n_rows; ++i) require(*views[j].at<int32_t>(i) < known, "a category code has no hash");
     }
@@ -101,16 +91,16 @@ nb::ndarray<nb::numpy, uint64_t> row_hashes(const nb::list& columns, In1<uint64_
 
 nb::tuple find_column_edges(const nb::list& columns, std::optional<In1<int64_t>> rows,
                             std::optional<In1<int64_t>> weights, int64_t unit, int max_bins, int n_threads) {
-    std::vector<AnyColumn> keep;
-    const auto views = views_of(columns, keep);
+    const ColumnArrays arrays(columns);
+    const auto& views = arrays.views;
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie in 2..255");
     Sample sample;
-    sample.count = rows ? rows->shape(0) : (views.empty() ? 0 : views[0].rows);
+    sample.count = rows ? rows->shape(0) : arrays.rows();
     sample.rows = rows ? rows->data() : nullptr;
     sample.weights = weights ? weights->data() : nullptr;
     sample.unit = unit;
     require(sample.count < (uint64_t{1} << 32), "a sample must have fewer than 2^32 rows");
-    if (rows && !views.empty()) require_rows(sample.rows, sample.count, views[0].rows);
+    if (rows && !views.empty()) require_rows(sample.rows, sample.count, arrays.rows());
     if (weights) require(weights->shape(0) == sample.count, "weights must be one for each row of the sample");
     __int128 total = weights ? 0 : static_cast<__int128>(unit) * static_cast<__int128>(sample.count);
     for (size_t i = 0; weights && i < sample.count; ++i) {
@@ -118,29 +108,14 @@ nb::tuple find_column_edges(const nb::list& columns, std::optional<In1<int64_t>>
         total += sample.weights[i];
     }
     require(unit > 0 && total < (int64_t{1} << 61), "weights must sum to less than 2^61");
-    for (const auto& view : views) require(view.type != Type::category, "edges are of numeric columns");
-    std::vector<Edges> edges(views.size());
+    arrays.require_numbers("edges are of numeric columns");
+    std::vector<Edges> edges;
     {
         nb::gil_scoped_release release;
-        [[maybe_unused]] const int threads = resolve_threads(n_threads, sample.count * views.size());
-        const auto n_groups = static_cast<int64_t>((views.size() + kGroup - 1) / kGroup);
-#pragma omp parallel num_threads(threads)
-        {
-            EdgeBuffers buffers;
-#pragma omp for schedule(dynamic)
-            for (int64_t group = 0; group < n_groups; ++group) {
-                const size_t first = static_cast<size_t>(group) * kGroup;
-                const size_t n = std::min(kGroup, views.size() - first);
-                find_edges(views.data() + first, n, sample, max_bins, buffers, edges.data() + first);
-            }
-        }
+        edges = find_edges(views, sample, max_bins, n_threads);
     }
     nb::list result;
-    for (const Edges& e : edges) {
-        auto thresholds = std::make_unique<double[]>(e.thresholds.size());
-        std::copy(e.thresholds.begin(), e.thresholds.end(), thresholds.get());
-        result.append(nb::make_tuple(to_numpy(std::move(thresholds), {e.thresholds.size()}), e.has_missing, e.exact));
-    }
+    for (const Edges& e : edges) result.append(nb::make_tuple(array_of(e.thresholds), e.has_missing, e.exact));
     return nb::tuple(result);
 }
 
@@ -160,14 +135,14 @@ nb::ndarray<nb::numpy, double> separators(In1<double> values) {
 
 void encode_columns(const nb::list& columns, In1<double> thresholds, In1<int64_t> threshold_offsets, In1<uint8_t> codes,
                     In1<int64_t> code_offsets, Out3<uint8_t> blocks, int n_threads) {
-    std::vector<AnyColumn> keep;
-    const auto views = views_of(columns, keep);
+    const ColumnArrays arrays(columns);
+    const auto& views = arrays.views;
     const size_t n = views.size();
     require_offsets(threshold_offsets, n, thresholds.shape(0));
     require_offsets(code_offsets, n, codes.shape(0));
     const size_t n_rows = blocks.shape(1);
     require(blocks.shape(0) == (n + 7) / 8 && blocks.shape(2) == 8, "blocks must have shape (n_blocks, n_rows, 8)");
-    require(n == 0 || views[0].rows == n_rows, "columns must have n_rows values");
+    arrays.require_rows(n_rows);
     std::vector<Coder> coders(n);
     for (size_t j = 0; j < n; ++j) {
         coders[j] = {thresholds.data() + threshold_offsets(j),
@@ -183,17 +158,14 @@ void encode_columns(const nb::list& columns, In1<double> thresholds, In1<int64_t
 }  // namespace
 
 void bind_binning(nb::module_& area) {
-    area.def("survey", &survey_columns, nb::arg("columns"), nb::arg("n_threads"));
-    area.def("distinct_values", &distinct_values, nb::arg("columns"), nb::arg("rows").noconvert().none(),
-             nb::arg("limit"));
-    area.def("row_hashes", &row_hashes, nb::arg("columns"), nb::arg("column_hashes").noconvert(),
-             nb::arg("category_hashes").noconvert(), nb::arg("offsets").noconvert(), nb::arg("seed"), nb::arg("n_rows"),
-             nb::arg("n_threads"));
-    area.def("find_edges", &find_column_edges, nb::arg("columns"), nb::arg("rows").noconvert().none(),
-             nb::arg("weights").noconvert().none(), nb::arg("unit"), nb::arg("max_bins"), nb::arg("n_threads"));
-    area.def("largest_kept", &largest_kept_hash, nb::arg("hashes").noconvert(), nb::arg("limit"));
-    area.def("separators", &separators, nb::arg("values").noconvert());
-    area.def("encode", &encode_columns, nb::arg("columns"), nb::arg("thresholds").noconvert(),
-             nb::arg("threshold_offsets").noconvert(), nb::arg("codes").noconvert(),
-             nb::arg("code_offsets").noconvert(), nb::arg("blocks").noconvert(), nb::arg("n_threads"));
+    area.def("survey", &survey_columns, "columns"_a, "n_threads"_a);
+    area.def("distinct_values", &distinct_values, "columns"_a, "rows"_a.noconvert().none(), "limit"_a);
+    area.def("row_hashes", &row_hashes, "columns"_a, "column_hashes"_a.noconvert(), "category_hashes"_a.noconvert(),
+             "offsets"_a.noconvert(), "seed"_a, "n_rows"_a, "n_threads"_a);
+    area.def("find_edges", &find_column_edges, "columns"_a, "rows"_a.noconvert().none(), "weights"_a.noconvert().none(),
+             "unit"_a, "max_bins"_a, "n_threads"_a);
+    area.def("largest_kept", &largest_kept_hash, "hashes"_a.noconvert(), "limit"_a);
+    area.def("separators", &separators, "values"_a.noconvert());
+    area.def("encode", &encode_columns, "columns"_a, "thresholds"_a.noconvert(), "threshold_offsets"_a.noconvert(),
+             "codes"_a.noconvert(), "code_offsets"_a.noconvert(), "blocks"_a.noconvert(), "n_threads"_a);
 }

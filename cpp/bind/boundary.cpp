@@ -1,8 +1,6 @@
 // Bindings of the boundary area: records with named fields, exact dtypes, sizes checked, the GIL released, no copies.
 #include <nanobind/nanobind.h>
 
-#include <stdexcept>
-
 #include "boundary/coordinate.hpp"
 #include "boundary/dense.hpp"
 #include "boundary/kernel/rows.hpp"
@@ -31,8 +29,8 @@ struct RowsProblem {
           hinge_(std::move(hinge)),
           width_(std::move(width)) {
         const std::size_t count = hinge_.shape(1);
-        if (hinge_.shape(0) != 2 || width_.shape(0) != 2 || count != width_.shape(1) || count == 0)
-            throw std::invalid_argument("hinge and width must both be 2 x K");
+        require(hinge_.shape(0) == 2 && width_.shape(0) == 2 && count == width_.shape(1) && count > 0,
+                "hinge and width must both be 2 x K");
         for (int side = 0; side < 2; ++side)
             problem.side[side] = {static_cast<int>(count), hinge_.data() + side * count, width_.data() + side * count};
         problem.strength = strength;
@@ -40,8 +38,8 @@ struct RowsProblem {
         problem.penalize_intercept = penalize_intercept;
     }
     void check(std::size_t rows, std::size_t values) const {
-        if (positive.shape(0) != rows || weight.shape(0) != rows || values != rows)
-            throw std::invalid_argument("positive, weight and the start must have one value a row");
+        require(positive.shape(0) == rows && weight.shape(0) == rows && values == rows,
+                "positive, weight and the start must have one value a row");
     }
 
   private:
@@ -55,20 +53,13 @@ struct Start {
     bool warm;
 };
 
-std::vector<double> copied(const In1<double>& values) {
-    return {values.data(), values.data() + values.shape(0)};
-}
-
-/// A vector of a record as an array that keeps the record alive.
-nb::ndarray<nb::numpy, double, nb::ndim<1>> view(std::vector<double>& values) {
-    return {values.data(), {values.size()}};
-}
+std::vector<double> copied(const In1<double>& values) { return {values.data(), values.data() + values.shape(0)}; }
 
 template <typename T>
 Solution solve_dense(In2<T> x, const RowsProblem& given, const Start& start, double tol, int max_iter, int threads) {
     const std::size_t n = x.shape(0), d = x.shape(1);
     given.check(n, n);
-    if (start.coef.shape(0) != d) throw std::invalid_argument("coef must have one value a column");
+    require(start.coef.shape(0) == d, "coef must have one value a column");
     nb::gil_scoped_release free;
     Interrupt interrupt;
     DenseSolver<T> solver(given.problem, x.data(), given.positive.data(), given.weight.data(), n, d,
@@ -95,13 +86,12 @@ Solution descend_dense(In2<T> x, const RowsProblem& given, const Start& start, d
 template <typename T>
 Solution descend_sparse(In1<T> values, In1<int32_t> columns, In1<int64_t> starts, const RowsProblem& given,
                         const Start& start, double tol, int max_iter, uint64_t seed) {
-    if (starts.shape(0) == 0 || values.shape(0) != columns.shape(0)) throw std::invalid_argument("not a CSR matrix");
+    require(starts.shape(0) > 0 && values.shape(0) == columns.shape(0), "not a CSR matrix");
     const std::size_t n = starts.shape(0) - 1, n_columns = start.coef.shape(0);
-    if (starts.data()[0] != 0 || static_cast<std::size_t>(starts.data()[n]) > values.shape(0))
-        throw std::invalid_argument("not a CSR matrix");
+    require(starts.data()[0] == 0 && static_cast<std::size_t>(starts.data()[n]) <= values.shape(0), "not a CSR matrix");
     for (std::size_t k = 0; k < columns.shape(0); ++k)
-        if (columns.data()[k] < 0 || static_cast<std::size_t>(columns.data()[k]) >= n_columns)
-            throw std::invalid_argument("column out of range");
+        require(columns.data()[k] >= 0 && static_cast<std::size_t>(columns.data()[k]) < n_columns,
+                "column out of range");
     const SparseStore<T> store{values.data(), columns.data(), starts.data(), n, n_columns};
     return descend(store, given, start, tol, max_iter, seed);
 }
@@ -157,9 +147,7 @@ KernelSolution solve_rows(Rows& rows, std::size_t n, const RowsProblem& given, c
 }
 
 /// What is added to every kernel value: a penalised intercept is the function 1 in the space.
-double shift_of(const Problem& problem) {
-    return problem.fit_intercept && problem.penalize_intercept ? 1.0 : 0.0;
-}
+double shift_of(const Problem& problem) { return problem.fit_intercept && problem.penalize_intercept ? 1.0 : 0.0; }
 
 KernelSolution solve_kernel(In2<double> x, KernelSpec kernel, const RowsProblem& given, In1<double> dual, double tol,
                             int64_t max_updates, std::size_t cache_bytes, bool single_precision) {
@@ -175,7 +163,7 @@ KernelSolution solve_kernel(In2<double> x, KernelSpec kernel, const RowsProblem&
 
 KernelSolution solve_gram(In2<double> gram, const RowsProblem& given, In1<double> dual, double tol,
                           int64_t max_updates) {
-    if (gram.shape(0) != gram.shape(1)) throw std::invalid_argument("the kernel matrix must be square");
+    require(gram.shape(0) == gram.shape(1), "the kernel matrix must be square");
     GivenRows rows{gram.data(), gram.shape(0), shift_of(given.problem), {}, {}};
     return solve_rows<double>(rows, gram.shape(0), given, dual, tol, max_updates);
 }
@@ -183,8 +171,7 @@ KernelSolution solve_gram(In2<double> gram, const RowsProblem& given, In1<double
 /// sum_j coef_j k(x_j, point) for every point.
 nb::object score_kernel(In2<double> support, const KernelSpec& kernel, In1<double> coef, In2<double> points) {
     const std::size_t m = support.shape(0), d = support.shape(1), n = points.shape(0);
-    if (coef.shape(0) != m || points.shape(1) != d)
-        throw std::invalid_argument("support, coef and points do not fit together");
+    require(coef.shape(0) == m && points.shape(1) == d, "support, coef and points do not fit together");
     auto out = std::make_unique<double[]>(n);
     {
         nb::gil_scoped_release free;
@@ -221,21 +208,21 @@ void bind_records(nb::module_& area) {
         .def(
             "__init__",
             [](KernelSpec* self, int kind, double gamma, double coef0, int degree) {
-                if (kind < 0 || kind > 3) throw std::invalid_argument("unknown kernel");
+                require(kind >= 0 && kind <= 3, "unknown kernel");
                 new (self) KernelSpec{static_cast<KernelKind>(kind), gamma, coef0, degree, 0.0};
             },
             "kind"_a, "gamma"_a, "coef0"_a, "degree"_a);
     nb::class_<Solution>(area, "Solution")
-        .def_prop_ro("coef", [](Solution& s) { return view(s.w); })
+        .def_prop_ro("coef", [](const Solution& s) { return nb::cast(array_of(s.w)); })
         .def_ro("intercept", &Solution::b)
-        .def_prop_ro("dual", [](Solution& s) { return view(s.t); })
+        .def_prop_ro("dual", [](const Solution& s) { return nb::cast(array_of(s.t)); })
         .def_ro("primal_value", &Solution::primal)
         .def_ro("dual_value", &Solution::dual)
         .def_ro("iterations", &Solution::steps)
         .def_ro("converged", &Solution::converged);
     nb::class_<KernelSolution>(area, "KernelSolution")
-        .def_prop_ro("dual", [](KernelSolution& s) { return view(s.t); })
-        .def_prop_ro("score", [](KernelSolution& s) { return view(s.f); })
+        .def_prop_ro("dual", [](const KernelSolution& s) { return nb::cast(array_of(s.t)); })
+        .def_prop_ro("score", [](const KernelSolution& s) { return nb::cast(array_of(s.f)); })
         .def_ro("intercept", &KernelSolution::b)
         .def_ro("square", &KernelSolution::square)
         .def_ro("primal_value", &KernelSolution::primal)

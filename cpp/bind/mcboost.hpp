@@ -3,33 +3,14 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
-#include <stdexcept>
 #include <vector>
 
 #include "common/arrays.hpp"
-#include "common/codes.hpp"
+#include "common/interrupt.hpp"
 #include "mcboost/state.hpp"
 #include "mcboost/trees.hpp"
 
 namespace permissible::mcboost {
-
-inline void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
-
-inline void poll_signals() {
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
-template <typename Vector>
-auto array_of(const Vector& values, std::initializer_list<size_t> shape) {
-    using T = typename Vector::value_type;
-    auto data = std::make_unique<T[]>(std::max<std::size_t>(values.size(), 1));
-    std::copy(values.begin(), values.end(), data.get());
-    return to_numpy(std::move(data), shape);
-}
 
 inline void require_bins(const In1<int32_t>& bins, std::size_t columns) {
     require(bins.shape(0) == columns, "bins must have one value per column");
@@ -46,8 +27,7 @@ inline Codes codes_of(const In3<uint8_t>& blocks, const In1<uint8_t>& categorica
 
 /// Tables of cells are as large as `bins` says: a code beyond them must not reach a kernel.
 inline void require_within_bins(const Codes& codes) {
-    const std::span<const int32_t> bins(codes.bins, static_cast<std::size_t>(codes.columns));
-    require(codes_fit(codes.blocks, codes.rows, bins, codes.categorical), "a code is beyond the bins of its column");
+    require(codes_fit(codes, codes.categorical), "a code is beyond the bins of its column");
 }
 
 /// Null, or a share of each row: 0 leaves it out of the fit.

@@ -45,9 +45,10 @@ auto round_linear(State& state, In2<double> values, In1<double> low, In1<double>
     std::vector<double> table(static_cast<std::size_t>(outputs) * 6, 0.0);
     {
         nb::gil_scoped_release release;
+        Interrupt interrupt;
         for (int r = 0; r < outputs; ++r) {
             step_linear(state, x, r, rate, &table[static_cast<std::size_t>(r) * 6]);
-            poll_signals();
+            interrupt.poll();
         }
         state.finish_round();
     }

@@ -52,7 +52,7 @@ nb::dict packed_stump(int column, int code, bool missing_left, In2<int64_t> sums
 /// The coordinator's side of a tree or rule.
 class Choices {
   public:
-    Choices(In1<uint8_t> categorical, In1<int32_t> bins, const Growth& growth, const Grids& grids, int outputs)
+    Choices(In1<uint8_t> categorical, In1<int32_t> bins, const TreeLimits& growth, const Grids& grids, int outputs)
         : categorical_(categorical.data(), categorical.data() + categorical.shape(0)),
           bins_(bins.data(), bins.data() + bins.shape(0)),
           growth_(growth),
@@ -107,7 +107,7 @@ class Choices {
 
     std::vector<uint8_t> categorical_;
     std::vector<int32_t> bins_;
-    Growth growth_;
+    TreeLimits growth_;
     std::vector<int> columns_;
     Chooser<Many> chooser_;
     std::vector<std::size_t> start_;
@@ -117,7 +117,7 @@ Choices* make_choices(In1<uint8_t> categorical, In1<int32_t> bins, int max_liter
                       bool random_thresholds, double column_share, uint64_t seed, double gradient_grid,
                       double curvature_grid, double weight_grid, int outputs) {
     require(categorical.shape(0) > 0, "at least one column");
-    const Growth growth{0, 0, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
+    const TreeLimits growth{0, 0, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
     return std::make_unique<Choices>(categorical, bins, growth, Grids{gradient_grid, curvature_grid, weight_grid},
                                      outputs)
         .release();
@@ -167,15 +167,8 @@ auto leaves_of(In3<uint8_t> blocks, In1<int32_t> column, In1<int32_t> left, In1<
     if (nodes > 0) {
         nb::gil_scoped_release release;
         const Codes codes{blocks.data(), n, static_cast<int>(blocks.shape(0) * 8), nullptr, nullptr};
-        for (std::size_t i = 0; i < n; ++i) {
-            int node = 0;
-            while (node >= 0) {
-                const uint8_t code = codes.column(column.data()[node])[i * 8];
-                const bool goes_left = (mask.data()[node * 32 + (code >> 3)] >> (code & 7)) & 1;
-                node = goes_left ? left.data()[node] : right.data()[node];
-            }
-            leaf[i] = ~node;
-        }
+        const CodedTree tree{column.data(), left.data(), right.data(), mask.data()};
+        for (std::size_t i = 0; i < n; ++i) leaf[i] = tree.leaf_of(codes, i);
     }
     return array_of(leaf, {n});
 }
@@ -183,7 +176,7 @@ auto leaves_of(In3<uint8_t> blocks, In1<int32_t> column, In1<int32_t> left, In1<
 bool packed_applies(In1<uint8_t> categorical, int max_leaves, int max_literals, double min_leaf_weight,
                     bool random_thresholds, double column_share, bool shared_rows, std::size_t rows) {
     const Codes codes{nullptr, rows, static_cast<int>(categorical.shape(0)), categorical.data(), nullptr};
-    const Growth growth{max_leaves, 0, max_literals, min_leaf_weight, 0.0, random_thresholds, column_share, 0};
+    const TreeLimits growth{max_leaves, 0, max_literals, min_leaf_weight, 0.0, random_thresholds, column_share, 0};
     return packed_stump_applies(codes, growth, shared_rows, rows);
 }
 
@@ -211,7 +204,7 @@ void bind_choices(nb::module_& area) {
              nb::arg("sums").noconvert(), nb::arg("l2"), nb::arg("largest"), nb::arg("rows"));
     area.def("line_search", &line_search, nb::arg("slopes_at"), nb::arg("largest_move"));
     area.def("largest_move", &largest_move, nb::arg("values").noconvert(), nb::arg("coordinate"), nb::arg("classes"));
-    area.def("grid_of", &grid_of, nb::arg("largest"), nb::arg("rows"));
+    area.def("grid_of", &tree_grid, nb::arg("largest"), nb::arg("rows"));
 }
 
 }  // namespace permissible::mcboost

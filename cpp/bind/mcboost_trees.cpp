@@ -1,5 +1,6 @@
 // Bindings of rounds of trees and rules, and of the scores of trees.
 #include "bind/mcboost.hpp"
+#include "common/mixing.hpp"
 #include "mcboost/stumps.hpp"
 #include "predict/forest.hpp"
 
@@ -51,22 +52,23 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
     require(!bundles || bundles->made_of(n, static_cast<int>(bins.shape(0))), "bundles of other codes");
     const double* rows = share_of(state, share);
     const Codes codes = codes_of(blocks, categorical, bins);
-    Growth growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
+    TreeLimits growth{max_leaves, max_depth, max_literals, min_leaf_weight, l2, random_thresholds, column_share, seed};
     RoundTrees made;
     {
         nb::gil_scoped_release release;
+        Interrupt interrupt;
         std::vector<int32_t> leaf;
         const bool packed = packed_stump_applies(codes, growth, rows != nullptr, n);
         if (!packed || exact) require_within_bins(codes);  // packed cells have room for every code
         for (int r = 0; r < outputs; ++r) {
             state.derive(r);
-            growth.seed = seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(r) + 1;
+            growth.seed = seed * kGolden + static_cast<uint64_t>(r) + 1;
             if (packed && !exact) {
                 const Tree tree = grow_packed_stump(codes, bundles, state, growth, 1, state.sides(r));
                 const double values[2] = {tree.value.back(), tree.value.front()};  // by the flag "goes left"
                 state.advance_two(r, values, rate);
                 made.add(tree, r, rate, LineSearch{1.0, false, 0}, tree.edge);
-                poll_signals();
+                interrupt.poll();
                 continue;
             }
             const Moments moments{state.gradient.data(), state.curvature.data(), state.weight.data(), rows, n, 1};
@@ -75,7 +77,7 @@ nb::dict round_trees(State& state, In3<uint8_t> blocks, In1<uint8_t> categorical
             const LineSearch line = exact ? state.search(r) : LineSearch{1.0, false, 0};
             state.advance(r, rate * line.leverage);
             made.add(tree, r, rate * line.leverage, line, tree.edge);
-            poll_signals();
+            interrupt.poll();
         }
         state.finish_round();
     }
@@ -98,8 +100,8 @@ nb::dict round_trees_gradient(State& state, In3<uint8_t> blocks, In1<uint8_t> ca
     require(blocks.shape(1) == n, "blocks must be (n_blocks, n, 8)");
     const double* rows = share_of(state, share);
     const Codes codes = codes_of(blocks, categorical, bins);
-    const Growth growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
-                        l2,         random_thresholds, column_share, seed};
+    const TreeLimits growth{max_leaves, max_depth,         max_literals, min_leaf_weight,
+                            l2,         random_thresholds, column_share, seed};
     RoundTrees made;
     {
         nb::gil_scoped_release release;

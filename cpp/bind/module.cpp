@@ -1,5 +1,5 @@
 // The compiled core as Python sees it: one module, one submodule per area. An area binds itself in its own
-// bind_<area>.cpp.
+// bind/<area>.cpp.
 #include <nanobind/nanobind.h>
 
 #if defined(__unix__) || defined(__APPLE__)

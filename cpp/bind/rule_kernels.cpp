@@ -19,7 +19,7 @@
 #include "rules/leverage.hpp"
 #include "rules/patterns.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 using nb::literals::operator""_a;
 
@@ -54,7 +54,7 @@ nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std:
         !right(curvature) || !right(multiplicity) || !right(mask)) {
         throw std::invalid_argument("blocks, weights and mask must speak of the same rows and columns");
     }
-    const CodeBlocks codes{blocks.data(), n_rows, n_columns};
+    const Codes codes{blocks.data(), n_rows, static_cast<int>(n_columns)};
     ArrayWeights weights;
     weights.signed_weight = signed_weight.data();
     weights.curvature = curvature ? curvature->data() : nullptr;
@@ -77,7 +77,8 @@ nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size
     }
     const std::size_t n_rows = blocks.shape(1);
     auto out = std::make_unique<uint8_t[]>(n_rows);
-    mask_rows({blocks.data(), n_rows, n_columns}, rule_of(columns, members, n_columns), 0, n_rows, out.get());
+    mask_rows({blocks.data(), n_rows, static_cast<int>(n_columns)}, rule_of(columns, members, n_columns), 0, n_rows,
+              out.get());
     return to_numpy(std::move(out), {n_rows});
 }
 
@@ -107,34 +108,16 @@ nb::ndarray<nb::numpy, double> bound_pattern_hessian(const In2<uint8_t>& bits, c
     return to_numpy(std::move(hessian), {n, n});
 }
 
-using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
-
-ColumnView view_of(const AnyColumn& column, std::size_t n_rows) {
-    if (column.shape(0) != n_rows) throw std::invalid_argument("columns must have one value per row");
-    ColumnView view;
-    view.data = column.data();
-    view.stride = column.stride(0) * static_cast<std::ptrdiff_t>(column.itemsize());
-    if (column.dtype() == nb::dtype<double>()) {
-        view.kind = ColumnView::Kind::float64;
-    } else if (column.dtype() == nb::dtype<float>()) {
-        view.kind = ColumnView::Kind::float32;
-    } else if (column.dtype() == nb::dtype<int32_t>()) {
-        view.kind = ColumnView::Kind::category;
-    } else {
-        throw std::invalid_argument("columns must be float64, float32 or int32");
-    }
-    return view;
-}
-
 /// `literals` are tuples (column, test, threshold, missing, members or None), `rules` lists of positions among them.
 nb::ndarray<nb::numpy, double> bound_score(
-    const std::vector<AnyColumn>& columns,
+    const nb::list& columns,
     const std::vector<std::tuple<int, int, double, bool, std::optional<In1<uint8_t>>>>& literals,
     const std::vector<std::vector<int>>& rules, const In1<double>& coefficients, double intercept, std::size_t n_rows,
     int n_threads) {
     if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
-    std::vector<ColumnView> views;
-    for (const AnyColumn& column : columns) views.push_back(view_of(column, n_rows));
+    const ColumnArrays arrays(columns);
+    arrays.require_rows(n_rows);
+    const auto& views = arrays.views;
     RuleSet set;
     set.intercept = intercept;
     set.rules = rules;
@@ -142,7 +125,7 @@ nb::ndarray<nb::numpy, double> bound_score(
         if (column < 0 || static_cast<std::size_t>(column) >= views.size() || test < 0 || test > 4) {
             throw std::invalid_argument("a literal names no column or no test");
         }
-        const bool category = views[static_cast<std::size_t>(column)].kind == ColumnView::Kind::category;
+        const bool category = views[static_cast<std::size_t>(column)].type == ColumnType::category;
         if (category != members.has_value() || category != (test == 4)) {
             throw std::invalid_argument("a literal does not fit its column");
         }
@@ -246,4 +229,4 @@ void bind_kernels(nb::module_& area) {
     area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

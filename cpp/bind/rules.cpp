@@ -10,17 +10,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 
 #include "common/arrays.hpp"
+#include "common/interrupt.hpp"
 #include "losses/table.hpp"
 #include "rules/loop.hpp"
 #include "rules/patterns.hpp"
 
 using namespace permissible;
-using namespace permissible::boosting;
+using namespace permissible::rules;
 using nb::literals::operator""_a;
 
 namespace {
@@ -59,7 +59,7 @@ class BoundRows {
                     double constant, Grids grids) {
         if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
         const std::vector<RuleMask> masks = rules_of(rules);
-        Applied sums;
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.reset(masks, coefficients.data(), constant, grids);
@@ -83,8 +83,9 @@ class BoundRows {
     }
     nb::ndarray<nb::numpy, int64_t> histogram(const Columns& columns, const Members& members, double weight_grid,
                                               double curvature_grid, double share, uint64_t seed) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
-        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = rows_.codes().n_columns;
+        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1,
+                          n_columns = static_cast<std::size_t>(rows_.codes().columns);
         auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
         {
             nb::gil_scoped_release free;
@@ -94,7 +95,7 @@ class BoundRows {
     }
     nb::ndarray<nb::numpy, int64_t> measure(const Columns& columns, const Members& members, double value_in,
                                             double value_out, Grids grids) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
         Measured sums;
         {
             nb::gil_scoped_release free;
@@ -104,8 +105,8 @@ class BoundRows {
         return pairs(six);
     }
     nb::tuple apply(const Columns& columns, const Members& members, double value_in, double value_out, Grids grids) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
-        Applied sums;
+        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
+        StepSums sums;
         {
             nb::gil_scoped_release free;
             sums = rows_.apply(rule, value_in, value_out, grids);
@@ -113,7 +114,7 @@ class BoundRows {
         return applied(sums);
     }
     std::size_t count(const Columns& columns, const Members& members) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().n_columns);
+        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
         nb::gil_scoped_release free;
         rows_.mask_of(rule);
         return rows_.covered();
@@ -123,12 +124,12 @@ class BoundRows {
     std::vector<RuleMask> rules_of(const std::vector<std::pair<Columns, Members>>& rules) const {
         std::vector<RuleMask> masks;
         for (const auto& [columns, members] : rules) {
-            masks.push_back(rule_of(columns, members, rows_.codes().n_columns));
+            masks.push_back(rule_of(columns, members, rows_.codes().columns));
         }
         return masks;
     }
-    static CodeBlocks codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
-                            const std::optional<In1<double>>& sample_weight) {
+    static Codes codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
+                       const std::optional<In1<double>>& sample_weight) {
         const std::size_t n_rows = blocks.shape(1);
         if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
             throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
@@ -136,9 +137,9 @@ class BoundRows {
         if (positive.shape(0) != n_rows || (sample_weight && sample_weight->shape(0) != n_rows)) {
             throw std::invalid_argument("`positive` and `sample_weight` must have one entry per row");
         }
-        return {blocks.data(), n_rows, n_columns};
+        return {blocks.data(), n_rows, static_cast<int>(n_columns)};
     }
-    static nb::tuple applied(const Applied& sums) {
+    static nb::tuple applied(const StepSums& sums) {
         const __int128 six[6] = {sums.weight, sums.curvature, sums.value,
                                  sums.error,  sums.covered,   sums.covered_positive};
         return nb::make_tuple(pairs(six), sums.low_state, sums.high_state);
@@ -189,16 +190,15 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     options.start_constant = start_constant;
     options.max_seconds = max_seconds;
     const auto layouts = layouts_of(layout);
-    if (layouts.size() != rows.rows().codes().n_columns || rows.rows().two_sums() != fit_constant) {
+    if (layouts.size() != static_cast<std::size_t>(rows.rows().codes().columns) ||
+        rows.rows().two_sums() != fit_constant) {
         throw std::invalid_argument("`layout` and the rows disagree");
     }
     const bool called = !callback.is_none();
-    auto last = std::chrono::steady_clock::now();
+    Interrupt interrupt(std::chrono::milliseconds(50));
     bool signalled = false;
-    const auto watch = [&](int round) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last < std::chrono::milliseconds(50) && !(called && round == 0)) return true;
-        last = now;
+    const auto on_round = [&](int round) {
+        if (!interrupt.due() && !(called && round == 0)) return true;
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) {
             signalled = true;
@@ -210,7 +210,7 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     {
         nb::gil_scoped_release free;
         result = run_loop(rows.rows(), validation == nullptr ? nullptr : &validation->rows(), layouts, options,
-                          start_scores ? start_scores->data() : nullptr, watch);
+                          start_scores ? start_scores->data() : nullptr, on_round);
     }
     if (signalled) throw nb::python_error();
     return result_dict(result);

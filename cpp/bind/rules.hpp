@@ -10,7 +10,7 @@
 #include "rules/rule.hpp"
 #include "rules/search.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 using Columns = In1<int32_t>;
 using Members = In2<uint8_t>;
@@ -53,4 +53,4 @@ inline nb::tuple literal_tuple(const Candidate& literal) {
 /// Binds the kernels that keep no rows (bind_kernels.cpp).
 void bind_kernels(nb::module_& area);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

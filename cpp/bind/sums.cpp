@@ -1,16 +1,15 @@
-// Sums over rows that are exact whatever the size and the order of the terms (accumulator.hpp), for rows in parts: the
+// Sums over rows that are exact whatever the size and the order of the terms (exact.hpp), for rows in parts: the
 // limbs of parts add, as integers, to those of the whole, and are rounded once.
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
-#include "common/accumulator.hpp"
 #include "common/arrays.hpp"
+#include "common/exact.hpp"
 
 namespace nb = nanobind;
+using nb::literals::operator""_a;
 using namespace permissible;
 
 namespace {
@@ -19,14 +18,13 @@ constexpr std::size_t kWidth = Accumulator::kLimbs + 1;
 constexpr std::size_t kCarry = std::size_t{1} << 30;  // terms until limbs are put in order
 
 auto limbs_of(const std::vector<Accumulator>& sums) {
-    auto data = std::make_unique<int64_t[]>(std::max<std::size_t>(sums.size(), 1) * kWidth);
-    for (std::size_t k = 0; k < sums.size(); ++k)
-        std::copy(sums[k].limbs.begin(), sums[k].limbs.end(), data.get() + k * kWidth);
-    return to_numpy(std::move(data), {sums.size(), kWidth});
+    std::vector<int64_t> all;
+    for (const Accumulator& sum : sums) all.insert(all.end(), sum.limbs.begin(), sum.limbs.end());
+    return array_of(all, {sums.size(), kWidth});
 }
 
 nb::list exact_values(In2<int64_t> limbs) {
-    if (limbs.shape(1) != kWidth) throw std::invalid_argument("limbs must be those of exact sums");
+    require(limbs.shape(1) == kWidth, "limbs must be those of exact sums");
     nb::list out;
     for (std::size_t k = 0; k < limbs.shape(0); ++k) {
         Accumulator sum;
@@ -57,14 +55,12 @@ auto exact_limbs(In2<double> values) {
     return limbs_of(sums);
 }
 
-double exact_sum(In1<double> values) {
-    return summed(values.data(), values.shape(0)).value();
-}
+double exact_sum(In1<double> values) { return summed(values.data(), values.shape(0)).value(); }
 
 // Sums of x_ij mass_i for every column j, and of mass_i: X' mass with a column of ones.
 auto exact_products(In2<double> x, In1<double> mass) {
     const std::size_t n = x.shape(0), d = x.shape(1);
-    if (mass.shape(0) != n) throw std::invalid_argument("one mass per row");
+    require(mass.shape(0) == n, "one mass per row");
     std::vector<Accumulator> sums(d + 1);
     {
         nb::gil_scoped_release release;
@@ -86,7 +82,7 @@ auto exact_products(In2<double> x, In1<double> mass) {
 // x_i . coef + intercept, column by column in order: a row's score does not depend on the rows around it.
 auto linear_scores(In2<double> x, In1<double> coef, double intercept) {
     const std::size_t n = x.shape(0), d = x.shape(1);
-    if (coef.shape(0) != d) throw std::invalid_argument("one coefficient per column");
+    require(coef.shape(0) == d, "one coefficient per column");
     auto out = std::make_unique<double[]>(std::max<std::size_t>(n, 1));
     {
         nb::gil_scoped_release release;
@@ -102,10 +98,9 @@ auto linear_scores(In2<double> x, In1<double> coef, double intercept) {
 }  // namespace
 
 void bind_sums(nb::module_& area) {
-    area.def("exact_sum", &exact_sum, nb::arg("values").noconvert());
-    area.def("exact_limbs", &exact_limbs, nb::arg("values").noconvert());
-    area.def("exact_values", &exact_values, nb::arg("limbs").noconvert());
-    area.def("exact_products", &exact_products, nb::arg("x").noconvert(), nb::arg("mass").noconvert());
-    area.def("linear_scores", &linear_scores, nb::arg("x").noconvert(), nb::arg("coef").noconvert(),
-             nb::arg("intercept"));
+    area.def("exact_sum", &exact_sum, "values"_a.noconvert());
+    area.def("exact_limbs", &exact_limbs, "values"_a.noconvert());
+    area.def("exact_values", &exact_values, "limbs"_a.noconvert());
+    area.def("exact_products", &exact_products, "x"_a.noconvert(), "mass"_a.noconvert());
+    area.def("linear_scores", &linear_scores, "x"_a.noconvert(), "coef"_a.noconvert(), "intercept"_a);
 }

@@ -16,19 +16,15 @@
 namespace permissible::trees {
 namespace {
 
-void demand(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-void demand_codes(const In1<std::int32_t>& codes, std::size_t n_columns) {
-    demand(codes.shape(0) == n_columns, "codes must have one entry per column");
-    for (std::size_t j = 0; j < n_columns; ++j) demand(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
+void require_codes(const In1<std::int32_t>& codes, std::size_t n_columns) {
+    require(codes.shape(0) == n_columns, "codes must have one entry per column");
+    for (std::size_t j = 0; j < n_columns; ++j) require(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
 }
 
 std::vector<std::int32_t> slots_of(In1<std::int32_t> nodes) {
     std::int32_t most = -1;
     for (std::size_t s = 0; s < nodes.shape(0); ++s) {
-        demand(nodes(s) >= 0, "nodes must not be negative");
+        require(nodes(s) >= 0, "nodes must not be negative");
         most = std::max(most, nodes(s));
     }
     std::vector<std::int32_t> slots(most + 1, -1);
@@ -40,40 +36,34 @@ void bind_move(In3<std::uint8_t> blocks, Out1<std::int32_t> node_of_row, In1<std
                In1<std::int32_t> columns, In2<std::uint8_t> left_sets, In1<std::int32_t> left,
                In1<std::int32_t> right) {
     const std::size_t n = nodes.shape(0);
-    demand(blocks.shape(2) == 8 && node_of_row.shape(0) == blocks.shape(1), "node_of_row must have one entry per row");
-    demand(columns.shape(0) == n && left.shape(0) == n && right.shape(0) == n && left_sets.shape(0) == n &&
-               left_sets.shape(1) == 32,
-           "a cut needs a column, a set and two children");
+    require(blocks.shape(2) == 8 && node_of_row.shape(0) == blocks.shape(1), "node_of_row must have one entry per row");
+    require(columns.shape(0) == n && left.shape(0) == n && right.shape(0) == n && left_sets.shape(0) == n &&
+                left_sets.shape(1) == 32,
+            "a cut needs a column, a set and two children");
     std::vector<Move> cut;
     for (std::size_t s = 0; s < n; ++s) {
-        demand(columns(s) >= 0 && static_cast<std::size_t>(columns(s)) < blocks.shape(0) * 8, "no such column");
-        demand(left(s) > nodes(s) && right(s) > nodes(s), "children must have larger numbers than their node");
+        require(columns(s) >= 0 && static_cast<std::size_t>(columns(s)) < blocks.shape(0) * 8, "no such column");
+        require(left(s) > nodes(s) && right(s) > nodes(s), "children must have larger numbers than their node");
         cut.push_back({columns(s), left(s), right(s), left_sets.data() + s * 32});
     }
     const auto slots = slots_of(nodes);
     nb::gil_scoped_release release;
-    move_rows(blocks.data(), blocks.shape(1), node_of_row.data(), slots, cut);
+    move_rows({blocks.data(), blocks.shape(1)}, node_of_row.data(), slots, cut);
 }
 
 nb::tuple bind_histograms(In3<std::uint8_t> blocks, std::size_t n_columns, In1<std::uint16_t> target, int classes,
                           std::optional<In1<std::int64_t>> weight, bool counted, In1<std::int32_t> codes,
                           In1<std::int32_t> node_of_row, In1<std::int32_t> wanted, int threads) {
     const std::size_t n = blocks.shape(1), slots = wanted.shape(0);
-    demand(blocks.shape(2) == 8 && n_columns <= blocks.shape(0) * 8, "blocks must have shape (n_blocks, n_rows, 8)");
-    demand(target.shape(0) == n && node_of_row.shape(0) == n && (!weight || weight->shape(0) == n),
-           "target, weight and node_of_row must have one entry per row");
-    demand_codes(codes, n_columns);
-    demand(classes >= 2, "there must be two classes or more");
-    demand(codes_fit(blocks.data(), n, {codes.data(), n_columns}), "a code is beyond the codes of its column");
-    for (std::size_t i = 0; i < n; ++i) demand(target(i) < classes, "a target code is not below the count of classes");
-    Rows<std::int64_t> rows{blocks.data(),
-                            n,
-                            n_columns,
-                            target.data(),
-                            weight ? weight->data() : nullptr,
-                            classes,
-                            counted,
-                            {codes.data(), codes.data() + n_columns}};
+    require(blocks.shape(2) == 8 && n_columns <= blocks.shape(0) * 8, "blocks must have shape (n_blocks, n_rows, 8)");
+    require(target.shape(0) == n && node_of_row.shape(0) == n && (!weight || weight->shape(0) == n),
+            "target, weight and node_of_row must have one entry per row");
+    require_codes(codes, n_columns);
+    require(classes >= 2, "there must be two classes or more");
+    const Codes view{blocks.data(), n, static_cast<int>(n_columns), nullptr, codes.data()};
+    require(codes_fit(view), "a code is beyond the codes of its column");
+    for (std::size_t i = 0; i < n; ++i) require(target(i) < classes, "a target code is not below the count of classes");
+    const ClassRows<std::int64_t> rows{view, target.data(), weight ? weight->data() : nullptr, classes, counted};
     const std::size_t size = histogram_offsets(rows).back();
     auto histograms = std::make_unique<std::int64_t[]>(std::max<std::size_t>(slots * size, 1));
     auto counts = std::make_unique<std::int64_t[]>(std::max<std::size_t>(slots, 1));
@@ -91,9 +81,9 @@ nb::object bind_choose(In1<std::int64_t> histogram, In1<std::int64_t> totals, in
                        double parameter, nb::object function, double min_samples, double min_weight, double min_gain,
                        double low, double high, int threads) {
     const std::size_t n_columns = codes.shape(0);
-    demand(categorical.shape(0) == n_columns && monotone.shape(0) == n_columns && classes >= 2,
-           "codes, categorical and monotone must have one entry per column");
-    demand_codes(codes, n_columns);
+    require(categorical.shape(0) == n_columns && monotone.shape(0) == n_columns && classes >= 2,
+            "codes, categorical and monotone must have one entry per column");
+    require_codes(codes, n_columns);
     Impurity impurity{static_cast<Phi>(phi), parameter, {}};
     if (impurity.phi == Phi::callback) impurity.user = user_phi(function);
     Options options;
@@ -102,14 +92,14 @@ nb::object bind_choose(In1<std::int64_t> histogram, In1<std::int64_t> totals, in
     options.threads = threads;
     options.categorical.assign(categorical.data(), categorical.data() + n_columns);
     options.monotone.assign(monotone.data(), monotone.data() + n_columns);
-    Weigher<std::int64_t> weigher({codes.data(), codes.data() + n_columns}, classes, counted, impurity, options);
-    demand(histogram.shape(0) == weigher.size() && totals.shape(0) == static_cast<std::size_t>(weigher.channels()),
-           "histogram or totals of the wrong size");
+    SplitFinder<std::int64_t> finder({codes.data(), codes.data() + n_columns}, classes, counted, impurity, options);
+    require(histogram.shape(0) == finder.size() && totals.shape(0) == static_cast<std::size_t>(finder.channels()),
+            "histogram or totals of the wrong size");
     const std::vector<std::int64_t> sums(totals.data(), totals.data() + totals.shape(0));
-    Choice choice;
+    NodeFindings choice;
     {
         nb::gil_scoped_release release;
-        choice = weigher.choose(histogram.data(), sums, low, high);
+        choice = finder.find_split(histogram.data(), sums, low, high);
     }
     if (choice.cut.column < 0) return nb::none();
     auto set = std::make_unique<std::uint8_t[]>(32);

@@ -4,14 +4,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <chrono>
 #include <optional>
-#include <stdexcept>
 
 #include "bind/tree_parts.hpp"
 #include "common/arrays.hpp"
 #include "common/codes.hpp"
+#include "common/interrupt.hpp"
 #include "predict/tree.hpp"
 #include "trees/grow.hpp"
 
@@ -31,29 +29,6 @@ UserPhi user_phi(nb::object function) {
 }
 
 namespace {
-
-void demand(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-/// Lets Ctrl-C through, at most ten times a second.
-std::function<void()> interrupt_poll() {
-    auto last = std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
-    return [last] {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - *last < std::chrono::milliseconds(100)) return;
-        *last = now;
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    };
-}
-
-template <typename T>
-nb::object array_of(const std::vector<T>& values, std::initializer_list<std::size_t> shape) {
-    auto data = std::make_unique<T[]>(std::max<std::size_t>(values.size(), 1));
-    std::copy(values.begin(), values.end(), data.get());
-    return nb::cast(to_numpy<T>(std::move(data), shape));
-}
 
 nb::dict as_dict(const Tree& tree, int classes) {
     const std::size_t nodes = tree.left.size(), splits = tree.gain.size();
@@ -83,24 +58,19 @@ nb::dict bind_grow(In3<std::uint8_t> blocks, std::size_t n_columns, In1<std::uin
                    nb::object function, std::int64_t max_leaves, std::int64_t max_depth, double min_samples,
                    double min_weight, double min_gain, bool name_leaves, int threads) {
     const std::size_t n = blocks.shape(1);
-    demand(blocks.shape(2) == 8 && n_columns <= blocks.shape(0) * 8, "blocks must have shape (n_blocks, n_rows, 8)");
-    demand(n < (std::size_t{1} << 32), "a tree takes fewer than 2^32 rows");
-    demand(target.shape(0) == n && (!weight || weight->shape(0) == n), "target and weight must have one entry per row");
-    demand(codes.shape(0) == n_columns && categorical.shape(0) == n_columns && monotone.shape(0) == n_columns,
-           "codes, categorical and monotone must have one entry per column");
-    demand(classes >= 2 && phi >= 0 && phi <= 5, "classes or phi out of range");
-    demand(phi != static_cast<int>(Phi::callback) || !function.is_none(), "a user's phi needs its function");
-    for (std::size_t i = 0; i < n; ++i) demand(target(i) < classes, "a target code is not below the count of classes");
-    for (std::size_t j = 0; j < n_columns; ++j) demand(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
-    demand(codes_fit(blocks.data(), n, {codes.data(), n_columns}), "a code is beyond the codes of its column");
-    Rows<Sum> rows{blocks.data(),
-                   n,
-                   n_columns,
-                   target.data(),
-                   weight ? weight->data() : nullptr,
-                   classes,
-                   counted,
-                   {codes.data(), codes.data() + n_columns}};
+    require(blocks.shape(2) == 8 && n_columns <= blocks.shape(0) * 8, "blocks must have shape (n_blocks, n_rows, 8)");
+    require(n < (std::size_t{1} << 32), "a tree takes fewer than 2^32 rows");
+    require(target.shape(0) == n && (!weight || weight->shape(0) == n),
+            "target and weight must have one entry per row");
+    require(codes.shape(0) == n_columns && categorical.shape(0) == n_columns && monotone.shape(0) == n_columns,
+            "codes, categorical and monotone must have one entry per column");
+    require(classes >= 2 && phi >= 0 && phi <= 5, "classes or phi out of range");
+    require(phi != static_cast<int>(Phi::callback) || !function.is_none(), "a user's phi needs its function");
+    for (std::size_t i = 0; i < n; ++i) require(target(i) < classes, "a target code is not below the count of classes");
+    for (std::size_t j = 0; j < n_columns; ++j) require(codes(j) >= 1 && codes(j) <= 255, "codes must lie in 1..255");
+    const Codes view{blocks.data(), n, static_cast<int>(n_columns), nullptr, codes.data()};
+    require(codes_fit(view), "a code is beyond the codes of its column");
+    const ClassRows<Sum> rows{view, target.data(), weight ? weight->data() : nullptr, classes, counted};
     Impurity impurity{static_cast<Phi>(phi), parameter, {}};
     if (impurity.phi == Phi::callback) impurity.user = user_phi(function);
     Options options;
@@ -112,7 +82,7 @@ nb::dict bind_grow(In3<std::uint8_t> blocks, std::size_t n_columns, In1<std::uin
     options.name_leaves = name_leaves;
     options.categorical.assign(categorical.data(), categorical.data() + n_columns);
     options.monotone.assign(monotone.data(), monotone.data() + n_columns);
-    options.poll = interrupt_poll();
+    options.poll = [interrupt = Interrupt()]() mutable { interrupt.poll(); };
     Tree tree;
     {
         nb::gil_scoped_release release;
@@ -121,46 +91,27 @@ nb::dict bind_grow(In3<std::uint8_t> blocks, std::size_t n_columns, In1<std::uin
     return as_dict(tree, classes);
 }
 
-Column column_of(nb::handle array) {
-    using Any = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
-    auto values = nb::cast<Any>(array, false);
-    Column column{Column::Type::float64, values.data(), 0};
-    std::ptrdiff_t size = 8;
-    if (values.dtype() == nb::dtype<float>()) {
-        column.type = Column::Type::float32;
-        size = 4;
-    } else if (values.dtype() == nb::dtype<std::int32_t>()) {
-        column.type = Column::Type::int32;
-        size = 4;
-    } else {
-        demand(values.dtype() == nb::dtype<double>(), "a column must be float64, float32 or int32");
-    }
-    column.stride = values.stride(0) * size;
-    return column;
-}
-
 nb::object bind_find_leaves(In1<std::int32_t> left, In1<std::int32_t> right, In1<std::int32_t> node_column,
                             In1<double> threshold, In1<std::int8_t> test, In2<std::uint8_t> left_set,
                             In1<std::uint8_t> code_of_category, In1<std::int64_t> category_begin, int other,
                             nb::list columns, std::size_t n_rows, int threads) {
     const std::size_t nodes = left.shape(0);
-    demand(right.shape(0) == nodes && node_column.shape(0) == nodes && threshold.shape(0) == nodes &&
-               test.shape(0) == nodes && left_set.shape(0) == nodes && left_set.shape(1) == 32,
-           "the arrays of a tree must have one entry per node");
-    demand(category_begin.shape(0) == columns.size() + 1, "category_begin must have one entry per column and one more");
-    std::vector<Column> views;
-    for (nb::handle column : columns) {
-        demand(nb::len(column) == n_rows, "every column must have one entry per row");
-        views.push_back(column_of(column));
-    }
+    require(right.shape(0) == nodes && node_column.shape(0) == nodes && threshold.shape(0) == nodes &&
+                test.shape(0) == nodes && left_set.shape(0) == nodes && left_set.shape(1) == 32,
+            "the arrays of a tree must have one entry per node");
+    require(category_begin.shape(0) == columns.size() + 1,
+            "category_begin must have one entry per column and one more");
+    const ColumnArrays arrays(columns);
+    arrays.require_rows(n_rows);
+    const auto& views = arrays.views;
     for (std::size_t k = 0; k < nodes; ++k) {
         if (left(k) < 0) continue;
         const auto j = static_cast<std::size_t>(node_column(k));
-        demand(left(k) > static_cast<int>(k) && right(k) > static_cast<int>(k) &&
-                   static_cast<std::size_t>(std::max(left(k), right(k))) < nodes,
-               "children must follow their parent");
-        demand(j < views.size(), "a node tests a column that is not there");
-        demand((views[j].type == Column::Type::int32) == (test(k) == 2), "a test does not fit its column");
+        require(left(k) > static_cast<int>(k) && right(k) > static_cast<int>(k) &&
+                    static_cast<std::size_t>(std::max(left(k), right(k))) < nodes,
+                "children must follow their parent");
+        require(j < views.size(), "a node tests a column that is not there");
+        require((views[j].type == ColumnType::category) == (test(k) == 2), "a test does not fit its column");
     }
     const Nodes tree{nodes,
                      left.data(),

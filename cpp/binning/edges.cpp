@@ -8,10 +8,22 @@
 #include <utility>
 
 #include "binning/decimal.hpp"
+#include "common/parallel.hpp"
 
 namespace permissible::binning {
 
 namespace {
+
+constexpr size_t kGroup = 8;  // columns that are read together: a cache line of a row-major matrix
+
+/// Buffers of one thread, reused from column to column.
+struct EdgeBuffers {
+    std::vector<double> values;
+    std::vector<uint64_t> keys, swap;
+    std::vector<uint32_t> order, order_swap;
+    std::vector<double> distinct;
+    std::vector<int64_t> mass;
+};
 
 // Keys order as the doubles do: flip all bits of negatives, the sign bit of the others.
 uint64_t key_of(double value) {
@@ -19,9 +31,7 @@ uint64_t key_of(double value) {
     return bits ^ ((bits >> 63) ? ~uint64_t{0} : uint64_t{1} << 63);
 }
 
-double value_of(uint64_t key) {
-    return std::bit_cast<double>(key ^ ((key >> 63) ? uint64_t{1} << 63 : ~uint64_t{0}));
-}
+double value_of(uint64_t key) { return std::bit_cast<double>(key ^ ((key >> 63) ? uint64_t{1} << 63 : ~uint64_t{0})); }
 
 // Least significant digit first over the bits from kFrom up; a digit that all keys share is skipped.
 template <int kBits, int kFrom>
@@ -91,8 +101,8 @@ void gather_distinct(const Sample& sample, EdgeBuffers& b) {
     b.mass.resize(last + 1);
 }
 
-}  // namespace
-
+/// Where bins end: positions i such that a boundary lies between distinct values i and i+1, for equal shares of the
+/// weight after heavy values were capped at a bin's share (a heavy value gets a bin of its own and takes no more).
 std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins) {
     // All in 64 bits: the weights sum to less than 2^61, and m * k > r is m > floor(r / k) for integers.
     int64_t total = 0;
@@ -130,8 +140,6 @@ std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins)
     return ends;
 }
 
-namespace {
-
 Edges edges_of_keys(const Sample& sample, bool has_missing, int max_bins, EdgeBuffers& b) {
     Edges edges;
     edges.has_missing = has_missing;
@@ -163,16 +171,13 @@ void gather(const ColumnView* columns, size_t n_columns, const Sample& sample, s
             double* to = values.data() + j * sample.count;
             for (size_t i = first; i < last; ++i) {
                 const size_t row = sample.rows ? static_cast<size_t>(sample.rows[i]) : i;
-                to[i] = columns[j].type == Type::float32 ? static_cast<double>(*columns[j].at<float>(row))
-                                                         : *columns[j].at<double>(row);
+                to[i] = columns[j].number(row);
             }
         }
     }
 }
 
-}  // namespace
-
-void find_edges(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins, EdgeBuffers& b,
+void find_group(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins, EdgeBuffers& b,
                 Edges* edges) {
     gather(columns, n_columns, sample, b.values);
     for (size_t j = 0; j < n_columns; ++j) {
@@ -189,6 +194,26 @@ void find_edges(const ColumnView* columns, size_t n_columns, const Sample& sampl
         if (sample.weights) b.order.resize(present);
         edges[j] = edges_of_keys(sample, b.keys.size() < sample.count, max_bins, b);
     }
+}
+
+}  // namespace
+
+std::vector<Edges> find_edges(const std::vector<ColumnView>& columns, const Sample& sample, int max_bins,
+                              int n_threads) {
+    std::vector<Edges> edges(columns.size());
+    [[maybe_unused]] const int threads = resolve_threads(n_threads, sample.count * columns.size());
+    const auto n_groups = static_cast<int64_t>((columns.size() + kGroup - 1) / kGroup);
+#pragma omp parallel num_threads(threads)
+    {
+        EdgeBuffers buffers;
+#pragma omp for schedule(dynamic)
+        for (int64_t group = 0; group < n_groups; ++group) {
+            const size_t first = static_cast<size_t>(group) * kGroup;
+            const size_t n = std::min(kGroup, columns.size() - first);
+            find_group(columns.data() + first, n, sample, max_bins, buffers, edges.data() + first);
+        }
+    }
+    return edges;
 }
 
 uint64_t largest_kept(const uint64_t* hashes, size_t n, size_t limit) {

@@ -100,53 +100,30 @@ void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
         const T x = value[i];
         const unsigned start = kUseCells ? ladder.first[ladder.cell_of(x)] : 0u;
         const unsigned position = climb<kSteps>(ladder.rung, x, start);
-        code[i] = x != x ? kMissing : static_cast<uint8_t>(position);
+        code[i] = x != x ? kMissingCode : static_cast<uint8_t>(position);
     }
 }
 
+/// The search of so many steps, among the thresholds of a cell or among all.
 template <typename T>
 void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
-    if (ladder.cells) {
-        switch (ladder.steps) {
-            case 1:
-                return search<1, true>(value, ladder, n, code);
-            case 2:
-                return search<2, true>(value, ladder, n, code);
-            default:
-                return search<3, true>(value, ladder, n, code);
-        }
-    }
-    switch (ladder.steps) {
-        case 0:
-            return search<0, false>(value, ladder, n, code);
-        case 1:
-            return search<1, false>(value, ladder, n, code);
-        case 2:
-            return search<2, false>(value, ladder, n, code);
-        case 3:
-            return search<3, false>(value, ladder, n, code);
-        case 4:
-            return search<4, false>(value, ladder, n, code);
-        case 5:
-            return search<5, false>(value, ladder, n, code);
-        case 6:
-            return search<6, false>(value, ladder, n, code);
-        case 7:
-            return search<7, false>(value, ladder, n, code);
-        default:
-            return search<8, false>(value, ladder, n, code);
-    }
+    using Search = void (*)(const T*, const Ladder<T>&, size_t, uint8_t*);
+    static constexpr Search kInCell[] = {search<0, true>, search<1, true>, search<2, true>, search<3, true>};
+    static constexpr Search kPlain[] = {search<0, false>, search<1, false>, search<2, false>,
+                                        search<3, false>, search<4, false>, search<5, false>,
+                                        search<6, false>, search<7, false>, search<8, false>};
+    (ladder.cells ? kInCell : kPlain)[ladder.steps](value, ladder, n, code);
 }
 
 void encode_category(const ColumnView& column, const Coder& coder, size_t first, size_t n, uint8_t* code) {
     for (size_t i = 0; i < n; ++i) {
         const int32_t category = *column.at<int32_t>(first + i);
         if (category == -1)
-            code[i] = kMissing;
+            code[i] = kMissingCode;
         else
             code[i] = category >= 0 && static_cast<size_t>(category) < coder.n_categories
                           ? coder.code_of_category[category]
-                          : kOther;
+                          : kOtherCode;
     }
 }
 
@@ -160,15 +137,15 @@ Plan plan_of(const std::vector<ColumnView>& columns, const std::vector<Coder>& c
     Plan plan;
     size_t n_wide = 0, n_narrow = 0;
     for (const ColumnView& column : columns) {
-        plan.at.push_back(column.type == Type::float64 ? n_wide : n_narrow);
-        n_wide += column.type == Type::float64;
-        n_narrow += column.type == Type::float32;
+        plan.at.push_back(column.type == ColumnType::float64 ? n_wide : n_narrow);
+        n_wide += column.type == ColumnType::float64;
+        n_narrow += column.type == ColumnType::float32;
     }
     plan.wide.resize(n_wide);
     plan.narrow.resize(n_narrow);
     for (size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].type == Type::float64) build(plan.wide[plan.at[j]], coders[j]);
-        if (columns[j].type == Type::float32) build(plan.narrow[plan.at[j]], coders[j]);
+        if (columns[j].type == ColumnType::float64) build(plan.wide[plan.at[j]], coders[j]);
+        if (columns[j].type == ColumnType::float32) build(plan.narrow[plan.at[j]], coders[j]);
     }
     return plan;
 }
@@ -215,17 +192,15 @@ void encode_chunk(const std::vector<ColumnView>& columns, const std::vector<Code
             continue;
         }
         switch (columns[j].type) {
-            case Type::float64:
+            case ColumnType::float64:
                 load(columns[j], first, n, wide);
                 search(wide, plan.wide[plan.at[j]], n, lanes[lane]);
                 break;
-            case Type::float32:
+            case ColumnType::float32:
                 load(columns[j], first, n, narrow);
                 search(narrow, plan.narrow[plan.at[j]], n, lanes[lane]);
                 break;
-            case Type::category:
-                encode_category(columns[j], coders[j], first, n, lanes[lane]);
-                break;
+            case ColumnType::category: encode_category(columns[j], coders[j], first, n, lanes[lane]); break;
         }
     }
     interleave(lanes, n, out);

@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/codes.hpp"
 #include "common/columns.hpp"
 
 namespace permissible::binning {
-
-inline constexpr uint8_t kMissing = 255;
-inline constexpr uint8_t kOther = 254;
 
 /// How one column is coded: thresholds (numeric) or a code for each category.
 struct Coder {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/mixing.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::binning {
@@ -47,13 +48,6 @@ inline uint64_t scramble(uint64_t bits, uint64_t column_hash) {
     return bits ^ (bits >> 32);
 }
 
-// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
-uint64_t finalise(uint64_t h) {
-    h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
-    h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
-    return h ^ (h >> 31);
-}
-
 constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
 
 // Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; told by integers, which vectorises best.
@@ -68,7 +62,7 @@ PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t col
 
 void add_column_hashes(const ColumnView& column, uint64_t column_hash, size_t first, size_t n, uint64_t* sum) {
     uint64_t value[kChunk];
-    if (column.type == Type::float64) {
+    if (column.type == ColumnType::float64) {
         load(column, first, n, value);
     } else {
         float narrow[kChunk];
@@ -103,9 +97,9 @@ std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threa
             for (size_t j = 0; j < columns.size(); ++j) {
                 const ColumnView& c = columns[j];
                 Findings found;
-                if (c.type == Type::float64)
+                if (c.type == ColumnType::float64)
                     found = look64(c.at<double>(first), c.stride, n);
-                else if (c.type == Type::float32)
+                else if (c.type == ColumnType::float32)
                     found = look32(c.at<float>(first), c.stride, n);
                 else
                     found = look_codes(c, first, n);
@@ -135,7 +129,7 @@ class FewValues {
         for (size_t i = 0; i < n; ++i) {
             const double x = value[i] + 0.0;  // -0.0 is 0.0
             if (x != x) continue;
-            size_t at = (std::bit_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u) >> 54;
+            size_t at = (std::bit_cast<uint64_t>(x) * kGolden) >> 54;
             while (places_[at] != x) {
                 if (places_[at] != places_[at]) {
                     places_[at] = x;
@@ -164,7 +158,7 @@ class FewValues {
 void load_rows(const ColumnView& column, const int64_t* rows, size_t first, size_t n, double* value) {
     for (size_t i = 0; i < n; ++i) {
         const size_t row = rows ? static_cast<size_t>(rows[first + i]) : first + i;
-        value[i] = column.type == Type::float32 ? static_cast<double>(*column.at<float>(row)) : *column.at<double>(row);
+        value[i] = column.number(row);
     }
 }
 
@@ -191,7 +185,7 @@ void hash_rows(const std::vector<ColumnView>& columns, const uint64_t* column_ha
                const std::vector<const uint64_t*>& category_hash, uint64_t seed, uint64_t* hashes, int n_threads) {
     const size_t n_rows = columns.empty() ? 0 : columns[0].rows;
     const auto n_chunks = static_cast<int64_t>((n_rows + kChunk - 1) / kChunk);
-    const uint64_t salt = finalise(seed + 0x9E3779B97F4A7C15u);
+    const uint64_t salt = mixed(seed);
     [[maybe_unused]] const int threads = resolve_threads(n_threads, n_rows * columns.size());
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
@@ -200,7 +194,7 @@ void hash_rows(const std::vector<ColumnView>& columns, const uint64_t* column_ha
         uint64_t* sum = hashes + first;
         std::fill(sum, sum + n, uint64_t{0});
         for (size_t j = 0; j < columns.size(); ++j) {
-            if (columns[j].type == Type::category)
+            if (columns[j].type == ColumnType::category)
                 add_category_hashes(columns[j], category_hash[j], column_hash[j], first, n, sum);
             else
                 add_column_hashes(columns[j], column_hash[j], first, n, sum);

@@ -15,20 +15,14 @@ typedef float HalfLane __attribute__((vector_size(16)));
 
 #define PERMISSIBLE_INLINE inline __attribute__((always_inline))
 
-PERMISSIBLE_INLINE void load(const double* p, Lane& out) {
-    std::memcpy(&out, p, sizeof(Lane));
-}
+PERMISSIBLE_INLINE void load(const double* p, Lane& out) { std::memcpy(&out, p, sizeof(Lane)); }
 PERMISSIBLE_INLINE void load(const float* p, Lane& out) {
     HalfLane half;
     std::memcpy(&half, p, sizeof(HalfLane));
     out = __builtin_convertvector(half, Lane);
 }
-PERMISSIBLE_INLINE void store(const Lane& v, double* p) {
-    std::memcpy(p, &v, sizeof(Lane));
-}
-PERMISSIBLE_INLINE double fold(const Lane& v) {
-    return (v[0] + v[1]) + (v[2] + v[3]);
-}
+PERMISSIBLE_INLINE void store(const Lane& v, double* p) { std::memcpy(p, &v, sizeof(Lane)); }
+PERMISSIBLE_INLINE double fold(const Lane& v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 
 template <typename T>
 PERMISSIBLE_INLINE double dot_body(const T* x, const double* w, std::size_t d) {
@@ -68,18 +62,10 @@ PERMISSIBLE_INLINE double unit(double v) {
 
 }  // namespace
 
-PERMISSIBLE_CLONES double dot(const double* x, const double* w, std::size_t d) {
-    return dot_body(x, w, d);
-}
-PERMISSIBLE_CLONES double dot(const float* x, const double* w, std::size_t d) {
-    return dot_body(x, w, d);
-}
-PERMISSIBLE_CLONES void axpy(double a, const double* x, double* out, std::size_t d) {
-    axpy_body(a, x, out, d);
-}
-PERMISSIBLE_CLONES void axpy(double a, const float* x, double* out, std::size_t d) {
-    axpy_body(a, x, out, d);
-}
+PERMISSIBLE_CLONES double dot(const double* x, const double* w, std::size_t d) { return dot_body(x, w, d); }
+PERMISSIBLE_CLONES double dot(const float* x, const double* w, std::size_t d) { return dot_body(x, w, d); }
+PERMISSIBLE_CLONES void axpy(double a, const double* x, double* out, std::size_t d) { axpy_body(a, x, out, d); }
+PERMISSIBLE_CLONES void axpy(double a, const float* x, double* out, std::size_t d) { axpy_body(a, x, out, d); }
 
 PERMISSIBLE_CLONES void margins(const double* x, const int64_t* index, std::size_t m, std::size_t d, const double* w,
                                 double b, double sign, double* out) {
@@ -149,9 +135,7 @@ PERMISSIBLE_CLONES void fenchel(const Segments& loss, std::size_t m, const doubl
     for (std::size_t i = 0; i < m; ++i) gap[i] += value[i];
 }
 
-PERMISSIBLE_CLONES double weighted_sum(const double* c, const double* v, std::size_t m) {
-    return dot_body(c, v, m);
-}
+PERMISSIBLE_CLONES double weighted_sum(const double* c, const double* v, std::size_t m) { return dot_body(c, v, m); }
 
 PERMISSIBLE_CLONES double weighted_sum(const double* c, const double* v, const double* u, std::size_t m) {
     Lane s0 = {0, 0, 0, 0}, s1 = s0, a, b, e;

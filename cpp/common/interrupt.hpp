@@ -1,24 +1,33 @@
-// Ctrl-C inside a long kernel: ask Python at most twice a second whether a signal waits.
+// Ctrl-C inside a long kernel: Python is asked now and then whether a signal waits.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <chrono>
 
-namespace permissible::boundary {
+namespace permissible {
 
 class Interrupt {
   public:
-    void poll() {
-        auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(500)) return;
+    explicit Interrupt(std::chrono::milliseconds interval = std::chrono::milliseconds(100)) : interval_(interval) {}
+
+    /// Whether the interval has passed; if so, the next one begins.
+    bool due() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < interval_) return false;
         last_ = now;
+        return true;
+    }
+    /// Throws what a waiting signal raises in Python. The caller does not hold the GIL.
+    void poll() {
+        if (!due()) return;
         nanobind::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     }
 
   private:
+    std::chrono::milliseconds interval_;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace permissible::boundary
+}  // namespace permissible

@@ -1,5 +1,5 @@
 // Memory for arrays of many megabytes that passes stream through side by side: on pages of 2 MB where the system gives
-// them, which spares a pass with thirty streams most of its misses in the table of pages. Smaller ones as ever.
+// them, which spares a pass with thirty streams most of its misses in the table of pages. Smaller ones use malloc.
 #pragma once
 
 #include <cstddef>

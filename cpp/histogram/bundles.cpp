@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mcboost/splits.hpp"
-
 namespace permissible::mcboost {
 
 namespace {

@@ -16,7 +16,7 @@ class Bundles {
     /// Whether the lanes are fewer than the columns.
     bool help() const { return static_cast<int>(joints_.size()) < columns_; }
     bool made_of(std::size_t rows, int columns) const { return rows == lanes_.rows && columns == columns_; }
-    const Lanes& lanes() const { return lanes_; }
+    const CodeLanes& lanes() const { return lanes_; }
     /// Where the sums of each column are, (256, width), given those of the lanes; `own` holds what must be summed
     /// first.
     std::vector<const int64_t*> by_column(const std::vector<int64_t>& cells, int width,
@@ -43,7 +43,7 @@ class Bundles {
 
     std::vector<Joint> joints_;  // one for each lane, in the order of the lanes
     int columns_;
-    Lanes lanes_;
+    CodeLanes lanes_;
     LargeVector<uint8_t> bytes_;  // (shapes, rows, 8)
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t kFewRows = 128;
 
 /// scratch[(code * 8 + lane) * channels + class] += weight, for one block of 8 columns.
 template <typename Sum, int Channels, bool Weighted>
-void add_block(const Rows<Sum>& rows, const std::uint8_t* block, const std::uint32_t* index, std::size_t count,
+void add_block(const ClassRows<Sum>& rows, const std::uint8_t* block, const std::uint32_t* index, std::size_t count,
                Sum* scratch) {
     const std::size_t channels = Channels > 0 ? Channels : rows.channels();
     const std::size_t safe = count > kAhead ? count - kAhead : 0;
@@ -40,7 +40,7 @@ void add_block(const Rows<Sum>& rows, const std::uint8_t* block, const std::uint
 }
 
 template <typename Sum>
-void add_any_block(const Rows<Sum>& rows, const std::uint8_t* block, const std::uint32_t* index, std::size_t count,
+void add_any_block(const ClassRows<Sum>& rows, const std::uint8_t* block, const std::uint32_t* index, std::size_t count,
                    Sum* scratch) {
     if (rows.channels() == 2) {
         if (rows.weight)
@@ -56,12 +56,12 @@ void add_any_block(const Rows<Sum>& rows, const std::uint8_t* block, const std::
 
 /// Moves one block's scratch into the runs of its columns.
 template <typename Sum>
-void flush_block(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, std::size_t b, const Sum* scratch,
+void flush_block(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets, std::size_t b, const Sum* scratch,
                  Sum* histogram) {
     const std::size_t channels = rows.channels();
-    for (std::size_t lane = 0; lane < 8 && b * 8 + lane < rows.n_columns; ++lane) {
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(rows.codes.lanes(b)); ++lane) {
         const std::size_t column = b * 8 + lane;
-        const std::size_t codes = rows.codes[column];
+        const std::size_t codes = rows.codes.bins[column];
         for (std::size_t c = 0; c < channels; ++c) {
             Sum* run = histogram + offsets[column] + c * (codes + 1);
             const Sum* from = scratch + lane * channels + c;
@@ -73,14 +73,15 @@ void flush_block(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets,
 
 /// A few rows go straight into the runs: clearing and flushing the scratch would cost more.
 template <typename Sum>
-void add_few(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
+void add_few(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
              std::size_t count, Sum* histogram) {
-    for (std::size_t column = 0; column < rows.n_columns; ++column) {
-        const std::size_t slots = rows.codes[column] + 1;
+    for (int column = 0; column < rows.codes.columns; ++column) {
+        const std::size_t slots = rows.codes.bins[column] + 1;
+        const std::uint8_t* codes = rows.codes.column(column);
         Sum* run = histogram + offsets[column];
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t row = index[i], code = rows.code(column, row);
-            const std::size_t slot = code == 255 ? slots - 1 : code;
+            const std::size_t row = index[i], code = codes[row * 8];
+            const std::size_t slot = code == kMissingCode ? slots - 1 : code;
             run[rows.target[row] * slots + slot] += rows.weight ? rows.weight[row] : Sum{1};
             if (rows.counted) run[rows.classes * slots + slot] += 1;
         }
@@ -90,12 +91,13 @@ void add_few(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, con
 }  // namespace
 
 template <typename Sum>
-void fill_histogram(const Rows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
+void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
                     std::size_t count, Sum* histogram, int threads) {
     if (count <= kFewRows) return add_few(rows, offsets, index, count, histogram);
-    const std::size_t blocks = rows.n_blocks();
+    const std::size_t blocks = rows.codes.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
-    const int used = resolve_threads(threads, count * rows.n_columns / 4);  // worth the barrier on a busy machine too
+    const int used = resolve_threads(
+        threads, count * static_cast<std::size_t>(rows.codes.columns) / 4);  // worth the barrier on a busy machine too
     // Whole blocks per thread where they divide evenly, otherwise each block's rows are cut as well.
     const std::size_t parts = (used == 1 || blocks % used == 0 || blocks >= 8u * used) ? 1 : used;
     const std::int64_t tasks = static_cast<std::int64_t>(blocks * parts);
@@ -107,7 +109,7 @@ void fill_histogram(const Rows<Sum>& rows, const std::vector<std::size_t>& offse
             const std::size_t b = static_cast<std::size_t>(task) / parts, part = static_cast<std::size_t>(task) % parts;
             const std::size_t begin = count * part / parts, end = count * (part + 1) / parts;
             std::fill(scratch.begin(), scratch.end(), Sum{0});
-            add_any_block(rows, rows.block(b), index + begin, end - begin, scratch.data());
+            add_any_block(rows, rows.codes.block(b), index + begin, end - begin, scratch.data());
             if (parts == 1) {
                 flush_block(rows, offsets, b, scratch.data(), histogram);
             } else {
@@ -118,9 +120,9 @@ void fill_histogram(const Rows<Sum>& rows, const std::vector<std::size_t>& offse
     }
 }
 
-template void fill_histogram<std::int32_t>(const Rows<std::int32_t>&, const std::vector<std::size_t>&,
+template void fill_histogram<std::int32_t>(const ClassRows<std::int32_t>&, const std::vector<std::size_t>&,
                                            const std::uint32_t*, std::size_t, std::int32_t*, int);
-template void fill_histogram<std::int64_t>(const Rows<std::int64_t>&, const std::vector<std::size_t>&,
+template void fill_histogram<std::int64_t>(const ClassRows<std::int64_t>&, const std::vector<std::size_t>&,
                                            const std::uint32_t*, std::size_t, std::int64_t*, int);
 
 }  // namespace permissible::trees

@@ -2,26 +2,17 @@
 #include "histogram/packed.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "common/avx512.hpp"
+#include "common/lanes.hpp"
+#include "common/mixing.hpp"
 #include "common/parallel.hpp"
+#include "histogram/packed_classes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
-
-constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds a double to an integer in its low bits
-
-inline int64_t rounded(double value) {
-    const double shifted = value + kMagic;
-    int64_t bits, zero;
-    std::memcpy(&bits, &shifted, 8);
-    std::memcpy(&zero, &kMagic, 8);
-    return bits - zero;
-}
 
 PERMISSIBLE_CLONES
 void pack_single(const float* weight, std::size_t n, double grid, int64_t* out) {
@@ -34,29 +25,21 @@ void pack_pair(const float* weight, const float* curvature, std::size_t n, doubl
     for (std::size_t i = 0; i < n; ++i) {
         const int64_t w = rounded(static_cast<double>(weight[i]) * weight_grid);
         const int64_t k = rounded(static_cast<double>(curvature[i]) * curvature_grid);
-        out[i] = static_cast<int64_t>(static_cast<uint64_t>(w) << 32) + k;
+        out[i] = joined(w, k);
     }
 }
 
-/// A code is loaded by itself: to shift it out of a word takes what a second thread of the core would use.
+/// The rows of a list, prefetched: they are not always neighbours.
 template <int Lanes>
-inline void add_row(const uint64_t* row, int64_t value, int64_t* cells) {
-    const auto* codes = reinterpret_cast<const uint8_t*>(row);
-#pragma GCC unroll 8
-    for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
-}
-
-template <int Lanes>
-void add_rows(const uint64_t* rows, const int64_t* values, std::size_t n, int64_t* cells) {
-    for (std::size_t i = 0; i < n; ++i) add_row<Lanes>(rows + i, values[i], cells);
-}
-
-template <int Lanes>
-void add_chosen(const uint64_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n, int64_t* cells) {
+void add_chosen(const uint8_t* rows, const int64_t* values, const uint32_t* chosen, std::size_t n,
+                int64_t* __restrict cells) {
     constexpr std::size_t ahead = 48;
     for (std::size_t i = 0; i < n; ++i) {
-        __builtin_prefetch(rows + chosen[i + ahead < n ? i + ahead : i]);  // the next ones are not always neighbours
-        add_row<Lanes>(rows + chosen[i], values[i], cells);
+        __builtin_prefetch(rows + 8 * std::size_t{chosen[i + ahead < n ? i + ahead : i]});
+        const uint8_t* codes = rows + 8 * std::size_t{chosen[i]};
+        const int64_t value = values[i];
+#pragma GCC unroll 8
+        for (int lane = 0; lane < Lanes; ++lane) cells[lane * 256 + codes[lane]] += value;
     }
 }
 
@@ -94,10 +77,7 @@ PERMISSIBLE_AVX512 std::size_t compress_wide(const uint8_t* mask, uint8_t wanted
 constexpr auto compress_wide = compress_plain;
 #endif
 
-using AddRows = void (*)(const uint64_t*, const int64_t*, std::size_t, int64_t*);
-using AddChosen = void (*)(const uint64_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
-constexpr AddRows kAddRows[] = {nullptr,     add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>,
-                                add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
+using AddChosen = void (*)(const uint8_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
 constexpr AddChosen kAddChosen[] = {nullptr,       add_chosen<1>, add_chosen<2>, add_chosen<3>, add_chosen<4>,
                                     add_chosen<5>, add_chosen<6>, add_chosen<7>, add_chosen<8>};
 
@@ -113,9 +93,8 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
         int64_t* curvature = weight + 256;
         for (int code = 0; code < 256; ++code) {
             const int64_t cell = cells[lane * 256 + code];
-            const int64_t low = cell & 0xffffffffLL;
-            curvature[code] += low;
-            weight[code] += (cell - low) >> 32;
+            curvature[code] += low_half(cell);
+            weight[code] += high_half(cell);
         }
     }
 }
@@ -123,7 +102,7 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
 /// What one thread needs: the rows that wait to be added, their packed values, and the cells of one block.
 class Adder {
   public:
-    Adder(const CodeBlocks& codes, const WeightSource& weights, int64_t* sums)
+    Adder(const Codes& codes, const WeightSource& weights, int64_t* sums)
         : codes_(codes), weights_(weights), sums_(sums), pair_(weights.pair()) {}
 
     /// Rows [begin, end), one chunk.
@@ -133,7 +112,7 @@ class Adder {
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
             clear(lanes);
-            kAddRows[lanes](codes_.block(block) + begin, values_.get(), n, cells_.get());
+            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values_.get(), n, cells_.get());
             unpack(block, lanes);
         }
     }
@@ -195,7 +174,7 @@ class Adder {
         (pair_ ? unpack_pair : unpack_single)(cells_.get(), lanes, target);
     }
 
-    const CodeBlocks& codes_;
+    const Codes& codes_;
     const WeightSource& weights_;
     int64_t* sums_;
     bool pair_;
@@ -216,11 +195,8 @@ void repeat_packed(const float* copies, std::size_t n, int64_t* values) {
 }
 
 bool run_taken(uint64_t run, uint64_t seed, double share) {
-    uint64_t mixed = (run + 1) * 0x9E3779B97F4A7C15ULL ^ (seed + 1) * 0xD1B54A32D192ED03ULL;  // splitmix64
-    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
-    mixed ^= mixed >> 31;
-    return static_cast<double>(mixed >> 11) * 0x1.0p-53 < share;
+    const uint64_t drawn = finalise((run + 1) * kGolden ^ (seed + 1) * 0xD1B54A32D192ED03u);
+    return static_cast<double>(drawn >> 11) * 0x1.0p-53 < share;
 }
 
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity) {
@@ -249,11 +225,11 @@ void ArrayWeights::pack(std::size_t begin, std::size_t n, int64_t* out) const {
     if (copies != nullptr) repeat_packed(copies + begin, n, out);
 }
 
-void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
+void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums) {
     const std::size_t n_chunks = ends.size();
-    const std::size_t width = codes.n_columns * 256 * (weights.pair() ? 2 : 1);
-    const int threads = std::min<int>(resolve_threads(n_threads, codes.n_rows * codes.n_columns),
+    const std::size_t width = static_cast<std::size_t>(codes.columns) * 256 * (weights.pair() ? 2 : 1);
+    const int threads = std::min<int>(resolve_threads(n_threads, codes.rows * static_cast<std::size_t>(codes.columns)),
                                       static_cast<int>(std::max<std::size_t>(n_chunks, 1)));
     const bool all = choice.mask == nullptr && choice.sample.whole();
     const auto add = [&](Adder& adder, std::size_t chunk) {
@@ -282,4 +258,4 @@ void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowCh
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -12,14 +12,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "rules/rule.hpp"
+#include "common/codes.hpp"
+#include "common/grids.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
-inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) that one packed chunk can hold
-inline constexpr int kMultiplicityBits = 10;      // a whole-number sample weight above 2^10 is treated as a real one
-inline constexpr int kSingleBits = 24;            // bits of a lone signed weight
-inline constexpr std::size_t kRunRows = 512;      // rows that a sampled search takes or leaves together
+inline constexpr int kMultiplicityBits = 10;  // a whole-number sample weight above 2^10 is treated as a real one
+inline constexpr std::size_t kRunRows = 512;  // rows that a sampled search takes or leaves together
 
 /// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
 /// lower half when `pair`, times the row's copies.
@@ -85,7 +84,7 @@ void repeat_packed(const float* copies, std::size_t n, int64_t* values);
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity);
 
 /// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
-void histogram(const CodeBlocks& codes, const WeightSource& weights, const RowChoice& choice,
+void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -1,28 +1,21 @@
-// See packed.hpp.
+// See packed_classes.hpp.
 #include "histogram/packed_classes.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
+#include "common/lanes.hpp"
 #include "common/parallel.hpp"
 
-namespace permissible::mcboost {
+namespace permissible {
 
 namespace {
 
-PERMISSIBLE_CLONES void pack(const double* high, const double* low, double grid_high, double grid_low,
-                             std::size_t count, int64_t* __restrict out) {
-    if (low)
-        for (std::size_t i = 0; i < count; ++i)
-            out[i] = (rounded(high[i] * grid_high) << 32) + rounded(low[i] * grid_low);
-    else
-        for (std::size_t i = 0; i < count; ++i) out[i] = rounded(high[i] * grid_high) << 32;
-}
-
 /// cell += word, of one word or of four, which one wide store adds.
 template <int Words>
-inline __attribute__((always_inline)) void add(int64_t* cell, const int64_t* word) {
+PERMISSIBLE_INLINE void add(int64_t* cell, const int64_t* word) {
     typedef int64_t Quad __attribute__((vector_size(32)));
     if constexpr (Words == 4) {
         Quad sum, term;
@@ -39,8 +32,8 @@ inline __attribute__((always_inline)) void add(int64_t* cell, const int64_t* wor
 /// one in every cycle: the machine's limit; a code is loaded by itself, since to shift it out of a word takes what a
 /// second thread of the core would use.
 template <int Words, int First, int Bytes, int Pairs>
-inline __attribute__((always_inline)) void histogram(const uint8_t* block, const int64_t* packed, std::size_t rows,
-                                                     int64_t* __restrict cells) {
+PERMISSIBLE_INLINE void histogram(const uint8_t* block, const int64_t* packed, std::size_t rows,
+                                  int64_t* __restrict cells) {
     for (std::size_t i = 0; i < rows; ++i) {
         const uint8_t* row = block + i * 8 + First;
         const int64_t* word = packed + Words * i;
@@ -66,15 +59,32 @@ constexpr std::array<Adder, sizeof...(Index)> adders(std::integer_sequence<int, 
     return {add_shape<Index % 9, Index / 9>...};
 }
 
+}  // namespace
+
 void add_words(const Shape& shape, const uint8_t* block, const int64_t* packed, std::size_t rows, int64_t* cells) {
     static constexpr auto kAdders = adders(std::make_integer_sequence<int, 9 * 5>());
     kAdders[shape.pairs * 9 + shape.bytes](block, packed, rows, cells);
 }
 
+}  // namespace permissible
+
+namespace permissible::mcboost {
+
+namespace {
+
+PERMISSIBLE_CLONES void pack(const double* high, const double* low, double grid_high, double grid_low,
+                             std::size_t count, int64_t* __restrict out) {
+    if (low)
+        for (std::size_t i = 0; i < count; ++i)
+            out[i] = joined(rounded(high[i] * grid_high), rounded(low[i] * grid_low));
+    else
+        for (std::size_t i = 0; i < count; ++i) out[i] = joined(rounded(high[i] * grid_high), 0);
+}
+
 /// Four words a row, four columns at a time so that their cells stay in the first cache.
 template <int First, int Bytes>
-inline __attribute__((always_inline)) void add_quads_from(int bytes, const uint8_t* block, const int64_t* packed,
-                                                          std::size_t rows, int64_t* cells) {
+PERMISSIBLE_INLINE void add_quads_from(int bytes, const uint8_t* block, const int64_t* packed, std::size_t rows,
+                                       int64_t* cells) {
     if constexpr (Bytes > 0) {
         if (bytes < Bytes)
             add_quads_from<First, Bytes - 1>(bytes, block, packed, rows, cells);
@@ -113,9 +123,8 @@ inline void flush_words(int64_t* __restrict cells, int64_t* __restrict wide, int
     for (int k = 0; k < count; ++k)
         for (int w = 0; w < Words; ++w) {
             const int64_t cell = cells[k * Words + w];
-            const auto low = static_cast<int64_t>(static_cast<int32_t>(cell & 0xFFFFFFFF));
-            wide[k * width + 2 * w] += (cell - low) >> 32;
-            wide[k * width + 2 * w + 1] += low;
+            wide[k * width + 2 * w] += high_half(cell);
+            wide[k * width + 2 * w + 1] += low_half(cell);
             cells[k * Words + w] = 0;
         }
 }
@@ -146,7 +155,7 @@ void pack_rows(const PackedTerms& terms, int t, std::size_t begin, std::size_t r
 }
 
 /// Where the cells of each block begin, and after the last one their number.
-std::vector<std::size_t> first_cells(const Lanes& lanes) {
+std::vector<std::size_t> first_cells(const CodeLanes& lanes) {
     std::vector<std::size_t> first{0};
     for (const Shape& shape : lanes.shapes) first.push_back(first.back() + shape.cells_before(shape.lanes()));
     return first;
@@ -156,7 +165,7 @@ std::vector<std::size_t> first_cells(const Lanes& lanes) {
 /// are as many, kStrip rows at a time.
 class BlockSums {
   public:
-    BlockSums(const Lanes& lanes, const PackedTerms& terms, std::vector<int64_t>& wide)
+    BlockSums(const CodeLanes& lanes, const PackedTerms& terms, std::vector<int64_t>& wide)
         : lanes_(lanes), terms_(terms), wide_(wide), first_cell_(first_cells(lanes)) {
         for (const Shape& shape : lanes.shapes) first_lane_.push_back(first_lane_.back() + shape.lanes());
     }
@@ -194,7 +203,7 @@ class BlockSums {
         }
     }
 
-    const Lanes& lanes_;
+    const CodeLanes& lanes_;
     const PackedTerms& terms_;
     std::vector<int64_t>& wide_;
     std::vector<std::size_t> first_cell_, first_lane_{0};
@@ -202,13 +211,13 @@ class BlockSums {
 
 }  // namespace
 
-Lanes lanes_of(const Codes& codes) {
-    Lanes lanes{codes.blocks, codes.rows, {}, {}};
+CodeLanes lanes_of(const Codes& codes) {
+    CodeLanes lanes{codes.blocks, codes.rows, {}, {}};
     for (int c = 0; c < codes.columns; c += 8) lanes.shapes.push_back({std::min(8, codes.columns - c), 0});
     return lanes;
 }
 
-std::vector<int64_t> packed_histograms(const Lanes& lanes, const PackedTerms& terms, int threads) {
+std::vector<int64_t> packed_histograms(const CodeLanes& lanes, const PackedTerms& terms, int threads) {
     std::vector<int64_t> cells(first_cells(lanes).back() * terms.width(), 0);
     BlockSums sums(lanes, terms, cells);
     const auto shares = std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(lanes.shapes.size()));

@@ -28,7 +28,7 @@ inline double log_cosh(double x) {
 }
 
 /// W f(p) for one set of rows with `positive` and `negative` weight; 0 when it is pure. Symmetric in its arguments.
-/// The entropy needs logarithms, four at a time: see entropy.hpp.
+/// The entropy needs logarithms, four at a time: see impurity.cpp.
 struct Matsushita {
     double operator()(double positive, double negative) const { return 2.0 * std::sqrt(positive * negative); }
 };

@@ -14,7 +14,7 @@
 #include "common/lanes.hpp"
 #include "losses/table.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 template <class V>
 struct Derivatives {
@@ -298,4 +298,4 @@ PERMISSIBLE_INLINE V value_of(const Loss& loss, V state, const Derivatives<V>& d
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -56,24 +56,17 @@ inline Slopes slopes(const Parts& row, const Move& move) {
 }
 
 /// dS_z/dt of a row of class z along the coordinate with this pivot.
-inline double rate_of(int z, int pivot, double c, double kc) {
-    return z < pivot ? c : (z == pivot ? -kc : 0.0);
-}
+inline double rate_of(int z, int pivot, double c, double kc) { return z < pivot ? c : (z == pivot ? -kc : 0.0); }
 
 /// Calls `work` with the loss as a compile-time constant.
 template <typename Work>
 decltype(auto) with_loss(Loss loss, Work&& work) {
     switch (loss) {
-        case Loss::gel:
-            return work.template operator()<Loss::gel>();
-        case Loss::ls:
-            return work.template operator()<Loss::ls>();
-        case Loss::lt:
-            return work.template operator()<Loss::lt>();
-        case Loss::mc:
-            return work.template operator()<Loss::mc>();
-        default:
-            return work.template operator()<Loss::gll>();
+        case Loss::gel: return work.template operator()<Loss::gel>();
+        case Loss::ls: return work.template operator()<Loss::ls>();
+        case Loss::lt: return work.template operator()<Loss::lt>();
+        case Loss::mc: return work.template operator()<Loss::mc>();
+        default: return work.template operator()<Loss::gll>();
     }
 }
 

@@ -5,19 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 #include "common/lanes.hpp"
+#include "common/parallel.hpp"
 #include "losses/margin.hpp"
 #include "losses/passes.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 /// The factors of the four kinds of rows: covered or not, positive or not (a step v moves the margin by y v).
 struct Factors {
-    double in_positive, in_negative, out_positive, out_negative;
+    double in_positive = 1.0, in_negative = 1.0, out_positive = 1.0, out_negative = 1.0;
 
+    Factors() = default;
     template <class Loss>
     Factors(const Loss& loss, const Step& step)
         : in_positive(loss.factor(step.value_in)),
@@ -48,10 +48,13 @@ struct MeasureSums {
     int64_t covered[3] = {0, 0, 0};
 };
 
-struct ApplySums {
-    int64_t weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
+/// What a kernel is given: the rows [begin, end) of some examples, the step that moves them, and its grids.
+struct PassRows {
+    const Examples& examples;
+    const uint8_t* mask;
+    Factors factors;
+    Grids grids;
+    std::size_t begin, end;
 };
 
 /// A sum of lifted integers without the lift.
@@ -68,7 +71,7 @@ struct Samples {
 
     PERMISSIBLE_INLINE Samples(const Examples& examples, std::size_t row) {
         if constexpr (Mode == WeightMode::real) real = Lanes<V>::load(examples.real_weight + row);
-        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::whole(examples.multiplicity + row);
+        if constexpr (Mode == WeightMode::whole) copies = Lanes<V>::ints(examples.multiplicity + row);
     }
     /// The integer of a number, lifted unless it has copies.
     PERMISSIBLE_INLINE Ints term(V number) const {
@@ -76,24 +79,22 @@ struct Samples {
         return lifted(number);
     }
     static PERMISSIBLE_INLINE int64_t lowered(int64_t sum, uint64_t count) {
-        return Mode == WeightMode::whole ? sum : boosting::lowered(sum, count);
+        return Mode == WeightMode::whole ? sum : rules::lowered(sum, count);
     }
 };
 
 template <class V, WeightMode Mode, class Loss>
-PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                           const Factors& factors, const Grids& grids, std::size_t begin,
-                                           std::size_t end, MeasureSums& sums) {
+PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const PassRows& pass, std::size_t begin,
+                                           MeasureSums& sums) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    using Flags = typename L::Flags;
-    typename L::Count rows_in{};
-    Ints all[3] = {}, covered[3] = {};
-    const FactorLanes<V> spread(factors);
-    const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
+    const Examples& examples = pass.examples;
+    Ints rows_in{}, all[3] = {}, covered[3] = {};
+    const FactorLanes<V> spread(pass.factors);
+    const V weight_grid = L::all(pass.grids.weight), curvature_grid = L::all(pass.grids.curvature);
     std::size_t i = begin;
-    for (; i + L::count <= end; i += L::count) {
-        const Flags in = L::flags(mask + i), positive = L::flags(examples.positive + i);
+    for (; i + L::count <= pass.end; i += L::count) {
+        const Ints in = L::flags(pass.mask + i), positive = L::flags(examples.positive + i);
         const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
         const Samples<V, Mode> samples(examples, i);
@@ -116,24 +117,21 @@ PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const Examples& exa
 }
 
 template <class V, WeightMode Mode, class Loss>
-PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                         const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                         ApplySums& sums) {
+PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const PassRows& pass, std::size_t begin, RunSums& sums) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    using Flags = typename L::Flags;
-    Ints weight{}, curvature{}, value{};
-    std::conditional_t<Mode == WeightMode::none, typename L::Count, Ints> error{}, covered{}, hits{};
-    V low = L::all(sums.low), high = L::all(sums.high);
-    const V zero_state = L::all(Loss::state_of(0.0));
-    const V value_grid = L::all(grids.value);
+    const Examples examples = pass.examples;  // copies, which no store can change
+    const Grids grids = pass.grids;
+    const uint8_t *const mask = pass.mask, *const labels = examples.positive;
     double* const states = examples.state;
-    const uint8_t* const labels = examples.positive;
-    const FactorLanes<V> spread(factors);
+    Ints weight{}, curvature{}, value{}, error{}, covered{}, covered_positive{};
+    V low = L::all(sums.low_state), high = L::all(sums.high_state);
+    const V zero_state = L::all(Loss::state_of(0.0)), value_grid = L::all(grids.value);
     const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
+    const FactorLanes<V> spread(pass.factors);
     std::size_t i = begin;
-    for (; i + L::count <= end; i += L::count) {
-        const Flags in = L::flags(mask + i), positive = L::flags(labels + i);
+    for (const std::size_t end = pass.end; i + L::count <= end; i += L::count) {
+        const Ints in = L::flags(mask + i), positive = L::flags(labels + i);
         const V state = loss.moved(L::load(states + i), spread.of(in, positive));
         const Derivatives<V> d = loss.at(state);
         L::store(states + i, state);
@@ -146,18 +144,18 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
         curvature = wrapped(curvature, samples.term(k * curvature_grid));
         value = wrapped(value, samples.term(samples.real * value_of(loss, state, d) * value_grid));
         // Misclassified: a negative margin, or margin 0 of a negative example (H = 0 predicts +1).
-        const Flags wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
-                            (equal(state, zero_state) & ~positive);
-        if constexpr (Mode != WeightMode::none) {
+        const Ints wrong = (Loss::rising ? below(state, zero_state) : below(zero_state, state)) |
+                           (equal(state, zero_state) & ~positive);
+        if constexpr (Mode == WeightMode::none) {
+            error = counted(error, wrong);
+            covered = counted(covered, in);
+            covered_positive = counted(covered_positive, in & positive);
+        } else {
             Ints share = samples.copies;
             if constexpr (Mode == WeightMode::real) share = rounded(samples.real * grids.error);
             error += kept(wrong, share);
             covered += kept(in, share);
-            hits += kept(in & positive, share);
-        } else {
-            error = counted(error, wrong);
-            covered = counted(covered, in);
-            hits = counted(hits, in & positive);
+            covered_positive += kept(in & positive, share);
         }
     }
     const uint64_t rows = i - begin;
@@ -166,19 +164,19 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const Examples& examp
     sums.value += Samples<V, Mode>::lowered(total(value), rows);
     sums.error += total(error);
     sums.covered += total(covered);
-    sums.covered_positive += total(hits);
-    sums.low = smaller(sums.low, least(low));
-    sums.high = larger(sums.high, greatest(high));
+    sums.covered_positive += total(covered_positive);
+    sums.low_state = smaller(sums.low_state, least(low));
+    sums.high_state = larger(sums.high_state, greatest(high));
     return i;
 }
 
 template <class V, WeightMode Mode, bool Pair, class Loss>
-PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& examples, double weight_grid,
-                                        double curvature_grid, std::size_t begin, std::size_t i, std::size_t end,
-                                        int64_t* out) {
+PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, std::size_t i, int64_t* out) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    const V weights = L::all(weight_grid), curvatures = L::all(curvature_grid);
+    const Examples examples = pass.examples;  // copies, which no store can change
+    const std::size_t first = pass.begin, end = pass.end;
+    const V weights = L::all(pass.grids.weight), curvatures = L::all(pass.grids.curvature);
     for (; i + L::count <= end; i += L::count) {
         const auto positive = L::flags(examples.positive + i);
         const Derivatives<V> d = loss.at(L::load(examples.state + i));
@@ -189,37 +187,40 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const Examples& exampl
         Ints packed = signed_weight;
         if constexpr (Pair)
             packed = (signed_weight << 32) + rounded(L::single(samples.real * d.curvature) * curvatures);
-        std::memcpy(out + (i - begin), &packed, sizeof packed);
+        std::memcpy(out + (i - first), &packed, sizeof packed);
     }
     return i;
 }
 
+#ifndef PERMISSIBLE_KERNEL  // the file for AVX-512 needs no clones
+#define PERMISSIBLE_KERNEL PERMISSIBLE_CLONES
+#endif
+
+namespace {
+
 /// One run of registers, then single rows: the kernels, for any width of register.
 template <class V, WeightMode Mode, class Loss>
-PERMISSIBLE_INLINE void measure_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                     const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                     MeasureSums& sums) {
-    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-    measure_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+PERMISSIBLE_KERNEL void measure_rows(const Loss& loss, const PassRows& pass, MeasureSums& sums) {
+    std::size_t begin = pass.begin;
+    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode>(loss, pass, begin, sums);
+    measure_run<double, Mode>(loss, pass, begin, sums);
 }
 
 template <class V, WeightMode Mode, class Loss>
-PERMISSIBLE_INLINE void apply_rows(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                   const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                   ApplySums& sums) {
-    if constexpr (Loss::in_lanes) begin = apply_run<V, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-    apply_run<double, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
+PERMISSIBLE_KERNEL void apply_rows(const Loss& loss, const PassRows& pass, RunSums& sums) {
+    std::size_t begin = pass.begin;
+    if constexpr (Loss::in_lanes) begin = apply_run<V, Mode>(loss, pass, begin, sums);
+    apply_run<double, Mode>(loss, pass, begin, sums);
 }
 
 template <class V, WeightMode Mode, bool Pair, class Loss>
-PERMISSIBLE_INLINE void pack_rows(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
-                                  std::size_t begin, std::size_t end, int64_t* out) {
-    std::size_t i = begin;
-    if constexpr (Loss::in_lanes) {
-        i = pack_run<V, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
-    }
-    pack_run<double, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, i, end, out);
+PERMISSIBLE_KERNEL void pack_rows(const Loss& loss, const PassRows& pass, int64_t* out) {
+    std::size_t begin = pass.begin;
+    if constexpr (Loss::in_lanes) begin = pack_run<V, Mode, Pair>(loss, pass, begin, out);
+    pack_run<double, Mode, Pair>(loss, pass, begin, out);
 }
+
+}  // namespace
 
 /// Rows of one run with copies: a term has at most kPassBits bits, a weight kMultiplicityBits, so that their sum fits.
 inline constexpr std::size_t kCopiedRows = 64;
@@ -227,18 +228,26 @@ inline constexpr std::size_t kCopiedRows = 64;
 /// The kernels of a loss, by the kind of sample weights; packed (without copies, which come later) alone or in pairs.
 template <class Loss>
 struct Kernels {
-    using Measure = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
-                             std::size_t, MeasureSums&);
-    using Apply = void (*)(const Loss&, const Examples&, const uint8_t*, const Factors&, const Grids&, std::size_t,
-                           std::size_t, ApplySums&);
-    using Pack = void (*)(const Loss&, const Examples&, double, double, std::size_t, std::size_t, int64_t*);
-    Measure measure[3];
-    Apply apply[3];
-    Pack pack[2][2];
+    void (*measure[3])(const Loss&, const PassRows&, MeasureSums&);
+    void (*apply[3])(const Loss&, const PassRows&, RunSums&);
+    void (*pack[2][2])(const Loss&, const PassRows&, int64_t*);
 };
+
+namespace {
+
+template <class V, class Loss>
+Kernels<Loss> kernels_of() {
+    constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
+    return {{measure_rows<V, none, Loss>, measure_rows<V, whole, Loss>, measure_rows<V, real, Loss>},
+            {apply_rows<V, none, Loss>, apply_rows<V, whole, Loss>, apply_rows<V, real, Loss>},
+            {{pack_rows<V, none, false, Loss>, pack_rows<V, none, true, Loss>},
+             {pack_rows<V, real, false, Loss>, pack_rows<V, real, true, Loss>}}};
+}
+
+}  // namespace
 
 /// The kernels with eight rows a register; only for losses that go in lanes, only where `has_avx512`.
 template <class Loss>
 Kernels<Loss> wide_kernels();
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -4,48 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "common/avx512.hpp"
-#include "common/parallel.hpp"
 #include "histogram/packed.hpp"
 #include "losses/margin.hpp"
 #include "losses/pass_loops.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
-
-template <WeightMode Mode, class Loss>
-PERMISSIBLE_CLONES void measure_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                     const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                     MeasureSums& sums) {
-    measure_rows<V4, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-}
-
-template <WeightMode Mode, class Loss>
-PERMISSIBLE_CLONES void apply_four(const Loss& loss, const Examples& examples, const uint8_t* mask,
-                                   const Factors& factors, const Grids& grids, std::size_t begin, std::size_t end,
-                                   ApplySums& sums) {
-    apply_rows<V4, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-}
-
-template <WeightMode Mode, bool Pair, class Loss>
-PERMISSIBLE_CLONES void pack_four(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
-                                  std::size_t begin, std::size_t end, int64_t* out) {
-    pack_rows<V4, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
-}
 
 template <class Loss>
 Kernels<Loss> kernels() {
     if constexpr (Loss::in_lanes) {
         if (has_avx512()) return wide_kernels<Loss>();
     }
-    constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
-    return {{measure_four<none, Loss>, measure_four<whole, Loss>, measure_four<real, Loss>},
-            {apply_four<none, Loss>, apply_four<whole, Loss>, apply_four<real, Loss>},
-            {{pack_four<none, false, Loss>, pack_four<none, true, Loss>},
-             {pack_four<real, false, Loss>, pack_four<real, true, Loss>}}};
+    return kernels_of<V4, Loss>();
 }
 
 template <class Loss>
@@ -55,30 +29,29 @@ class Passes final : public LossPasses {
 
     void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
                  Measured& sums) const override {
-        const Factors factors(loss_, step);
-        const auto kernel = kernels_.measure[static_cast<int>(examples.mode)];
-        for (std::size_t first = begin; first < end; first += run_rows(examples)) {
-            MeasureSums run;
-            kernel(loss_, examples, step.mask, factors, grids, first, std::min(end, first + run_rows(examples)), run);
-            add(sums, run);
-        }
+        in_runs({examples, step.mask, Factors(loss_, step), grids, begin, end}, [&](const PassRows& run) {
+            MeasureSums own;
+            kernels_.measure[static_cast<int>(examples.mode)](loss_, run, own);
+            for (int s = 0; s < 3; ++s) {
+                sums.in[s] += own.covered[s];
+                sums.out[s] += static_cast<__int128>(own.all[s]) - own.covered[s];
+            }
+        });
     }
 
     void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
-               Applied& sums) const override {
-        const Factors factors(loss_, step);
-        const auto kernel = kernels_.apply[static_cast<int>(examples.mode)];
-        for (std::size_t first = begin; first < end; first += run_rows(examples)) {
-            ApplySums run;
-            kernel(loss_, examples, step.mask, factors, grids, first, std::min(end, first + run_rows(examples)), run);
-            add(sums, run);
-        }
+               StepSums& sums) const override {
+        in_runs({examples, step.mask, Factors(loss_, step), grids, begin, end}, [&](const PassRows& run) {
+            RunSums own;
+            kernels_.apply[static_cast<int>(examples.mode)](loss_, run, own);
+            sums.add(own);
+        });
     }
 
     void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid, double curvature_grid,
               bool pair, int64_t* out) const override {
-        kernels_.pack[examples.mode == WeightMode::real][pair](loss_, examples, weight_grid, curvature_grid, begin,
-                                                               begin + n, out);
+        const PassRows rows{examples, nullptr, {}, {weight_grid, curvature_grid}, begin, begin + n};
+        kernels_.pack[examples.mode == WeightMode::real][pair](loss_, rows, out);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {
@@ -102,27 +75,15 @@ class Passes final : public LossPasses {
 
   private:
     static_assert(kCopiedRows <= std::size_t{1} << (63 - 1 - kPassBits - kMultiplicityBits));
-    /// How many rows may be summed in 64 bits; a work item has at most kPassRows.
-    static std::size_t run_rows(const Examples& examples) {
-        return examples.mode == WeightMode::whole ? kCopiedRows : kPassRows;
-    }
-
-    static void add(Measured& sums, const MeasureSums& more) {
-        for (int s = 0; s < 3; ++s) {
-            sums.in[s] += more.covered[s];
-            sums.out[s] += static_cast<__int128>(more.all[s]) - more.covered[s];
+    /// Calls work for runs of as many rows as may be summed in 64 bits; a work item has at most kPassRows.
+    template <class Work>
+    static void in_runs(const PassRows& all, Work work) {
+        const std::size_t count = all.examples.mode == WeightMode::whole ? kCopiedRows : kPassRows;
+        PassRows run = all;
+        for (; run.begin < all.end; run.begin += count) {
+            run.end = std::min(all.end, run.begin + count);
+            work(run);
         }
-    }
-
-    static void add(Applied& sums, const ApplySums& more) {
-        sums.weight += more.weight;
-        sums.curvature += more.curvature;
-        sums.value += more.value;
-        sums.error += more.error;
-        sums.covered += more.covered;
-        sums.covered_positive += more.covered_positive;
-        sums.low_state = std::min(sums.low_state, more.low);
-        sums.high_state = std::max(sums.high_state, more.high);
     }
 
     Loss loss_;
@@ -146,11 +107,4 @@ std::unique_ptr<LossPasses> make_passes(const Functor& loss) {
     return nullptr;
 }
 
-double pass_grid(double largest) {
-    if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    return std::ldexp(1.0, std::min(kPassBits - exponent, 1000));
-}
-
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -3,20 +3,23 @@
 // grid.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
-namespace permissible::boosting {
+#include "common/grids.hpp"
+
+namespace permissible::rules {
 
 inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
-inline constexpr int kPassBits = 46;             // bits of one term, so that kPassRows of them fit 64 bits
 
 /// Whole: sample weights are multiplicities. Real: any positive numbers, multiplied in before rounding.
 enum class WeightMode { none, whole, real };
 
-/// What the examples are: label (1 = positive), sample weight, and the state of the margin (losses.hpp).
+/// What the examples are: label (1 = positive), sample weight, and the state of the margin (margin.hpp).
 struct Examples {
     std::size_t n_rows = 0;
     const uint8_t* positive = nullptr;
@@ -48,10 +51,25 @@ struct Measured {
 
 /// Sums of `apply`: over all rows the size of the weight, curvature, loss and misclassified sample weight; over the
 /// covered rows the sample weight and that of positives; and the extreme states.
-struct Applied {
-    __int128 weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
-    double low_state = 0.0, high_state = 0.0;
+template <class Sum>
+struct StepSumsOf {
+    Sum weight = 0, curvature = 0, value = 0, error = 0, covered = 0, covered_positive = 0;
+    double low_state = std::numeric_limits<double>::infinity(), high_state = -low_state;
+
+    template <class Other>
+    void add(const StepSumsOf<Other>& more) {
+        weight += more.weight;
+        curvature += more.curvature;
+        value += more.value;
+        error += more.error;
+        covered += more.covered;
+        covered_positive += more.covered_positive;
+        low_state = std::min(low_state, more.low_state);
+        high_state = std::max(high_state, more.high_state);
+    }
 };
+using StepSums = StepSumsOf<__int128>;
+using RunSums = StepSumsOf<int64_t>;  // of a run of rows
 
 /// Bounds of weight, curvature and value over the states that a step of at most `reach` can lead to.
 struct Bounds {
@@ -65,8 +83,8 @@ class LossPasses {
     virtual void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                          std::size_t end, Measured& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
-                       std::size_t end, Applied& sums) const = 0;
-    /// The weights of rows [begin, begin + n) as packed integers (histogram.hpp), not yet times their copies.
+                       std::size_t end, StepSums& sums) const = 0;
+    /// The weights of rows [begin, begin + n) as packed integers (histogram/packed.hpp), not yet times their copies.
     virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
                       double curvature_grid, bool pair, int64_t* out) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;
@@ -91,7 +109,4 @@ struct Functor {
 /// Null for any other name.
 std::unique_ptr<LossPasses> make_passes(const Functor& loss);
 
-/// The grid (a power of two) on which terms of at most `largest` take kPassBits bits.
-double pass_grid(double largest);
-
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -10,59 +10,27 @@
 #include <type_traits>
 
 #include "common/avx512.hpp"
+#include "common/grids.hpp"
+#include "common/parallel.hpp"
 
 #ifdef PERMISSIBLE_AVX512
-#define PERMISSIBLE_EIGHT_LANES
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 on its own intrinsics
+#define PERMISSIBLE_KERNEL
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,popcnt")
 #endif
 
 #include "losses/margin.hpp"
 #include "losses/pass_loops.hpp"
 
-namespace permissible::boosting {
-
-#ifdef PERMISSIBLE_EIGHT_LANES
-
-namespace {
-
-template <WeightMode Mode, class Loss>
-void measure_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
-                   const Grids& grids, std::size_t begin, std::size_t end, MeasureSums& sums) {
-    measure_rows<V8, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-}
-
-template <WeightMode Mode, class Loss>
-void apply_eight(const Loss& loss, const Examples& examples, const uint8_t* mask, const Factors& factors,
-                 const Grids& grids, std::size_t begin, std::size_t end, ApplySums& sums) {
-    apply_rows<V8, Mode>(loss, examples, mask, factors, grids, begin, end, sums);
-}
-
-template <WeightMode Mode, bool Pair, class Loss>
-void pack_eight(const Loss& loss, const Examples& examples, double weight_grid, double curvature_grid,
-                std::size_t begin, std::size_t end, int64_t* out) {
-    pack_rows<V8, Mode, Pair>(loss, examples, weight_grid, curvature_grid, begin, end, out);
-}
-
-}  // namespace
+namespace permissible::rules {
 
 template <class Loss>
 Kernels<Loss> wide_kernels() {
-    constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
-    return {{measure_eight<none, Loss>, measure_eight<whole, Loss>, measure_eight<real, Loss>},
-            {apply_eight<none, Loss>, apply_eight<whole, Loss>, apply_eight<real, Loss>},
-            {{pack_eight<none, false, Loss>, pack_eight<none, true, Loss>},
-             {pack_eight<real, false, Loss>, pack_eight<real, true, Loss>}}};
-}
-
+#ifdef PERMISSIBLE_AVX512
+    return kernels_of<V8, Loss>();
 #else
-
-template <class Loss>
-Kernels<Loss> wide_kernels() {
     return {};
-}
-
 #endif
+}
 
 template Kernels<Logistic> wide_kernels<Logistic>();
 template Kernels<Matsushita> wide_kernels<Matsushita>();
@@ -71,4 +39,4 @@ template Kernels<LeastSquares> wide_kernels<LeastSquares>();
 template Kernels<Exponential> wide_kernels<Exponential>();
 template Kernels<Tabulated> wide_kernels<Tabulated>();
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

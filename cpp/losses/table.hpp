@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 class LossTable {
   public:
@@ -91,4 +91,4 @@ class LossTable {
     double end_ = 0.0, per_unit_ = 1.0, largest_curvature_ = 0.0;
 };
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

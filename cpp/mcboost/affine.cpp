@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/grids.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::mcboost {
@@ -16,15 +17,7 @@ constexpr int kRunBits = 8;
 constexpr std::size_t kRun = std::size_t{1} << kRunBits;  // rows whose sum stays below 2^53 steps of the grid
 
 /// Adding and taking away 1.5 * 2^52 steps leaves a multiple of the step.
-double rounder(double step) {
-    return std::ldexp(step, 52) * 1.5;
-}
-
-int bits_of(std::size_t rows) {
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
-    return bits;
-}
+double rounder(double step) { return std::ldexp(step, 52) * 1.5; }
 
 PERMISSIBLE_CLONES void run_sums(const double* x, const double* gradient, const double* norm, const double* share,
                                  int d, int outputs, std::size_t rows, std::size_t begin, std::size_t end,
@@ -70,7 +63,7 @@ std::vector<double> per_step(const AffineGrid& grid, int d, int outputs) {
 // |w x| < 2^(exponent of w + exponent of x); the grid is that bound over 2^(52 - kRunBits), coarser where so many rows
 // could fill 62 bits.
 AffineGrid::AffineGrid(double largest, const Attributes& attributes, std::size_t rows) {
-    const int fine = std::min(52 - kRunBits, 61 - bits_of(rows));
+    const int fine = std::min(52 - kRunBits, 61 - bits_for(rows));
     int exponent = 0;
     if (largest > 0 && std::isfinite(largest)) std::frexp(largest, &exponent);
     to_weight = std::isfinite(largest) ? std::ldexp(1.0, std::clamp(-exponent, -1000, 1000)) : 0.0;

@@ -1,4 +1,4 @@
-// See line_search.hpp. The slopes are sums without rounding of their own (accumulator.hpp), but each of their terms has
+// See line_search.hpp. The slopes are sums without rounding of their own (exact.hpp), but each of their terms has
 // been rounded: at an optimum what is left of a slope is that, and Newton's step for it is below the least move.
 #include "mcboost/line_search.hpp"
 

@@ -3,31 +3,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
-#include "common/eights.hpp"
-#include "common/elementary.hpp"
+#include "common/lanes.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::mcboost {
 
 namespace {
 
-inline int64_t size_bits(double x) {  // integers compare as the non-negative doubles they are
-    int64_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    return bits & 0x7FFFFFFFFFFFFFFF;
-}
-
-inline double from_bits(int64_t bits) {
-    double x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-}
+// Integers compare as the non-negative doubles they are.
+inline int64_t size_bits(double x) { return std::bit_cast<int64_t>(x) & 0x7FFFFFFFFFFFFFFF; }
 
 inline void raise_to(int64_t bits, double& largest) {
-    const double size = from_bits(bits);
+    const double size = std::bit_cast<double>(bits);
     largest = size > largest ? size : largest;
 }
 
@@ -62,13 +51,13 @@ PERMISSIBLE_WIDE_CLONES void raised_scores(const double* scores, const double* t
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count,
-                                            double* term, double* tail, double* total) {
+PERMISSIBLE_WIDE_CLONES void multiply_by_class(const double* table, const int32_t* target, int classes,
+                                               std::size_t count, double* term, double* tail, double* total) {
     for (std::size_t i = 0; i < count; ++i) {
-        const double weighed = table[target[i] * classes] * term[i];
+        const double weighted = table[target[i] * classes] * term[i];
         tail[i] = total[i];
-        term[i] = weighed;
-        total[i] += weighed;
+        term[i] = weighted;
+        total[i] += weighted;
     }
 }
 
@@ -81,8 +70,8 @@ PERMISSIBLE_WIDE_CLONES void advance_low(const TwoMoves& moves, const uint8_t* s
     }
 }
 
-PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail,
-                                          double* total) {
+PERMISSIBLE_WIDE_CLONES void multiply_by_row(const double* costs, std::size_t count, double* term, double* tail,
+                                             double* total) {
     if (!costs) {
         for (std::size_t i = 0; i < count; ++i) {
             tail[i] = total[i];
@@ -91,10 +80,10 @@ PERMISSIBLE_WIDE_CLONES void weigh_by_row(const double* costs, std::size_t count
         return;
     }
     for (std::size_t i = 0; i < count; ++i) {
-        const double weighed = costs[i] * term[i];
+        const double weighted = costs[i] * term[i];
         tail[i] = total[i];
-        term[i] = weighed;
-        total[i] += weighed;
+        term[i] = weighted;
+        total[i] += weighted;
     }
 }
 
@@ -170,16 +159,16 @@ PERMISSIBLE_WIDE_CLONES void move_by_sides(const SideMove& below, const SideMove
                                            double* __restrict moved, double* __restrict scores, double* __restrict top,
                                            double* __restrict best) {
     const SideMove from = below, own = pivot;  // copies, which no store can change
-    by_eights(count, [=]<class V>(V, std::size_t i) __attribute__((always_inline)) {
-        using R = Rows<V>;
-        const auto is_below = R::flags(from.side + i), is_pivot = R::flags(own.side + i);
-        const V so_far = R::load(moved + i) + (is_below ? all<V>(from.move[1]) : all<V>(from.move[0]));
-        const V score = R::load(scores + i) + (so_far + (is_pivot ? all<V>(own.move[1]) : all<V>(own.move[0])));
-        const V leader = R::load(top + i);
-        R::store(moved + i, so_far);
-        R::store(scores + i, score);
-        R::store(best + i, score >= leader ? all<V>(name) : R::load(best + i));  // from the last class to the first
-        R::store(top + i, score >= leader ? score : leader);
+    by_lanes<V8>(count, [=]<class V>(V, std::size_t i) __attribute__((always_inline)) {
+        using L = Lanes<V>;
+        const auto is_below = L::flags(from.side + i), is_pivot = L::flags(own.side + i);
+        const V so_far = L::load(moved + i) + (is_below ? all<V>(from.move[1]) : all<V>(from.move[0]));
+        const V score = L::load(scores + i) + (so_far + (is_pivot ? all<V>(own.move[1]) : all<V>(own.move[0])));
+        const V leader = L::load(top + i);
+        L::store(moved + i, so_far);
+        L::store(scores + i, score);
+        L::store(best + i, score >= leader ? all<V>(name) : L::load(best + i));  // from the last class to the first
+        L::store(top + i, score >= leader ? score : leader);
     });
 }
 
@@ -194,15 +183,14 @@ PERMISSIBLE_WIDE_CLONES void raise_plainly(const double* scores, const double* t
 }
 
 PERMISSIBLE_WIDE_CLONES ValueSums sum_values(std::size_t count, double* __restrict values) {
-    constexpr double kWhole = 0x1p20, kRest = 0x1p64, kRound = 0x1.8p52;  // adding kRound rounds to an integer ...
-    const auto kBits = std::bit_cast<int64_t>(kRound);                    // ... found in the low bits
+    constexpr double kWhole = 0x1p20, kRest = 0x1p64;
     int64_t whole = 0, rest = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        const double x = values[i], high = x * kWhole + kRound;
-        const double part = (high - kRound) * (1 / kWhole), low = (x - part) * kRest + kRound;
-        whole += std::bit_cast<int64_t>(high) - kBits;
-        rest += std::bit_cast<int64_t>(low) - kBits;
-        values[i] = part + (low - kRound) * (1 / kRest);
+        const double x = values[i], high = x * kWhole + kMagic;
+        const double part = (high - kMagic) * (1 / kWhole), low = (x - part) * kRest + kMagic;
+        whole += std::bit_cast<int64_t>(high) - kMagicBits;
+        rest += std::bit_cast<int64_t>(low) - kMagicBits;
+        values[i] = part + (low - kMagic) * (1 / kRest);
     }
     return {static_cast<double>(whole) * (1 / kWhole), static_cast<double>(rest) * (1 / kRest)};
 }
@@ -227,25 +215,25 @@ struct CoordinateRows {
 
     template <class V>
     PERMISSIBLE_INLINE void write(std::size_t i, V a) {
-        using R = Rows<V>;
-        const auto z = R::ints(at.target + i);
-        const V b = R::load(at.pivot + i), h = R::load(at.high + i), c = all<V>(at.c), kc = all<V>(at.kc);
+        using L = Lanes<V>;
+        const auto z = L::ints(at.target + i);
+        const V b = L::load(at.pivot + i), h = L::load(at.high + i), c = all<V>(at.c), kc = all<V>(at.kc);
         const V rate = z < at.pivot_class ? c : (z == at.pivot_class ? -kc : V{});
         const V ra = c - rate, rb = -kc - rate, rh = -rate;
         const V inverse = 1.0 / (a + b + h);
         const V mean = (ra * a + rb * b + rh * h) * inverse;
         const V second = (ra * ra * a + rb * rb * b + rh * rh * h) * inverse - mean * mean;
-        const V w = at.weight ? R::load(at.weight + i) : all<V>(1.0);
+        const V w = at.weight ? L::load(at.weight + i) : all<V>(1.0);
         const V slope = w * mean, bend = w * second;
-        R::store(gradient + i, slope);
-        R::store(curvature + i, bend);
+        L::store(gradient + i, slope);
+        L::store(curvature + i, bend);
         constexpr int64_t kSize = 0x7FFFFFFFFFFFFFFF;
-        raise(std::bit_cast<typename R::Ints>(slope) & kSize, std::bit_cast<typename R::Ints>(bend) & kSize);
+        raise(std::bit_cast<typename L::Ints>(slope) & kSize, std::bit_cast<typename L::Ints>(bend) & kSize);
     }
 
     PERMISSIBLE_INLINE Sizes sizes() const {
-        return {std::max(from_bits(Rows<V8>::largest(largest)), from_bits(largest_alone)),
-                std::max(from_bits(Rows<V8>::largest(sharpest)), from_bits(sharpest_alone))};
+        return {std::bit_cast<double>(std::max(greatest(largest), largest_alone)),
+                std::bit_cast<double>(std::max(greatest(sharpest), sharpest_alone))};
     }
 };
 
@@ -254,8 +242,8 @@ struct CoordinateRows {
 PERMISSIBLE_WIDE_CLONES Sizes gll_coordinate(const GllCoordinate& rows, std::size_t count, double* __restrict gradient,
                                              double* __restrict curvature) {
     CoordinateRows out{rows, gradient, curvature};
-    by_eights(count, [&]<class V>(V, std::size_t i)
-                         __attribute__((always_inline)) { out.write<V>(i, Rows<V>::load(rows.low + i)); });
+    by_lanes<V8>(count, [&]<class V>(V, std::size_t i)
+                            __attribute__((always_inline)) { out.write<V>(i, Lanes<V>::load(rows.low + i)); });
     return out.sizes();
 }
 
@@ -264,12 +252,12 @@ PERMISSIBLE_WIDE_CLONES Sizes gll_advance(const TwoMoves& moves, const uint8_t* 
                                           double* __restrict gradient, double* __restrict curvature) {
     CoordinateRows out{rows, gradient, curvature};
     const double up0 = moves.up[0], up1 = moves.up[1], down0 = moves.down[0], down1 = moves.down[1];
-    by_eights(count, [&]<class V>(V, std::size_t i) __attribute__((always_inline)) {
-        using R = Rows<V>;
-        const auto left = R::flags(side + i);
-        const V sum = (left ? all<V>(up1) : all<V>(up0)) * R::load(low + i) +
-                      (left ? all<V>(down1) : all<V>(down0)) * R::load(before + i);
-        R::store(low + i, sum);
+    by_lanes<V8>(count, [&]<class V>(V, std::size_t i) __attribute__((always_inline)) {
+        using L = Lanes<V>;
+        const auto left = L::flags(side + i);
+        const V sum = (left ? all<V>(up1) : all<V>(up0)) * L::load(low + i) +
+                      (left ? all<V>(down1) : all<V>(down0)) * L::load(before + i);
+        L::store(low + i, sum);
         out.write<V>(i, sum);
     });
     return out.sizes();
@@ -293,35 +281,8 @@ PERMISSIBLE_WIDE_CLONES void add_moves(const double* next, double below, const d
         for (std::size_t i = 0; i < count; ++i) scores[i] += moved[i] + own * pivot[i];
 }
 
-// x = m 2^k with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh((m-1)/(m+1)) by its series, 1e-16 in absolute terms.
 PERMISSIBLE_WIDE_CLONES void logarithms(const double* x, std::size_t count, double* out) {
-    constexpr int64_t kHalf = 0x3FE6A09E667F3BCD;  // the bits of sqrt(1/2)
-    for (std::size_t i = 0; i < count; ++i) {
-        int64_t bits;
-        std::memcpy(&bits, &x[i], sizeof bits);
-        const int64_t above = bits - kHalf;
-        const int64_t mantissa = (above & 0x000FFFFFFFFFFFFF) + kHalf;
-        // the exponent as a double, by the bits of 2^52 + 2^51 + k
-        const int64_t shifted =
-            static_cast<int64_t>((static_cast<uint64_t>(above) + (uint64_t{2048} << 52)) >> 52) + 0x4338000000000000;
-        double m, k;
-        std::memcpy(&m, &mantissa, sizeof m);
-        std::memcpy(&k, &shifted, sizeof k);
-        k -= 6755399441055744.0 + 2048.0;
-        const double r = (m - 1.0) / (m + 1.0), q = r * r;
-        double p = 1.0 / 21.0;
-        p = p * q + 1.0 / 19.0;
-        p = p * q + 1.0 / 17.0;
-        p = p * q + 1.0 / 15.0;
-        p = p * q + 1.0 / 13.0;
-        p = p * q + 1.0 / 11.0;
-        p = p * q + 1.0 / 9.0;
-        p = p * q + 1.0 / 7.0;
-        p = p * q + 1.0 / 5.0;
-        p = p * q + 1.0 / 3.0;
-        p = p * q + 1.0;
-        out[i] = k * 0.6931471805599453 + 2.0 * r * p;
-    }
+    for (std::size_t i = 0; i < count; ++i) out[i] = fast_log(x[i]);
 }
 
 }  // namespace permissible::mcboost

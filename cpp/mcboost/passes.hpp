@@ -17,9 +17,9 @@ void raised_scores(const double* scores, const double* top, std::size_t count, d
 
 /// tail = total; term *= cost of the row; total += term. The cost of a row is table[target * classes], or costs[row]
 /// (null: 1).
-void weigh_by_class(const double* table, const int32_t* target, int classes, std::size_t count, double* term,
-                    double* tail, double* total);
-void weigh_by_row(const double* costs, std::size_t count, double* term, double* tail, double* total);
+void multiply_by_class(const double* table, const int32_t* target, int classes, std::size_t count, double* term,
+                       double* tail, double* total);
+void multiply_by_row(const double* costs, std::size_t count, double* term, double* tail, double* total);
 
 /// The passes above in one where all costs are 1: term = exp(clip(scores - top)), tail = the sum over the classes
 /// above.
@@ -32,8 +32,8 @@ struct TwoMoves {
 };
 void advance_low(const TwoMoves& moves, const uint8_t* side, std::size_t count, double* low, const double* pivot);
 
-/// Slope and curvature of GLL along one coordinate for `count` rows, weighted (losses.hpp), and the largest size of
-/// each.
+/// Slope and curvature of GLL along one coordinate for `count` rows, weighted (losses/multiclass.hpp), and the largest
+/// size of each.
 struct GllCoordinate {
     const double *low, *pivot, *high;  // the three parts of N
     const int32_t* target;

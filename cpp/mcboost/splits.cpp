@@ -24,7 +24,7 @@ RandomTest random_test(bool categorical, int low, int high, bool has_missing, ui
     if (categorical) {
         test.exists = true;
         for (int c = 0; c < 256; ++c)
-            if (mixed(seed ^ mixed(c)) & 1) set_bit(test.mask, c);
+            if (mixed(seed ^ mixed(c)) & 1) insert(test.mask, c);
         return test;
     }
     if (high < 0 || (low == high && !has_missing)) return test;

@@ -7,19 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/exact_sum.hpp"
+#include "common/grids.hpp"
+#include "common/mixing.hpp"
 #include "mcboost/trees.hpp"
 
 namespace permissible::mcboost {
-
-inline constexpr int kMissingCode = 255;
-
-inline uint64_t mixed(uint64_t x) {  // splitmix64
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
 
 template <typename Sums>
 Sums zeros(int width) {
@@ -33,21 +25,10 @@ struct Grids {
     double gradient, curvature, weight;
 };
 
-/// A power-of-two grid on which each term keeps as many bits, up to 52, as leave room for the sum over all rows in 62.
-inline double grid_of(double largest, std::size_t rows) {
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
-    return std::ldexp(grid_for(largest), -std::max(0, bits - 10));
-}
-
-inline void set_bit(Mask& mask, int code) {
-    mask[code >> 3] |= static_cast<uint8_t>(1u << (code & 7));
-}
-
-inline Mask prefix_mask(int code, bool missing_left) {
-    Mask mask{};
-    for (int c = 0; c <= code; ++c) set_bit(mask, c);
-    if (missing_left) set_bit(mask, kMissingCode);
+inline CodeSet prefix_mask(int code, bool missing_left) {
+    CodeSet mask{};
+    for (int c = 0; c <= code; ++c) insert(mask, c);
+    if (missing_left) insert(mask, kMissingCode);
     return mask;
 }
 
@@ -55,9 +36,7 @@ inline Mask prefix_mask(int code, bool missing_left) {
 std::vector<int> chosen_columns(int columns, double share, uint64_t seed);
 
 /// Cells of a column: one per bin and one for missing values (the last), or 256 for categories.
-inline int cells_of(bool categorical, int bins) {
-    return categorical ? 256 : bins + 1;
-}
+inline int cells_of(bool categorical, int bins) { return categorical ? 256 : bins + 1; }
 
 /// Gains that differ by less than this share of the sums they come from are equal but for rounding: the first one
 /// stays.
@@ -69,7 +48,7 @@ struct Split {
     double noise = 0;  // what rounding may have done to the gain
     int column = -1, code = -1;
     bool side_left = true;  // for rules: which side stays covered
-    Mask mask{};
+    CodeSet mask{};
     Sums left{};
 
     bool better_than(const Split& other) const { return gain > other.gain + noise; }
@@ -79,14 +58,14 @@ struct Split {
 struct RandomTest {
     bool exists = false;
     int code = -1;
-    Mask mask{};
+    CodeSet mask{};
 };
 RandomTest random_test(bool categorical, int low, int high, bool has_missing, uint64_t seed);
 
 template <typename Sums>
 class Chooser {
   public:
-    Chooser(const Growth& growth, const Grids& grids, int outputs, bool rule)
+    Chooser(const TreeLimits& growth, const Grids& grids, int outputs, bool rule)
         : growth_(growth), grids_(grids), outputs_(outputs), width_(outputs + 2), rule_(rule) {
         least_ = growth.min_leaf_weight * (1 - 1e-9) * grids.weight;
     }
@@ -181,8 +160,7 @@ class Chooser {
         if (!test.exists) return best;
         Sums left = zeros<Sums>(width_);
         for (int c = 0; c < count; ++c)
-            if (in_mask(test.mask, static_cast<uint8_t>(!categorical && c == bins ? kMissingCode : c)))
-                add(left, cells + c * stride);
+            if (in_set(test.mask.data(), !categorical && c == bins ? kMissingCode : c)) add(left, cells + c * stride);
         if (consider(best, total, left, column, test.code)) best.mask = test.mask;
         return best;
     }
@@ -220,16 +198,16 @@ class Chooser {
                   [&](int a, int b) { return mean(a) != mean(b) ? mean(a) < mean(b) : a < b; });
         Split<Sums> best;
         Sums left = zeros<Sums>(width_);
-        Mask mask{};
+        CodeSet mask{};
         for (std::size_t k = 0; k + 1 < order.size(); ++k) {
             add(left, cell(order[k]));
-            set_bit(mask, order[k]);
+            insert(mask, order[k]);
             if (consider(best, total, left, column, -1)) best.mask = mask;
         }
         return best;
     }
 
-    Growth growth_;
+    TreeLimits growth_;
     Grids grids_;
     int outputs_, width_;
     bool rule_;

@@ -1,4 +1,5 @@
-// What a State holds and how a round begins: see state.hpp for what is kept and losses.hpp for the mathematics.
+// What a State holds and how a round begins: see state.hpp for what is kept and losses/multiclass.hpp for the
+// mathematics.
 #include "mcboost/state.hpp"
 
 #include <algorithm>
@@ -34,9 +35,7 @@ State::State(std::size_t rows, int classes, Loss loss, int threads)
     }
 }
 
-State::Block State::block(std::size_t index) const {
-    return {index * kChunk, std::min(rows_, (index + 1) * kChunk)};
-}
+State::Block State::block(std::size_t index) const { return {index * kChunk, std::min(rows_, (index + 1) * kChunk)}; }
 
 // Half of the Helmert entry of the classes below the pivot: S = Y f / 2, Y = sqrt(M/(M-1)) U (section 10 of the notes
 // on [B]).
@@ -71,11 +70,11 @@ void State::begin_block(Block rows, const Leaders& leaders, RoundSums& sums) {
             }
         }
         if (uniform_)
-            weigh_by_row(nullptr, count, &terms_[at], &tails_[at], total);
+            multiply_by_row(nullptr, count, &terms_[at], &tails_[at], total);
         else if (shared_costs)
-            weigh_by_class(&factors_[j], classes, classes_, count, &terms_[at], &tails_[at], total);
+            multiply_by_class(&factors_[j], classes, classes_, count, &terms_[at], &tails_[at], total);
         else
-            weigh_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
+            multiply_by_row(&factors_[at], count, &terms_[at], &tails_[at], total);
     }
     if (L == Loss::gll && uniform_)
         std::transform(&terms_[rows.begin], &terms_[rows.begin] + count, &tails_[rows.begin], total, std::plus<>());

@@ -1,8 +1,8 @@
 // The scores of the training rows, and what a round of Algorithm 1 [B] needs of them, class by class (class-major
-// arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see losses.hpp for
-// why.
+// arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see
+// losses/multiclass.hpp for why.
 //
-// Sums over rows are exact (accumulator.hpp): neither the number of threads nor the order or the parts of the rows
+// Sums over rows are exact (exact.hpp): neither the number of threads nor the order or the parts of the rows
 // show.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/accumulator.hpp"
+#include "common/exact.hpp"
 #include "common/large_pages.hpp"
 #include "losses/multiclass.hpp"
 #include "mcboost/line_search.hpp"

@@ -2,11 +2,13 @@
 #include "mcboost/stumps.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
-#include "common/exact_sum.hpp"
+#include "common/grids.hpp"
+#include "common/lanes.hpp"
 #include "common/parallel.hpp"
 #include "histogram/packed_classes.hpp"
 #include "mcboost/splits.hpp"
@@ -26,9 +28,7 @@ struct Candidates {
     double left_squares[256], right_squares[256], gain[256];
 };
 
-inline double sum_of(int64_t cells, double unit) {
-    return static_cast<double>(cells) * unit;
-}
+inline double sum_of(int64_t cells, double unit) { return static_cast<double>(cells) * unit; }
 
 /// Adds the squares of one term's sums on both sides. Grids are powers of two, so the units of the sums multiply as
 /// exactly as grids divide.
@@ -42,8 +42,8 @@ PERMISSIBLE_WIDE_CLONES void add_squares(const int64_t* up_to, int64_t total, do
 }
 
 /// gain = score of the left side + score of the right side - that of all; nothing where a side has no curvature.
-PERMISSIBLE_WIDE_CLONES void weigh_gains(const int64_t* up_to, int64_t total, double unit, double l2, double parent,
-                                         int count, Candidates& found) {
+PERMISSIBLE_WIDE_CLONES void set_gains(const int64_t* up_to, int64_t total, double unit, double l2, double parent,
+                                       int count, Candidates& found) {
     for (int k = 0; k < count; ++k) {
         const int64_t on_left = up_to[k], on_right = total - on_left;
         const double left = sum_of(on_left, unit), right = sum_of(on_right, unit);
@@ -72,53 +72,34 @@ PERMISSIBLE_WIDE_CLONES void sides_and_sums(const SideOf& side, const double* x,
                                             double y_grid, std::size_t count, uint8_t* __restrict left, SideSums& of_x,
                                             SideSums& of_y) {
     const SideOf side_of = side;
-    int64_t all_x = 0, left_x = 0, size_x = 0, all_y = 0, left_y = 0, size_y = 0;
+    SideSums sums_x, sums_y;
     for (std::size_t i = 0; i < count; ++i) {
         const uint64_t on_left = side_of(i);
-        const int64_t mask = -static_cast<int64_t>(on_left), a = rounded(x[i] * x_grid), b = rounded(y[i] * y_grid);
+        const int64_t mask = -static_cast<int64_t>(on_left);
         left[i] = static_cast<uint8_t>(on_left);
-        all_x += a;
-        size_x += a < 0 ? -a : a;
-        left_x += a & mask;
-        all_y += b;
-        size_y += b < 0 ? -b : b;
-        left_y += b & mask;
+        sums_x.add(rounded(x[i] * x_grid), mask);
+        sums_y.add(rounded(y[i] * y_grid), mask);
     }
-    of_x.all += all_x;
-    of_x.left += left_x;
-    of_x.size += size_x;
-    of_y.all += all_y;
-    of_y.left += left_y;
-    of_y.size += size_y;
+    of_x.merge(sums_x);
+    of_y.merge(sums_y);
 }
 
 /// The same sums of one term whose sides are known.
 PERMISSIBLE_WIDE_CLONES void side_sums(const uint8_t* left, const double* x, double grid, std::size_t count,
                                        SideSums& out) {
-    int64_t all = 0, on_left = 0, size = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const int64_t term = rounded(x[i] * grid);
-        all += term;
-        size += term < 0 ? -term : term;
-        on_left += term & -static_cast<int64_t>(left[i]);
-    }
-    out.all += all;
-    out.left += on_left;
-    out.size += size;
+    SideSums sums;
+    for (std::size_t i = 0; i < count; ++i) sums.add(rounded(x[i] * grid), -static_cast<int64_t>(left[i]));
+    out.merge(sums);
 }
 
 /// The largest size, by the bits of the numbers: integers compare as the non-negative doubles they are.
 PERMISSIBLE_WIDE_CLONES double largest_size(const double* x, std::size_t count) {
     int64_t top = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        int64_t bits;
-        std::memcpy(&bits, &x[i], sizeof bits);
-        bits &= 0x7FFFFFFFFFFFFFFF;
+        const int64_t bits = std::bit_cast<int64_t>(x[i]) & 0x7FFFFFFFFFFFFFFF;
         top = bits > top ? bits : top;
     }
-    double value;
-    std::memcpy(&value, &top, sizeof value);
-    return value;
+    return std::bit_cast<double>(top);
 }
 
 }  // namespace
@@ -159,7 +140,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cell
             std::fill(found.left_squares, found.left_squares + count, 0.0);
             std::fill(found.right_squares, found.right_squares + count, 0.0);
             for (int r = 0; r < h; ++r) add_squares(&up_to[r * 256], total[r], units[r], count, found);
-            weigh_gains(&up_to[h * 256], total[h], units[h], l2, parent, count, found);
+            set_gains(&up_to[h * 256], total[h], units[h], l2, parent, count, found);
             for (int k = 0; k < count; ++k)
                 if (found.gain[k] > best.gain * (1 + 1e-12) && cell[k * width + h] != 0)
                     best = {found.gain[k], c, k, missing_left};
@@ -168,7 +149,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cell
     return best;
 }
 
-bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows) {
+bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows) {
     const bool stump = growth.max_literals == 1 || (growth.max_literals == 0 && growth.max_leaves == 2);
     if (!stump || growth.random_thresholds || growth.column_share < 1.0 || shared_rows || rows < kPackedRows)
         return false;
@@ -186,12 +167,9 @@ std::vector<double> largest_terms(const State& state, int outputs) {
 StumpGrids stump_grids(const std::vector<double>& largest, std::size_t rows) {
     if (largest.size() < 2) throw std::invalid_argument("one size per gradient and one of the curvature");
     StumpGrids grids{{}, {}, static_cast<int>(largest.size()) - 1};
-    int bits = 0;
-    while ((std::size_t{1} << bits) < rows) ++bits;
     for (const double size : largest) {
-        const double grid = grid_for(size);
-        grids.coarse.push_back(std::ldexp(grid, kPackedBits - 52));
-        grids.fine.push_back(std::ldexp(grid, -std::max(0, bits - 10)));
+        grids.coarse.push_back(packed_grid(size));
+        grids.fine.push_back(tree_grid(size, rows));
     }
     return grids;
 }
@@ -233,10 +211,9 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
         tree.code = {test.code};
         tree.left = {~0};
         tree.right = {~1};
-        Mask mask{};
+        tree.mask.emplace_back();
         for (int k = 0; k < 256; ++k)
-            if (test.goes_left(k)) mask[k >> 3] |= static_cast<uint8_t>(1u << (k & 7));
-        tree.mask = {mask};
+            if (test.goes_left(k)) insert(tree.mask[0], k);
     }
     double agreed = 0, size = 0, largest = 0;
     for (const bool on_left : {true, false}) {
@@ -271,12 +248,12 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
     return moves;
 }
 
-Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const TreeLimits& growth,
                        int outputs, uint8_t* left) {
     const StumpGrids grids = stump_grids(largest_terms(state, outputs), codes.rows);
     const bool bundled =
         bundles && bundles->help() && outputs == 1;  // more terms of a joint lane leave the first cache
-    const Lanes lanes = bundled ? bundles->lanes() : lanes_of(codes);
+    const CodeLanes lanes = bundled ? bundles->lanes() : lanes_of(codes);
     const std::vector<int64_t> cells = packed_histograms(lanes, packed_terms(state, grids), state.threads());
     std::vector<int64_t> own;
     const auto columns = bundled ? bundles->by_column(cells, grids.width(), own)

@@ -15,7 +15,7 @@ namespace permissible::mcboost {
 inline constexpr std::size_t kPackedRows = 16384;
 
 /// Whether the fast way can grow what is asked for.
-bool packed_stump_applies(const Codes& codes, const Growth& growth, bool shared_rows, std::size_t rows);
+bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows);
 
 /// Two grids for each term of a row (its gradients, then its curvature): a coarse one for the packed search, a fine one
 /// for the sums of the chosen sides.
@@ -47,6 +47,18 @@ std::vector<const int64_t*> columns_of(const int64_t* cells, int columns, int wi
 /// 1 for the rows that go left; and of each term the exact sums over all rows, over those on the left, and of its size.
 struct SideSums {
     int64_t all = 0, left = 0, size = 0;
+
+    /// `mask` is all ones on the left, else 0.
+    inline __attribute__((always_inline)) void add(int64_t term, int64_t mask) {
+        all += term;
+        left += term & mask;
+        size += term < 0 ? -term : term;
+    }
+    void merge(const SideSums& more) {
+        all += more.all;
+        left += more.left;
+        size += more.size;
+    }
 };
 std::vector<SideSums> stump_sums(const Codes& codes, const State& state, const StumpTest& test, const StumpGrids& grids,
                                  uint8_t* left);
@@ -59,7 +71,7 @@ std::vector<double> two_moves(const State& state, const Tree& stump, double rate
 
 /// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
 /// state.curvature; `left` (n) gets 1 for the rows that go left. `bundles` may be null.
-Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const Growth& growth,
+Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const TreeLimits& growth,
                        int outputs, uint8_t* left);
 
 }  // namespace permissible::mcboost

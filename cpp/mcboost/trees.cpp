@@ -32,14 +32,14 @@ double largest_of(const double* values, std::size_t count) {
 }
 
 Grids grids_of(const Moments& m) {
-    return {grid_of(largest_of(m.gradient, m.rows * m.outputs), m.rows),
-            grid_of(largest_of(m.curvature, m.rows), m.rows), grid_of(largest_of(m.weight, m.rows), m.rows)};
+    return {tree_grid(largest_of(m.gradient, m.rows * m.outputs), m.rows),
+            tree_grid(largest_of(m.curvature, m.rows), m.rows), tree_grid(largest_of(m.weight, m.rows), m.rows)};
 }
 
 template <typename Sums>
 class Grower {
   public:
-    Grower(const Codes& codes, const Moments& moments, const Growth& growth, int threads)
+    Grower(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads)
         : codes_(codes),
           growth_(growth),
           threads_(threads),
@@ -62,7 +62,7 @@ class Grower {
     void route_others(const Tree& tree, std::vector<int32_t>& leaf_of_row) const;
 
     Codes codes_;
-    Growth growth_;
+    TreeLimits growth_;
     int threads_, outputs_, width_;
     Chooser<Sums> chooser_;
     int64_t size_ = 0;              // sum of |gradients|
@@ -135,7 +135,8 @@ Split<Sums> Grower<Sums>::random_split(const Node<Sums>& node, int column, uint6
     Sums left = zeros<Sums>(width_);
     for (std::size_t i = node.begin; i < node.end; ++i) {
         const std::size_t row = index_[i];
-        if (in_mask(test.mask, codes[row * 8])) chooser_.add(left, &moments_[row * static_cast<std::size_t>(width_)]);
+        if (in_set(test.mask.data(), codes[row * 8]))
+            chooser_.add(left, &moments_[row * static_cast<std::size_t>(width_)]);
     }
     if (chooser_.consider(best, node.total, left, column, test.code)) best.mask = test.mask;
     return best;
@@ -164,7 +165,7 @@ std::size_t Grower<Sums>::partition(std::size_t begin, std::size_t end, const Sp
     std::size_t left = begin, right = 0;
     for (std::size_t i = begin; i < end; ++i) {
         const uint32_t row = index_[i];
-        if (in_mask(split.mask, codes[static_cast<std::size_t>(row) * 8]))
+        if (in_set(split.mask.data(), codes[static_cast<std::size_t>(row) * 8]))
             index_[left++] = row;
         else
             scratch_[right++] = row;
@@ -177,17 +178,11 @@ std::size_t Grower<Sums>::partition(std::size_t begin, std::size_t end, const Sp
 template <typename Sums>
 void Grower<Sums>::route_others(const Tree& tree, std::vector<int32_t>& leaf_of_row) const {
     if (tree.column.empty()) return;
-    for (const uint32_t row : others_) {
-        int node = 0;
-        while (node >= 0) {
-            const uint8_t code = codes_.column(tree.column[node])[static_cast<std::size_t>(row) * 8];
-            node = in_mask(tree.mask[node], code) ? tree.left[node] : tree.right[node];
-        }
-        leaf_of_row[row] = ~node;
-    }
+    const CodedTree coded{tree.column.data(), tree.left.data(), tree.right.data(), tree.mask[0].data()};
+    for (const uint32_t row : others_) leaf_of_row[row] = coded.leaf_of(codes_, row);
 }
 
-void add_node(Tree& tree, int column, int code, const Mask& mask) {
+void add_node(Tree& tree, int column, int code, const CodeSet& mask) {
     tree.column.push_back(column);
     tree.code.push_back(code);
     tree.mask.push_back(mask);
@@ -276,7 +271,7 @@ Tree Grower<Sums>::grow_rule(std::vector<int32_t>& leaf_of_row) {
 }
 
 template <typename Sums>
-Tree grow_with(const Codes& codes, const Moments& moments, const Growth& growth, int threads,
+Tree grow_with(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads,
                std::vector<int32_t>& leaf_of_row) {
     Grower<Sums> grower(codes, moments, growth, threads);
     return growth.max_literals > 0 ? grower.grow_rule(leaf_of_row) : grower.grow_tree(leaf_of_row);
@@ -284,7 +279,7 @@ Tree grow_with(const Codes& codes, const Moments& moments, const Growth& growth,
 
 }  // namespace
 
-Tree grow(const Codes& codes, const Moments& moments, const Growth& growth, int threads,
+Tree grow(const Codes& codes, const Moments& moments, const TreeLimits& growth, int threads,
           std::vector<int32_t>& leaf_of_row) {
     leaf_of_row.assign(moments.rows, 0);
     return moments.outputs == 1 ? grow_with<One>(codes, moments, growth, threads, leaf_of_row)

@@ -11,17 +11,6 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 512;
 
-int leaf_of(const Codes& codes, const Forest& forest, int first, std::size_t row) {
-    int node = 0;
-    do {
-        const int at = first + node;
-        const uint8_t code = codes.column(forest.column[at])[row * 8];
-        const uint8_t* mask = forest.mask + static_cast<std::size_t>(at) * 32;
-        node = (mask[code >> 3] >> (code & 7)) & 1 ? forest.left[at] : forest.right[at];
-    } while (node >= 0);
-    return ~node;
-}
-
 }  // namespace
 
 void add_trees(const Codes& codes, const Forest& forest, int begin, int end, int threads, double* f) {
@@ -33,9 +22,11 @@ void add_trees(const Codes& codes, const Forest& forest, int begin, int end, int
         for (int t = begin; t < end; ++t) {
             const int first = forest.first_node[t], r = forest.coordinate[t];
             const bool constant = forest.first_node[t + 1] == first;
+            const CodedTree tree{forest.column + first, forest.left + first, forest.right + first,
+                                 forest.mask + static_cast<std::size_t>(first) * 32};
             const double* value = forest.value + forest.first_value[t];
             for (std::size_t row = low; row < high; ++row) {
-                const int leaf = constant ? 0 : leaf_of(codes, forest, first, row);
+                const int leaf = constant ? 0 : tree.leaf_of(codes, row);
                 double* out = f + row * forest.outputs;
                 if (r >= 0)
                     out[r] += value[leaf];

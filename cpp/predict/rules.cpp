@@ -8,18 +8,11 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
 constexpr std::size_t kRows = kScoreRows;
-
-template <typename T>
-PERMISSIBLE_CLONES void gather(const char* from, std::ptrdiff_t stride, std::size_t n, T* to) {
-    for (std::size_t i = 0; i < n; ++i) {
-        to[i] = *reinterpret_cast<const T*>(from + static_cast<std::ptrdiff_t>(i) * stride);
-    }
-}
 
 /// 255 where the value passes, else 0; a NaN compares false both ways.
 template <typename T>
@@ -42,12 +35,6 @@ void look_up(const int32_t* values, const uint8_t* member, uint8_t* out) {
     for (std::size_t i = 0; i < kRows; ++i) out[i] = member[values[i] + 2] ? 255 : 0;
 }
 
-/// The largest float that is not above t: x <= t in doubles is x <= that, for a float x.
-float below(double t) {
-    const auto near = static_cast<float>(t);
-    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
-}
-
 PERMISSIBLE_CLONES
 void and_masks(const uint8_t* more, uint8_t* mask) {
     for (std::size_t i = 0; i < kRows; ++i) mask[i] &= more[i];
@@ -67,11 +54,11 @@ void score_chunk(const ScoreInput& input, const RuleSet& set, std::size_t begin,
         const auto c = static_cast<std::size_t>(literal.column);
         const char* values = space.values.data() + input.place(c);
         uint8_t* mask = space.masks.data() + k * kRows;
-        if (columns[c].kind == ColumnView::Kind::float64) {
+        if (columns[c].type == ColumnType::float64) {
             compare(reinterpret_cast<const double*>(values), literal.test, literal.missing, literal.threshold, mask);
-        } else if (columns[c].kind == ColumnView::Kind::float32) {
-            compare(reinterpret_cast<const float*>(values), literal.test, literal.missing, below(literal.threshold),
-                    mask);
+        } else if (columns[c].type == ColumnType::float32) {
+            compare(reinterpret_cast<const float*>(values), literal.test, literal.missing,
+                    float_below(literal.threshold), mask);
         } else {
             look_up(reinterpret_cast<const int32_t*>(values), literal.member, mask);
         }
@@ -119,27 +106,25 @@ void RuleSet::fill_sums(const double* coefficients) {
 
 ScoreInput::ScoreInput(const std::vector<ColumnView>& used) : columns(used) {
     for (std::size_t c = 0; c < columns.size(); ++c) places.push_back(c * kRows * 8);
-    if (columns.empty() || columns[0].kind == ColumnView::Kind::category || !have_avx2()) return;
+    if (columns.empty() || columns[0].type == ColumnType::category || !have_avx2()) return;
     const auto address = [](const ColumnView& view) { return reinterpret_cast<std::uintptr_t>(view.data); };
-    const std::size_t item = columns[0].kind == ColumnView::Kind::float32 ? 4 : 8;
+    const std::size_t item = columns[0].type == ColumnType::float32 ? 4 : 8;
     std::uintptr_t low = address(columns[0]), high = low;
     for (const ColumnView& view : columns) {
-        if (view.kind != columns[0].kind || view.stride != columns[0].stride || view.stride <= 0) return;
+        if (view.type != columns[0].type || view.stride != columns[0].stride || view.stride <= 0) return;
         low = std::min(low, address(view));
         high = std::max(high, address(view));
     }
     const std::size_t span = (high - low) / item + 1;
     // One row must hold all of them, and most of what lies between must be used.
-    if (span * item > static_cast<std::size_t>(columns[0].stride) || span > 2 * columns.size()) return;
+    if (span > static_cast<std::size_t>(columns[0].stride) || span > 2 * columns.size()) return;
     base = reinterpret_cast<const char*>(low);
-    stride = columns[0].stride;
+    stride = columns[0].stride * static_cast<std::ptrdiff_t>(item);
     width = span;
     for (std::size_t c = 0; c < columns.size(); ++c) places[c] = (address(columns[c]) - low) * kRows;
 }
 
-std::size_t ScoreInput::gathered_bytes() const {
-    return std::max(columns.size(), width) * kRows * 8;
-}
+std::size_t ScoreInput::gathered_bytes() const { return std::max(columns.size(), width) * kRows * 8; }
 
 ScoreSpace::ScoreSpace(const ScoreInput& input, const RuleSet& set)
     : values(input.gathered_bytes()), masks(set.literals.size() * kRows), patterns(set.group_sum.size() * kRows) {}
@@ -147,14 +132,13 @@ ScoreSpace::ScoreSpace(const ScoreInput& input, const RuleSet& set)
 void gather_columns(const ScoreInput& input, std::size_t begin, std::size_t n, ScoreSpace& space) {
     for (std::size_t c = 0; c < input.columns.size(); ++c) {
         const ColumnView& view = input.columns[c];
-        const char* from = static_cast<const char*>(view.data) + static_cast<std::ptrdiff_t>(begin) * view.stride;
         char* to = space.values.data() + input.place(c);
-        if (view.kind == ColumnView::Kind::float64) {
-            gather(from, view.stride, n, reinterpret_cast<double*>(to));
-        } else if (view.kind == ColumnView::Kind::float32) {
-            gather(from, view.stride, n, reinterpret_cast<float*>(to));
+        if (view.type == ColumnType::float64) {
+            load(view, begin, n, reinterpret_cast<double*>(to));
+        } else if (view.type == ColumnType::float32) {
+            load(view, begin, n, reinterpret_cast<float*>(to));
         } else {
-            gather(from, view.stride, n, reinterpret_cast<int32_t*>(to));
+            load(view, begin, n, reinterpret_cast<int32_t*>(to));
         }
     }
 }
@@ -176,4 +160,4 @@ void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std:
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

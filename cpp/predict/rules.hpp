@@ -4,17 +4,15 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
-namespace permissible::boosting {
+#include "common/columns.hpp"
 
-struct ColumnView {
-    const void* data = nullptr;
-    std::ptrdiff_t stride = 0;  // in bytes
-    enum class Kind { float32, float64, category } kind = Kind::float64;
-};
+namespace permissible::rules {
 
 enum class ValueTest : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, category = 4 };
 
@@ -34,6 +32,12 @@ struct RuleSet {
 
     void fill_sums(const double* coefficients);
 };
+
+/// The largest float that is not above t: x <= t in doubles is x <= that, for a float x.
+inline float float_below(double t) {
+    const auto near = static_cast<float>(t);
+    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
+}
 
 inline constexpr std::size_t kScoreRows = 128;  // rows that are scored together
 
@@ -67,4 +71,4 @@ void score_chunk_avx2(const ScoreInput& input, const RuleSet& set, std::size_t b
 void score_rows(const std::vector<ColumnView>& columns, const RuleSet& set, std::size_t n_rows, int n_threads,
                 double* score);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -1,4 +1,4 @@
-// The scores of predict.cpp with AVX2: the same sums in the same order, so the same bits; chosen at run time.
+// The scores of rules.cpp with AVX2: the same sums in the same order, so the same bits; chosen at run time.
 //
 // A comparison of 8 values is 8 bits, a literal on 128 rows is 16 bytes, a rule is the `and` of its literals. The bytes
 // of eight rules are transposed, and the sign bits of 32 bytes at a time are the patterns of rows.
@@ -9,21 +9,14 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #define PERMISSIBLE_AVX2 __attribute__((target("avx2")))
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
 constexpr std::size_t kRows = kScoreRows;
-
-float below(double t) {
-    const auto near = static_cast<float>(t);
-    return static_cast<double>(near) > t ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
-}
 
 PERMISSIBLE_AVX2 void transpose8(const char* from, std::ptrdiff_t stride, float* to, std::size_t to_stride) {
     __m256 r[8], t[8];
@@ -210,14 +203,12 @@ class Ahead {
 
 }  // namespace
 
-bool have_avx2() {
-    return __builtin_cpu_supports("avx2");
-}
+bool have_avx2() { return __builtin_cpu_supports("avx2"); }
 
 PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& set, std::size_t begin, std::size_t n,
                                        ScoreSpace& space, double* score) {
     if (input.base != nullptr) {
-        if (input.columns[0].kind == ColumnView::Kind::float32) {
+        if (input.columns[0].type == ColumnType::float32) {
             gather_matrix(input, begin, n, reinterpret_cast<float*>(space.values.data()));
         } else {
             gather_matrix(input, begin, n, reinterpret_cast<double*>(space.values.data()));
@@ -232,14 +223,14 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
         const auto c = static_cast<std::size_t>(literal.column);
         const char* values = space.values.data() + input.place(c);
         uint8_t* bits = space.masks.data() + k * (kRows / 8);
-        switch (input.columns[c].kind) {
-            case ColumnView::Kind::float64:
+        switch (input.columns[c].type) {
+            case ColumnType::float64:
                 literal_bits(reinterpret_cast<const double*>(values), literal, literal.threshold, bits);
                 break;
-            case ColumnView::Kind::float32:
-                literal_bits(reinterpret_cast<const float*>(values), literal, below(literal.threshold), bits);
+            case ColumnType::float32:
+                literal_bits(reinterpret_cast<const float*>(values), literal, float_below(literal.threshold), bits);
                 break;
-            case ColumnView::Kind::category:
+            case ColumnType::category:
                 category_bits(reinterpret_cast<const int32_t*>(values), literal.member, bits);
                 break;
         }
@@ -261,17 +252,15 @@ PERMISSIBLE_AVX2 void score_chunk_avx2(const ScoreInput& input, const RuleSet& s
     sum_groups(set, space.patterns.data(), n, score);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
 
 #else
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
-bool have_avx2() {
-    return false;
-}
+bool have_avx2() { return false; }
 void score_chunk_avx2(const ScoreInput&, const RuleSet&, std::size_t, std::size_t, ScoreSpace&, double*) {}
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules
 
 #endif

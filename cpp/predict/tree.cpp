@@ -2,43 +2,32 @@
 
 #include <cmath>
 
+#include "common/codes.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::trees {
 namespace {
 
-constexpr int kMissing = 255;
-
-inline bool in_set(const std::uint8_t* set, int code) {
-    return (set[code >> 3] >> (code & 7)) & 1;
-}
-
-inline double number(const Column& column, std::size_t row) {
-    const char* at = static_cast<const char*>(column.data) + static_cast<std::ptrdiff_t>(row) * column.stride;
-    if (column.type == Column::Type::float64) return *reinterpret_cast<const double*>(at);
-    return *reinterpret_cast<const float*>(at);
-}
-
-inline int category_code(const Nodes& tree, const Column& column, std::size_t j, std::size_t row) {
-    const char* at = static_cast<const char*>(column.data) + static_cast<std::ptrdiff_t>(row) * column.stride;
-    const std::int32_t category = *reinterpret_cast<const std::int32_t*>(at);
-    if (category == -1) return kMissing;
+inline int category_code(const Nodes& tree, const ColumnView& column, std::size_t j, std::size_t row) {
+    const std::int32_t category = *column.at<std::int32_t>(row);
+    if (category == -1) return kMissingCode;
     const std::int64_t known = tree.category_begin[j + 1] - tree.category_begin[j];
     if (category < 0 || category >= known) return tree.other;
     return tree.code_of_category[tree.category_begin[j] + category];
 }
 
 /// One step down from `node` for `row`.
-inline std::int32_t child(const Nodes& tree, const std::vector<Column>& columns, std::int32_t node, std::size_t row) {
+inline std::int32_t child(const Nodes& tree, const std::vector<ColumnView>& columns, std::int32_t node,
+                          std::size_t row) {
     const std::size_t j = tree.column[node];
     const std::uint8_t* set = tree.left_set + static_cast<std::size_t>(node) * 32;
     bool left;
     if (tree.test[node] == 2) {
         left = in_set(set, category_code(tree, columns[j], j, row));
     } else {
-        const double x = number(columns[j], row);
+        const double x = columns[j].number(row);
         // A test for missing has threshold +inf: whatever is present goes left.
-        left = std::isnan(x) ? in_set(set, kMissing) : x <= tree.threshold[node];
+        left = std::isnan(x) ? in_set(set, kMissingCode) : x <= tree.threshold[node];
     }
     return left ? tree.left[node] : tree.right[node];
 }
@@ -61,7 +50,7 @@ std::vector<Step> steps_of(const Nodes& tree) {
             steps[k] = {tree.threshold[k],
                         tree.column[k],
                         {tree.left[k], tree.right[k]},
-                        in_set(tree.left_set + k * 32, kMissing)};
+                        in_set(tree.left_set + k * 32, kMissingCode)};
     }
     return steps;
 }
@@ -69,17 +58,15 @@ std::vector<Step> steps_of(const Nodes& tree) {
 /// Numeric matrix in row order: the common case. Eight rows walk together, so that one waits for memory while another
 /// moves, and the side is chosen by arithmetic: a branch would be guessed wrong half of the time.
 template <typename Number>
-void walk_matrix(const std::vector<Step>& steps, const std::vector<Column>& columns, std::size_t begin, std::size_t end,
-                 std::int32_t* leaf) {
+void walk_matrix(const std::vector<Step>& steps, const std::vector<ColumnView>& columns, std::size_t begin,
+                 std::size_t end, std::int32_t* leaf) {
     constexpr std::size_t kTogether = 8;
-    const char* base = static_cast<const char*>(columns[0].data);
-    const std::ptrdiff_t row_stride = columns[0].stride;
     for (std::size_t at = begin; at < end; at += kTogether) {
         const Number* row[kTogether];
         std::int32_t node[kTogether] = {};
         for (std::size_t i = 0; i < kTogether; ++i) {
             const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are walked again, harmlessly
-            row[i] = reinterpret_cast<const Number*>(base + static_cast<std::ptrdiff_t>(r) * row_stride);
+            row[i] = columns[0].at<Number>(r);
         }
         std::int32_t moved;
         do {
@@ -96,7 +83,7 @@ void walk_matrix(const std::vector<Step>& steps, const std::vector<Column>& colu
     }
 }
 
-void walk(const Nodes& tree, const std::vector<Column>& columns, std::size_t begin, std::size_t end,
+void walk(const Nodes& tree, const std::vector<ColumnView>& columns, std::size_t begin, std::size_t end,
           std::int32_t* leaf) {
     for (std::size_t row = begin; row < end; ++row) {
         std::int32_t node = 0;
@@ -106,9 +93,9 @@ void walk(const Nodes& tree, const std::vector<Column>& columns, std::size_t beg
 }
 
 /// Whether the columns are those of one row-ordered matrix, of the type of the first.
-bool is_matrix(const std::vector<Column>& columns) {
-    if (columns.empty() || columns[0].type == Column::Type::int32) return false;
-    const std::size_t size = columns[0].type == Column::Type::float64 ? 8 : 4;
+bool is_matrix(const std::vector<ColumnView>& columns) {
+    if (columns.empty() || columns[0].type == ColumnType::category) return false;
+    const std::size_t size = columns[0].type == ColumnType::float64 ? 8 : 4;
     for (std::size_t j = 0; j < columns.size(); ++j) {
         if (columns[j].type != columns[0].type || columns[j].stride != columns[0].stride ||
             columns[j].data != static_cast<const char*>(columns[0].data) + j * size)
@@ -119,7 +106,7 @@ bool is_matrix(const std::vector<Column>& columns) {
 
 }  // namespace
 
-void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::size_t n_rows, std::int32_t* leaf,
+void find_leaves(const Nodes& tree, const std::vector<ColumnView>& columns, std::size_t n_rows, std::int32_t* leaf,
                  int threads) {
     const bool matrix = is_matrix(columns);
     const std::vector<Step> steps = matrix ? steps_of(tree) : std::vector<Step>();
@@ -131,7 +118,7 @@ void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::siz
         const std::size_t end = begin + kBlockRows < n_rows ? begin + kBlockRows : n_rows;
         if (!matrix)
             walk(tree, columns, begin, end, leaf);
-        else if (columns[0].type == Column::Type::float64)
+        else if (columns[0].type == ColumnType::float64)
             walk_matrix<double>(steps, columns, begin, end, leaf);
         else
             walk_matrix<float>(steps, columns, begin, end, leaf);

@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace permissible::trees {
+#include "common/columns.hpp"
 
-/// One column as the user gave it.
-struct Column {
-    enum class Type { float64, float32, int32 } type;
-    const void* data;
-    std::ptrdiff_t stride;  // in bytes
-};
+namespace permissible::trees {
 
 struct Nodes {
     std::size_t n_nodes;
@@ -26,7 +21,7 @@ struct Nodes {
     int other;                             // code of a category that is not in its run
 };
 
-void find_leaves(const Nodes& tree, const std::vector<Column>& columns, std::size_t n_rows, std::int32_t* leaf,
+void find_leaves(const Nodes& tree, const std::vector<ColumnView>& columns, std::size_t n_rows, std::int32_t* leaf,
                  int threads);
 
 }  // namespace permissible::trees

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
@@ -46,10 +46,10 @@ Pool& pool() {
     return shared;
 }
 
-class Growth {
+class RuleSearch {
   public:
-    Growth(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-           const HistogramGrids& grids, double total_curvature, uint64_t seed)
+    RuleSearch(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
+               const HistogramGrids& grids, double total_curvature, uint64_t seed)
         : rows_(rows),
           layouts_(layouts),
           options_(options),
@@ -74,7 +74,7 @@ class Growth {
         }
     }
 
-    ~Growth() { pool().give(std::move(all_)); }
+    ~RuleSearch() { pool().give(std::move(all_)); }
 
     GrownRule best() {
         std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
@@ -199,23 +199,9 @@ RuleMask GrownRule::mask() const {
     return rule;
 }
 
-HistogramGrids histogram_grids(double weight_bound, double curvature_bound, double total_units, bool two_sums) {
-    const auto grid = [](double largest, int bits) {
-        if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
-        int exponent = 0;
-        std::frexp(largest, &exponent);
-        return std::ldexp(1.0, bits - exponent);
-    };
-    if (!two_sums) return {grid(weight_bound, kSingleBits), 1.0};
-    int exponent = 0;
-    std::frexp(std::min(total_units, static_cast<double>(kChunkUnits)), &exponent);  // units < 2^exponent
-    const int bits = std::min(kSingleBits, 31 - exponent);
-    return {grid(weight_bound, bits), grid(curvature_bound, bits)};
-}
-
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed) {
-    return Growth(rows, layouts, options, grids, total_curvature, seed).best();
+    return RuleSearch(rows, layouts, options, grids, total_curvature, seed).best();
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -9,7 +9,7 @@
 #include "rules/rows.hpp"
 #include "rules/search.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct GrowOptions {
     int max_literals = 1;
@@ -28,16 +28,10 @@ struct GrownRule {
     RuleMask mask() const;
 };
 
-/// Grids of a histogram, from the bounds of weight and curvature and the units (rows, copies) in the whole table.
-struct HistogramGrids {
-    double weight, curvature;
-};
-HistogramGrids histogram_grids(double weight_bound, double curvature_bound, double total_units, bool two_sums);
-
 /// A literal is only added when it gains more than this share; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

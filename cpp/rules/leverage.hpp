@@ -12,7 +12,7 @@
 #include <cmath>
 #include <limits>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct Root {
     double value = 0.0;
@@ -74,4 +74,4 @@ struct Root {
     }
 };
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

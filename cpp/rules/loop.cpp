@@ -9,18 +9,18 @@
 #include <set>
 #include <tuple>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
 
-Grids grids_for(const Rows& rows, const Standing& now, double reach) {
+Grids grids_for(const Rows& rows, const FitState& now, double reach) {
     const Bounds bounds = rows.passes().bounds(now.low_state, now.high_state, reach);
     const double sample = rows.largest_sample();
     return {pass_grid(bounds.weight * sample), pass_grid(bounds.curvature * sample), pass_grid(bounds.value * sample),
             rows.mode() == WeightMode::real ? pass_grid(sample) : 1.0};
 }
 
-Standing standing(const Applied& sums, const Grids& grids) {
+FitState fit_state(const StepSums& sums, const Grids& grids) {
     const auto real = [](__int128 sum, double grid) { return static_cast<double>(sum) / grid; };
     return {real(sums.weight, grids.weight),
             real(sums.curvature, grids.curvature),
@@ -43,41 +43,41 @@ Side side(const __int128* sums, const Grids& grids) {
 
 /// Sums are taken again where the margins turned out far from the bounds that the grids were made for: an exponential
 /// loss would lose more than 8 of the 46 bits of a term.
-Standing refined(Rows& rows, Standing now, const Grids& grids) {
+FitState refined(Rows& rows, FitState now, const Grids& grids) {
     constexpr double coarse = 256.0;
     const Grids finer = grids_for(rows, now, 0.0);
     if (finer.weight > coarse * grids.weight || finer.curvature > coarse * grids.curvature ||
         finer.value > coarse * grids.value) {
-        const double covered = now.covered, hits = now.covered_positive;
-        now = standing(rows.apply({}, 0.0, 0.0, finer), finer);
+        const double covered = now.covered, covered_positive = now.covered_positive;
+        now = fit_state(rows.apply({}, 0.0, 0.0, finer), finer);
         now.covered = covered;
-        now.covered_positive = hits;
+        now.covered_positive = covered_positive;
     }
     return now;
 }
 
 }  // namespace
 
-Standing restart(Rows& rows, const double* score) {
+FitState restart(Rows& rows, const double* score) {
     double high = 0.0;
     if (score != nullptr) {
         for (std::size_t i = 0; i < rows.n_rows(); ++i) high = std::max(high, std::fabs(score[i]));
     }
     const double a = rows.passes().state_of(-high), b = rows.passes().state_of(high);
-    Standing start;
+    FitState start;
     start.low_state = std::min(a, b);
     start.high_state = std::max(a, b);
     const Grids grids = grids_for(rows, start, 0.0);
-    return refined(rows, standing(rows.restart(score, 0.0, grids), grids), grids);
+    return refined(rows, fit_state(rows.restart(score, 0.0, grids), grids), grids);
 }
 
-Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now) {
+FitState take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const FitState& now) {
     const Grids grids = grids_for(rows, now, std::max(std::fabs(value_in), std::fabs(value_out)));
-    return refined(rows, standing(rows.apply(rule, value_in, value_out, grids), grids), grids);
+    return refined(rows, fit_state(rows.apply(rule, value_in, value_out, grids), grids), grids);
 }
 
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
-                  const Standing& now) {
+                  const FitState& now) {
     const bool smooth = rows.passes().smooth();
     const double cap = rows.passes().cap();
     Root in, out;
@@ -115,28 +115,24 @@ namespace {
 class Loop {
   public:
     Loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
-         const std::function<bool(int)>& watch)
+         const std::function<bool(int)>& on_round)
         : rows_(rows),
           validation_(validation),
           layouts_(layouts),
           options_(options),
-          watch_(watch),
+          on_round_(on_round),
           begun_(std::chrono::steady_clock::now()) {}
 
     LoopResult run(const double* start_scores) {
         begin(start_scores);
         for (int round = 0; round < options_.n_rounds; ++round) {
-            if (!watch_(round)) return finish(Stop::interrupted);
+            if (!on_round_(round)) return finish(Stop::interrupted);
             if (out_of_time()) return finish(Stop::time);
             if (now_.surrogate <= options_.tolerance * loss_at_zero_) {  // nothing is left to gain
                 return finish(rows_.passes().attained() ? Stop::no_edge : Stop::separable);
             }
-            const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
-            const double sample = rows_.largest_sample();
-            const HistogramGrids grids =
-                histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
-            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids, now_.curvature, seed);
+            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids_now(), now_.curvature, seed);
             const double edge = std::fabs(2.0 * grown.weight_in - grown.weight_all) / options_.grow.share;
             if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
                 return finish(Stop::no_edge);
@@ -288,9 +284,9 @@ class Loop {
     Rows* validation_;
     const std::vector<ColumnLayout>& layouts_;
     const LoopOptions& options_;
-    const std::function<bool(int)>& watch_;
+    const std::function<bool(int)>& on_round_;
     std::chrono::steady_clock::time_point begun_;
-    Standing now_, held_;
+    FitState now_, held_;
     double loss_at_zero_ = 0.0;
     double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
     LoopResult result_;
@@ -299,8 +295,8 @@ class Loop {
 }  // namespace
 
 LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
-                    const double* start_scores, const std::function<bool(int)>& watch) {
-    return Loop(rows, validation, layouts, options, watch).run(start_scores);
+                    const double* start_scores, const std::function<bool(int)>& on_round) {
+    return Loop(rows, validation, layouts, options, on_round).run(start_scores);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -9,7 +9,7 @@
 #include "rules/leverage.hpp"
 #include "rules/rows.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct LoopOptions {
     GrowOptions grow;
@@ -55,7 +55,7 @@ inline constexpr double kGradientWork = 2e7;
 inline constexpr double kFaded = 1e-9;
 
 /// What the last pass over the rows left: real values.
-struct Standing {
+struct FitState {
     double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0, covered = 0.0, covered_positive = 0.0;
     double low_state = 0.0, high_state = 0.0;
 };
@@ -68,13 +68,13 @@ struct Leverage {
 };
 
 /// From a score per row; null: from 0.
-Standing restart(Rows& rows, const double* score);
-Standing take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const Standing& now);
+FitState restart(Rows& rows, const double* score);
+FitState take_step(Rows& rows, const RuleMask& rule, double value_in, double value_out, const FitState& now);
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
-                  const Standing& now);
+                  const FitState& now);
 
-/// `watch(round)` is called now and then; false stops the loop.
+/// `on_round(round)` is called now and then; false stops the loop.
 LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
-                    const double* start_scores, const std::function<bool(int)>& watch);
+                    const double* start_scores, const std::function<bool(int)>& on_round);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -7,7 +7,7 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 void PatternIndex::refine(Rows& rows, const RuleMask& rule) {
     const uint8_t* mask = rows.mask_of(rule);
@@ -88,4 +88,4 @@ void pattern_hessian(const uint8_t* bits, std::size_t n_patterns, std::size_t n_
     }
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -7,7 +7,7 @@
 
 #include "rules/rows.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 struct PatternTable {
     std::size_t n_rules = 0;
@@ -37,4 +37,4 @@ void pattern_gradient(const uint8_t* bits, std::size_t n_patterns, std::size_t n
 void pattern_hessian(const uint8_t* bits, std::size_t n_patterns, std::size_t n_rules, const double* second,
                      double* hessian);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

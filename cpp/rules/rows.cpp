@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 bool same_rule(const RuleMask& a, const RuleMask& b) {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
@@ -16,27 +15,27 @@ bool same_rule(const RuleMask& a, const RuleMask& b) {
            });
 }
 
-Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
+Rows::Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
            bool two_sums, int n_threads, uint64_t first_row, double* state)
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
       first_row_(first_row),
       passes_(make_passes(loss)),
-      own_state_(state == nullptr ? codes.n_rows : 0),
+      own_state_(state == nullptr ? codes.rows : 0),
       state_(state == nullptr ? own_state_.data() : state),
-      mask_(codes.n_rows) {
+      mask_(codes.rows) {
     if (!passes_) throw std::invalid_argument("no compiled loss of this name");
-    examples_.n_rows = codes.n_rows;
+    examples_.n_rows = codes.rows;
     examples_.positive = positive;
     if (sample_weight != nullptr) {
         largest_sample_ = 0.0;
-        for (std::size_t i = 0; i < codes.n_rows; ++i) {
+        for (std::size_t i = 0; i < codes.rows; ++i) {
             total_weight_ += sample_weight[i];  // only a scale: whole numbers add exactly
             largest_sample_ = std::max(largest_sample_, sample_weight[i]);
         }
         if (whole) {
-            multiplicity_.assign(sample_weight, sample_weight + codes.n_rows);
+            multiplicity_.assign(sample_weight, sample_weight + codes.rows);
             examples_.mode = WeightMode::whole;
             examples_.multiplicity = multiplicity_.data();
             largest_sample_ = 1.0;
@@ -45,25 +44,25 @@ Rows::Rows(CodeBlocks codes, const uint8_t* positive, const double* sample_weigh
             examples_.real_weight = sample_weight;
         }
     } else {
-        total_weight_ = static_cast<double>(codes.n_rows);
+        total_weight_ = static_cast<double>(codes.rows);
     }
-    ends_ = chunk_ends(codes.n_rows, examples_.multiplicity);
+    ends_ = chunk_ends(codes.rows, examples_.multiplicity);
     examples_.state = state_;
 }
 
 template <class Work>
 void Rows::over_rows(Work work) const {
-    const std::size_t n_items = (codes_.n_rows + kPassRows - 1) / kPassRows;
-    const int threads = resolve_threads(n_threads_, codes_.n_rows * 8);
+    const std::size_t n_items = (codes_.rows + kPassRows - 1) / kPassRows;
+    const int threads = resolve_threads(n_threads_, codes_.rows * 8);
     if (threads == 1 || n_items < 2) {
         for (std::size_t item = 0; item < n_items; ++item) {
-            work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+            work(item * kPassRows, std::min(codes_.rows, (item + 1) * kPassRows));
         }
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (std::size_t item = 0; item < n_items; ++item) {
-        work(item * kPassRows, std::min(codes_.n_rows, (item + 1) * kPassRows));
+        work(item * kPassRows, std::min(codes_.rows, (item + 1) * kPassRows));
     }
 }
 
@@ -74,7 +73,7 @@ Sample Rows::sample(double share, uint64_t seed) const {
 
 std::size_t Rows::rows_in(const Sample& sample) const {
     std::size_t count = 0;
-    sample.over(0, codes_.n_rows, [&](std::size_t from, std::size_t to) { count += to - from; });
+    sample.over(0, codes_.rows, [&](std::size_t from, std::size_t to) { count += to - from; });
     return count;
 }
 
@@ -152,8 +151,8 @@ std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules,
     const StateWeights weights(*passes_, examples_, false, weight_grid, 1.0);
     std::vector<int64_t> values(kChunkUnits), sums(rules.size(), 0);
     std::vector<uint8_t> mask(kChunkUnits);
-    for (std::size_t begin = 0; begin < codes_.n_rows; begin += kChunkUnits) {
-        const std::size_t n = std::min(kChunkUnits, codes_.n_rows - begin);
+    for (std::size_t begin = 0; begin < codes_.rows; begin += kChunkUnits) {
+        const std::size_t n = std::min(kChunkUnits, codes_.rows - begin);
         weights.pack(begin, n, values.data());
         for (std::size_t t = 0; t < rules.size(); ++t) {
             mask_rows(codes_, rules[t], begin, begin + n, mask.data());
@@ -178,34 +177,21 @@ Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, 
     return total;
 }
 
-Applied Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
+StepSums Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
-    Applied total;
-    total.low_state = std::numeric_limits<double>::infinity();
-    total.high_state = -std::numeric_limits<double>::infinity();
+    StepSums total;
     over_rows([&](std::size_t begin, std::size_t end) {
-        Applied own;
-        own.low_state = std::numeric_limits<double>::infinity();
-        own.high_state = -std::numeric_limits<double>::infinity();
+        StepSums own;
         passes_->apply(examples_, step, grids, begin, end, own);
 #pragma omp critical(permissible_apply)
-        {
-            total.weight += own.weight;
-            total.curvature += own.curvature;
-            total.value += own.value;
-            total.error += own.error;
-            total.covered += own.covered;
-            total.covered_positive += own.covered_positive;
-            total.low_state = std::min(total.low_state, own.low_state);
-            total.high_state = std::max(total.high_state, own.high_state);
-        }
+        total.add(own);
     });
     return total;
 }
 
-Applied Rows::restart(const double* score, double constant, const Grids& grids) {
+StepSums Rows::restart(const double* score, double constant, const Grids& grids) {
     const double up = passes_->state_of(constant), down = passes_->state_of(-constant);
-    for (std::size_t i = 0; i < codes_.n_rows; ++i) {
+    for (std::size_t i = 0; i < codes_.rows; ++i) {
         if (score != nullptr) {
             state_[i] = passes_->state_of(examples_.positive[i] ? score[i] : -score[i]);
         } else {
@@ -215,9 +201,9 @@ Applied Rows::restart(const double* score, double constant, const Grids& grids) 
     return apply(RuleMask{}, 0.0, 0.0, grids);
 }
 
-Applied Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
-                    const Grids& grids) {
-    std::vector<double> score(codes_.n_rows, constant);
+StepSums Rows::reset(const std::vector<RuleMask>& rules, const double* coefficients, double constant,
+                     const Grids& grids) {
+    std::vector<double> score(codes_.rows, constant);
     for (std::size_t t = 0; t < rules.size(); ++t) {
         const uint8_t* mask = mask_of(rules[t]);
         for (std::size_t i = 0; i < score.size(); ++i) score[i] += mask[i] ? coefficients[t] : -coefficients[t];
@@ -231,4 +217,4 @@ int64_t Rows::quantised_sample(std::size_t row, double grid) const {
     return static_cast<int64_t>(std::nearbyint(examples_.real_weight[row] * grid));
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -6,7 +6,7 @@
 
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 LiteralMask LiteralMask::from_members(int column, const uint8_t* members) {
     LiteralMask literal;
@@ -65,14 +65,15 @@ std::size_t ones(const uint8_t* bytes, std::size_t n) {
 
 }  // namespace
 
-std::size_t mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
+std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
                       std::size_t known) {
     const std::size_t n = end - begin;
     if (rule.empty()) std::fill(out, out + n, uint8_t{1});
     bool fresh = known == 0;
     for (std::size_t k = known; k < rule.size(); ++k) {
         const LiteralMask& literal = rule[k];
-        const uint64_t* rows = codes.block(static_cast<std::size_t>(literal.column) / 8) + begin;
+        const auto* rows =
+            reinterpret_cast<const uint64_t*>(codes.block(static_cast<std::size_t>(literal.column) / 8)) + begin;
         const int shift = 8 * (literal.column % 8);
         if (literal.interval) {
             interval_mask(rows, n, shift, literal.first, literal.width, fresh, out);
@@ -84,4 +85,4 @@ std::size_t mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t
     return ones(out, n);
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

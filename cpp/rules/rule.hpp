@@ -7,21 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace permissible::boosting {
+#include "common/codes.hpp"
 
-/// The training rows as codes: (n_blocks, n_rows, 8) bytes, column j in block j / 8, lane j % 8.
-struct CodeBlocks {
-    const uint8_t* data = nullptr;
-    std::size_t n_rows = 0;
-    std::size_t n_columns = 0;
-
-    const uint64_t* block(std::size_t index) const { return reinterpret_cast<const uint64_t*>(data) + index * n_rows; }
-    std::size_t n_blocks() const { return (n_columns + 7) / 8; }
-    int lanes(std::size_t index) const {
-        const std::size_t left = n_columns - index * 8;
-        return left < 8 ? static_cast<int>(left) : 8;
-    }
-};
+namespace permissible::rules {
 
 struct LiteralMask {
     int column = 0;
@@ -37,7 +25,7 @@ using RuleMask = std::vector<LiteralMask>;
 
 /// out[i] = 1 where row begin + i passes every literal, else 0; of the first `known` literals `out` holds the answer
 /// already. Returns how many rows pass.
-std::size_t mask_rows(const CodeBlocks& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
+std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
                       std::size_t known = 0);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/codes.hpp"
 #include "common/parallel.hpp"
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 namespace {
-
-constexpr int kMissing = 255;
-constexpr int kOther = 254;
 
 struct Sums {
     int64_t weight = 0;
@@ -84,8 +82,8 @@ class ColumnScan {
             scan_cuts();
         }
         if (layout_.has_missing) {
-            offer(at(kMissing), Test::missing, 0, true);
-            if (oriented_) offer(minus(whole_, at(kMissing)), Test::present, 0, false);
+            offer(at(kMissingCode), Test::missing, 0, true);
+            if (oriented_) offer(minus(whole_, at(kMissingCode)), Test::present, 0, false);
         }
         if (best_.decrease >= 0.0) best_.fill_members();
         return best_;
@@ -114,7 +112,7 @@ class ColumnScan {
     /// All cuts of an ordered column at once: sums first, then decreases in one vector loop, then the first best one.
     void scan_cuts() {
         CutTable& cuts = cut_table();
-        const Sums absent = at(kMissing);
+        const Sums absent = at(kMissingCode);
         Sums below;
         int n = 0;
         const auto list = [&](Sums in) {
@@ -158,9 +156,9 @@ class ColumnScan {
         std::vector<int> others(order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
         if (!keep_first) kept.swap(others);
         const auto named = [](const std::vector<int>& codes) {
-            return codes.size() - static_cast<std::size_t>(std::count(codes.begin(), codes.end(), kMissing));
+            return codes.size() - static_cast<std::size_t>(std::count(codes.begin(), codes.end(), kMissingCode));
         };
-        const bool missing = std::count(kept.begin(), kept.end(), kMissing) > 0;
+        const bool missing = std::count(kept.begin(), kept.end(), kMissingCode) > 0;
         const bool listed = named(kept) <= named(others);
         const double cost =
             kCategoryCost * criterion_.share * static_cast<double>(std::min(named(kept), named(others)) - 1);
@@ -172,12 +170,13 @@ class ColumnScan {
     void scan_categories() {
         std::vector<int> order;
         for (int code = 0; code < 256; ++code) {
-            const bool held = code < layout_.n_bins || code == kOther || (code == kMissing && layout_.has_missing);
+            const bool held =
+                code < layout_.n_bins || code == kOtherCode || (code == kMissingCode && layout_.has_missing);
             const Sums sums = at(code);
             if (held && (sums.weight != 0 || sums.curvature != 0)) order.push_back(code);
         }
         for (std::size_t i = 0; i < order.size(); ++i) {
-            if (order[i] == kMissing) continue;
+            if (order[i] == kMissingCode) continue;
             std::vector<int> one = order;
             std::swap(one[0], one[i]);
             offer_set(at(order[i]), one, 1, true);
@@ -216,24 +215,19 @@ class ColumnScan {
 void Candidate::fill_members() {
     switch (test) {
         case Test::at_most:
-            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c <= code;
+            for (int c = 0; c < kMissingCode; ++c) members[static_cast<std::size_t>(c)] = c <= code;
             break;
         case Test::above:
-            for (int c = 0; c < kMissing; ++c) members[static_cast<std::size_t>(c)] = c > code;
+            for (int c = 0; c < kMissingCode; ++c) members[static_cast<std::size_t>(c)] = c > code;
             break;
-        case Test::missing:
-            members.fill(0);
-            break;
-        case Test::present:
-            members.fill(1);
-            break;
-        case Test::in:
-            break;
+        case Test::missing: members.fill(0); break;
+        case Test::present: members.fill(1); break;
+        case Test::in: break;
         case Test::not_in:
             for (auto& member : members) member = !member;
             break;
     }
-    members[kMissing] = missing;
+    members[kMissingCode] = missing;
 }
 
 Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
@@ -253,4 +247,4 @@ std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, c
     return found;
 }
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

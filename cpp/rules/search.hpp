@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace permissible::boosting {
+namespace permissible::rules {
 
 enum class Test : uint8_t { at_most = 0, above = 1, missing = 2, present = 3, in = 4, not_in = 5 };
 
@@ -82,4 +82,4 @@ Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* 
 std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
                                      const Criterion& criterion, bool oriented, const std::vector<int>& used);
 
-}  // namespace permissible::boosting
+}  // namespace permissible::rules

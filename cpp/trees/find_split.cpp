@@ -11,8 +11,8 @@ constexpr std::size_t kCutsTogether = 2048;
 }  // namespace
 
 template <typename Sum>
-Weigher<Sum>::Weigher(std::vector<int> codes, int classes, bool counted, const Impurity& impurity,
-                      const Options& options)
+SplitFinder<Sum>::SplitFinder(std::vector<int> codes, int classes, bool counted, const Impurity& impurity,
+                              const Options& options)
     : codes_(std::move(codes)), classes_(classes), counted_(counted), impurity_(impurity), options_(options) {
     offsets_.push_back(0);
     std::size_t widest = kCutsTogether, all = 0;
@@ -30,14 +30,14 @@ Weigher<Sum>::Weigher(std::vector<int> codes, int classes, bool counted, const I
 }
 
 template <typename Sum>
-double Weigher<Sum>::weight(const std::vector<std::int64_t>& totals) const {
+double SplitFinder<Sum>::weight(const std::vector<std::int64_t>& totals) const {
     double total = 0;
     for (int c = 0; c < classes_; ++c) total += static_cast<double>(totals[c]) * options_.unit;
     return total;
 }
 
 template <typename Sum>
-double Weigher<Sum>::value(const std::vector<std::int64_t>& totals) const {
+double SplitFinder<Sum>::value(const std::vector<std::int64_t>& totals) const {
     std::vector<double> sums(classes_);
     for (int c = 0; c < classes_; ++c) sums[c] = static_cast<double>(totals[c]) * options_.unit;
     double value = 0;
@@ -46,22 +46,23 @@ double Weigher<Sum>::value(const std::vector<std::int64_t>& totals) const {
 }
 
 template <typename Sum>
-Run<Sum> Weigher<Sum>::run_of(const Sum* histogram, std::size_t column) const {
+Run<Sum> SplitFinder<Sum>::run_of(const Sum* histogram, std::size_t column) const {
     return {histogram + offsets_[column],      codes_[column], classes_, counted_,
             options_.categorical[column] != 0, options_.unit};
 }
 
 template <typename Sum>
-Choice Weigher<Sum>::choose(const Sum* histogram, const std::vector<std::int64_t>& totals, double low, double high) {
+NodeFindings SplitFinder<Sum>::find_split(const Sum* histogram, const std::vector<std::int64_t>& totals, double low,
+                                          double high) {
     const NodeView view{value(totals), weight(totals), low, high};
     const std::int64_t columns = static_cast<std::int64_t>(codes_.size());
     // A parallel region must be worth its barrier, which on a busy machine waits for the scheduler.
     const int used = std::min<int>(resolve_threads(options_.threads, size() * 4), static_cast<int>(cuts_.size()));
 #pragma omp parallel for num_threads(used) if (used > 1) schedule(static, 1)
     for (int t = 0; t < used; ++t)
-        weigh_range(histogram, totals, view, cuts_[t], columns * t / used, columns * (t + 1) / used);
+        search_columns(histogram, totals, view, cuts_[t], columns * t / used, columns * (t + 1) / used);
     // Columns in their order: a later one must be better by more than rounding.
-    Choice choice;
+    NodeFindings choice;
     const double noise = kGainNoise * view.weight;
     for (std::size_t j = 0; j < codes_.size(); ++j) {
         const BestCut& cut = found_[j];
@@ -77,8 +78,8 @@ Choice Weigher<Sum>::choose(const Sum* histogram, const std::vector<std::int64_t
 
 /// Lists the cuts of neighbouring columns while there is room, evaluates them in one go, and chooses column by column.
 template <typename Sum>
-void Weigher<Sum>::weigh_range(const Sum* histogram, const std::vector<std::int64_t>& totals, const NodeView& view,
-                               Cuts& cuts, std::size_t begin, std::size_t end) {
+void SplitFinder<Sum>::search_columns(const Sum* histogram, const std::vector<std::int64_t>& totals,
+                                      const NodeView& view, Cuts& cuts, std::size_t begin, std::size_t end) {
     for (std::size_t from = begin; from < end;) {
         cuts.count = 0;
         std::size_t to = from;
@@ -96,7 +97,8 @@ void Weigher<Sum>::weigh_range(const Sum* histogram, const std::vector<std::int6
 
 /// Which codes go left. Codes that the node never saw follow the heavier side.
 template <typename Sum>
-void Weigher<Sum>::spell_out(Choice& choice, const Run<Sum>& run, const std::vector<std::int64_t>& totals) const {
+void SplitFinder<Sum>::spell_out(NodeFindings& choice, const Run<Sum>& run,
+                                 const std::vector<std::int64_t>& totals) const {
     const BestCut& cut = choice.cut;
     const int missing = run.codes;
     std::vector<std::uint8_t> goes(run.codes + 1, 0), seen(run.codes + 1, 0);
@@ -127,7 +129,7 @@ void Weigher<Sum>::spell_out(Choice& choice, const Run<Sum>& run, const std::vec
     if (seen[missing]) choice.goes_left[255] = goes[missing];
 }
 
-template class Weigher<std::int32_t>;
-template class Weigher<std::int64_t>;
+template class SplitFinder<std::int32_t>;
+template class SplitFinder<std::int64_t>;
 
 }  // namespace permissible::trees

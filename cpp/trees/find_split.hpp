@@ -32,7 +32,7 @@ inline double coarse(double gain) {
 }
 
 /// A cut spelled out: which codes go left (unseen ones too), and what the left side weighs.
-struct Choice {
+struct NodeFindings {
     BestCut cut = {};  // column -1: there is none
     Test test = Test::leaf;
     std::array<std::uint8_t, 256> goes_left{};
@@ -40,12 +40,12 @@ struct Choice {
 };
 
 template <typename Sum>
-class Weigher {
+class SplitFinder {
   public:
-    Weigher(std::vector<int> codes, int classes, bool counted, const Impurity& impurity, const Options& options);
+    SplitFinder(std::vector<int> codes, int classes, bool counted, const Impurity& impurity, const Options& options);
 
     /// `totals`: channel sums of the node.
-    Choice choose(const Sum* histogram, const std::vector<std::int64_t>& totals, double low, double high);
+    NodeFindings find_split(const Sum* histogram, const std::vector<std::int64_t>& totals, double low, double high);
 
     std::size_t size() const { return offsets_.back(); }
     int channels() const { return classes_ + (counted_ ? 1 : 0); }
@@ -64,9 +64,9 @@ class Weigher {
     std::vector<BestCut> found_;
 
     Run<Sum> run_of(const Sum* histogram, std::size_t column) const;
-    void weigh_range(const Sum* histogram, const std::vector<std::int64_t>& totals, const NodeView& view, Cuts& cuts,
-                     std::size_t begin, std::size_t end);
-    void spell_out(Choice& choice, const Run<Sum>& run, const std::vector<std::int64_t>& totals) const;
+    void search_columns(const Sum* histogram, const std::vector<std::int64_t>& totals, const NodeView& view, Cuts& cuts,
+                        std::size_t begin, std::size_t end);
+    void spell_out(NodeFindings& choice, const Run<Sum>& run, const std::vector<std::int64_t>& totals) const;
 };
 
 }  // namespace permissible::trees

@@ -1,4 +1,4 @@
-// The loop of UDT: histogram the smaller child, take the larger one's by subtraction, list and weigh the cuts.
+// The loop of UDT: histogram the smaller child, take the larger one's by subtraction, list and compare the cuts.
 #include "trees/grow.hpp"
 
 #include <memory>
@@ -17,13 +17,14 @@ constexpr std::size_t kWorthKeeping = 256;
 template <typename Sum>
 class Grower {
   public:
-    Grower(const Rows<Sum>& rows, const Impurity& impurity, const Options& options)
+    Grower(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options)
         : rows_(rows),
           options_(options),
           offsets_(histogram_offsets(rows)),
-          weigher_(rows.codes, rows.classes, rows.counted, impurity, options) {
-        index_.reserve(rows.n_rows);
-        for (std::size_t i = 0; i < rows.n_rows; ++i)
+          finder_({rows.codes.bins, rows.codes.bins + rows.codes.columns}, rows.classes, rows.counted, impurity,
+                  options) {
+        index_.reserve(rows.codes.rows);
+        for (std::size_t i = 0; i < rows.codes.rows; ++i)
             if (!rows.weight || rows.weight[i] > 0) index_.push_back(static_cast<std::uint32_t>(i));
         spare_.resize(index_.size());
     }
@@ -49,7 +50,7 @@ class Grower {
         double low, high;
         std::vector<std::int64_t> totals;  // channel sums
         std::unique_ptr<Sum[]> histogram = {};
-        Choice choice = {};
+        NodeFindings choice = {};
     };
     struct Entry {
         double gain;
@@ -57,10 +58,10 @@ class Grower {
         bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : node > other.node; }
     };
 
-    const Rows<Sum>& rows_;
+    const ClassRows<Sum>& rows_;
     const Options& options_;
     std::vector<std::size_t> offsets_;
-    Weigher<Sum> weigher_;
+    SplitFinder<Sum> finder_;
     std::vector<std::uint32_t> index_, spare_;
     std::vector<Open> open_;
     std::priority_queue<Entry> queue_;
@@ -73,7 +74,7 @@ class Grower {
         const int node = static_cast<int>(open_.size());
         for (int c = 0; c < rows_.classes; ++c)
             tree_.sums.push_back(static_cast<double>(open.totals[c]) * options_.unit);
-        tree_.value.push_back(weigher_.value(open.totals));
+        tree_.value.push_back(finder_.value(open.totals));
         tree_.samples.push_back(static_cast<std::int64_t>(open.end - open.begin));
         tree_.left.push_back(-1);
         tree_.right.push_back(-1);
@@ -86,7 +87,7 @@ class Grower {
     }
 
     double samples(const Open& open) const {
-        return rows_.counted ? static_cast<double>(open.totals[rows_.classes]) : weigher_.weight(open.totals);
+        return rows_.counted ? static_cast<double>(open.totals[rows_.classes]) : finder_.weight(open.totals);
     }
 
     /// Whether a node is worth a histogram at all.
@@ -106,7 +107,7 @@ class Grower {
             if (rows_.counted) ++root.totals[rows_.classes];
         }
         const int node = add_node(std::move(root));
-        if (splittable(node) && options_.max_leaves != 1) weigh(node, fresh(node));
+        if (splittable(node) && options_.max_leaves != 1) find_split(node, fresh(node));
     }
 
     std::unique_ptr<Sum[]> fresh(int node) {
@@ -118,9 +119,9 @@ class Grower {
     }
 
     /// Finds the node's best cut; queues it, with its histogram, when there is one.
-    void weigh(int node, std::unique_ptr<Sum[]> histogram) {
+    void find_split(int node, std::unique_ptr<Sum[]> histogram) {
         Open& open = open_[node];
-        open.choice = weigher_.choose(histogram.get(), open.totals, open.low, open.high);
+        open.choice = finder_.find_split(histogram.get(), open.totals, open.low, open.high);
         if (open.choice.cut.column < 0) return;
         queue_.push({coarse(open.choice.cut.gain), node});
         if (open.end - open.begin > kWorthKeeping && kept_bytes_ + histogram_bytes() <= kHistogramBytes) {
@@ -131,10 +132,10 @@ class Grower {
 
     void split(int node, bool more) {
         Open parent = std::move(open_[node]);
-        const Choice& choice = parent.choice;
-        const std::size_t column = choice.cut.column;
+        const NodeFindings& choice = parent.choice;
+        const int column = choice.cut.column;
         const std::size_t n_left =
-            divide_rows(index_.data() + parent.begin, parent.end - parent.begin, rows_.block(column / 8) + column % 8,
+            divide_rows(index_.data() + parent.begin, parent.end - parent.begin, rows_.codes.column(column),
                         choice.goes_left.data(), spare_.data(), options_.threads);
         Open left{parent.begin, parent.begin + n_left, parent.depth + 1, parent.low, parent.high, choice.left_totals};
         Open right{left.end, parent.end, parent.depth + 1, parent.low, parent.high, parent.totals};
@@ -143,37 +144,38 @@ class Grower {
         record(node, choice);
         const int small = add_node(std::move(left));
         add_node(std::move(right));
-        if (more) weigh_children(small, small + 1, std::move(parent.histogram));
+        if (more) find_child_splits(small, small + 1, std::move(parent.histogram));
     }
 
     /// A monotone cut keeps every later value of one side below the middle of the two, and of the other above it.
     void bound(Open& left, Open& right, int monotone) const {
         if (monotone == 0) return;
-        const double l = static_cast<double>(left.totals[1]) * options_.unit / weigher_.weight(left.totals);
-        const double r = static_cast<double>(right.totals[1]) * options_.unit / weigher_.weight(right.totals);
+        const double l = static_cast<double>(left.totals[1]) * options_.unit / finder_.weight(left.totals);
+        const double r = static_cast<double>(right.totals[1]) * options_.unit / finder_.weight(right.totals);
         const double middle = 0.5 * (l + r);
         (monotone > 0 ? left : right).high = middle;
         (monotone > 0 ? right : left).low = middle;
     }
 
-    void record(int node, const Choice& choice) {
+    void record(int node, const NodeFindings& choice) {
         tree_.left[node] = static_cast<std::int32_t>(open_.size());
         tree_.right[node] = tree_.left[node] + 1;
         tree_.column[node] = choice.cut.column;
         tree_.code[node] = choice.test == Test::numeric ? choice.cut.code : -1;
         tree_.test[node] = static_cast<std::int8_t>(choice.test);
-        for (int k = 0; k < 256; ++k) tree_.left_set[node][k / 8] |= choice.goes_left[k] << (k % 8);
+        for (int k = 0; k < 256; ++k)
+            if (choice.goes_left[k]) insert(tree_.left_set[node], k);
         tree_.split_order.push_back(node);
         tree_.gain.push_back(choice.cut.gain);
         open_[node].begin = open_[node].end = 0;  // no longer a leaf
     }
 
-    void weigh_children(int left, int right, std::unique_ptr<Sum[]> histogram) {
+    void find_child_splits(int left, int right, std::unique_ptr<Sum[]> histogram) {
         const bool wanted[2] = {splittable(left), splittable(right)};
         if (histogram) kept_bytes_ -= histogram_bytes();
         if (!histogram) {
             for (const int node : {left, right})
-                if (wanted[node - left]) weigh(node, fresh(node));
+                if (wanted[node - left]) find_split(node, fresh(node));
             return;
         }
         const bool left_smaller = open_[left].end - open_[left].begin <= open_[right].end - open_[right].begin;
@@ -185,12 +187,12 @@ class Grower {
         }
         // The older node first, so that nothing depends on which one was counted.
         for (const int node : {left, right})
-            if (wanted[node - left]) weigh(node, node == small ? std::move(counted) : std::move(histogram));
+            if (wanted[node - left]) find_split(node, node == small ? std::move(counted) : std::move(histogram));
     }
 
     void name_leaves() {
         if (!options_.name_leaves) return;
-        tree_.leaf_of_row.assign(rows_.n_rows, -1);
+        tree_.leaf_of_row.assign(rows_.codes.rows, -1);
         for (std::size_t node = 0; node < open_.size(); ++node)
             for (std::size_t i = open_[node].begin; i < open_[node].end; ++i)
                 tree_.leaf_of_row[index_[i]] = static_cast<std::int32_t>(node);
@@ -200,11 +202,11 @@ class Grower {
 }  // namespace
 
 template <typename Sum>
-Tree grow(const Rows<Sum>& rows, const Impurity& impurity, const Options& options) {
+Tree grow(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options) {
     return Grower<Sum>(rows, impurity, options).run();
 }
 
-template Tree grow<std::int32_t>(const Rows<std::int32_t>&, const Impurity&, const Options&);
-template Tree grow<std::int64_t>(const Rows<std::int64_t>&, const Impurity&, const Options&);
+template Tree grow<std::int32_t>(const ClassRows<std::int32_t>&, const Impurity&, const Options&);
+template Tree grow<std::int64_t>(const ClassRows<std::int64_t>&, const Impurity&, const Options&);
 
 }  // namespace permissible::trees

@@ -1,7 +1,6 @@
 // Best-first growth of a tree (UDT, section 4.2 of [T]): always the leaf and the cut that lower the surrogate most.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,16 +14,16 @@ namespace permissible::trees {
 struct Tree {
     std::vector<std::int32_t> left, right, column, code;
     std::vector<std::int8_t> test;
-    std::vector<std::array<std::uint8_t, 32>> left_set;  // bit k: rows of code k go left
-    std::vector<double> sums;                            // class weights, node-major
-    std::vector<double> value;                           // impurity of each node
-    std::vector<std::int64_t> samples;                   // rows of each node
-    std::vector<std::int32_t> split_order;               // node split at each step
-    std::vector<double> gain;                            // decrease at each step
-    std::vector<std::int32_t> leaf_of_row;               // on demand: the node each row ends in; -1 for weight 0
+    std::vector<CodeSet> left_set;
+    std::vector<double> sums;               // class weights, node-major
+    std::vector<double> value;              // impurity of each node
+    std::vector<std::int64_t> samples;      // rows of each node
+    std::vector<std::int32_t> split_order;  // node split at each step
+    std::vector<double> gain;               // decrease at each step
+    std::vector<std::int32_t> leaf_of_row;  // on demand: the node each row ends in; -1 for weight 0
 };
 
 template <typename Sum>
-Tree grow(const Rows<Sum>& rows, const Impurity& impurity, const Options& options);
+Tree grow(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options);
 
 }  // namespace permissible::trees

@@ -2,10 +2,7 @@
 // counted in one pass and added, and a cut is chosen from the sum. The same numbers as in one piece, so the same tree.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "histogram/by_class.hpp"
@@ -20,22 +17,20 @@ struct Move {
 
 /// Sends the rows of the nodes that were cut to their children, and on where these are cut too: rows that were lost and
 /// made anew are told all cuts at once. `moves[node]`: index into `cut`, or -1. Children have larger numbers.
-inline void move_rows(const std::uint8_t* blocks, std::size_t n_rows, std::int32_t* node_of_row,
-                      const std::vector<std::int32_t>& moves, const std::vector<Move>& cut) {
-    for (std::size_t i = 0; i < n_rows; ++i) {
+inline void move_rows(const Codes& codes, std::int32_t* node_of_row, const std::vector<std::int32_t>& moves,
+                      const std::vector<Move>& cut) {
+    for (std::size_t i = 0; i < codes.rows; ++i) {
         std::int32_t node = node_of_row[i];
         while (node >= 0 && static_cast<std::size_t>(node) < moves.size() && moves[node] >= 0) {
             const Move& move = cut[moves[node]];
-            const std::size_t column = move.column;
-            const std::uint8_t code = blocks[(column / 8) * n_rows * 8 + i * 8 + column % 8];
-            node = (move.left_set[code >> 3] >> (code & 7)) & 1 ? move.left : move.right;
+            node = in_set(move.left_set, codes.column(move.column)[i * 8]) ? move.left : move.right;
         }
         node_of_row[i] = node;
     }
 }
 
 /// Adds to histogram s the rows whose node has slot s, and counts them in `counts`.
-inline void fill_histograms(const Rows<std::int64_t>& rows, const std::int32_t* node_of_row,
+inline void fill_histograms(const ClassRows<std::int64_t>& rows, const std::int32_t* node_of_row,
                             const std::vector<std::int32_t>& slot_of_node, std::size_t slots, std::int64_t* histograms,
                             std::int64_t* counts, int threads) {
     const auto offsets = histogram_offsets(rows);
@@ -44,12 +39,12 @@ inline void fill_histograms(const Rows<std::int64_t>& rows, const std::int32_t* 
         const std::int32_t node = node_of_row[i];
         return node < 0 || static_cast<std::size_t>(node) >= slot_of_node.size() ? -1 : slot_of_node[node];
     };
-    for (std::size_t i = 0; i < rows.n_rows; ++i)
+    for (std::size_t i = 0; i < rows.codes.rows; ++i)
         if (const std::int32_t s = slot(i); s >= 0) ++begin[s + 1];
     for (std::size_t s = 0; s < slots; ++s) begin[s + 1] += begin[s];
     std::vector<std::uint32_t> index(begin[slots]);
     std::vector<std::size_t> at(begin.begin(), begin.end() - 1);
-    for (std::size_t i = 0; i < rows.n_rows; ++i)
+    for (std::size_t i = 0; i < rows.codes.rows; ++i)
         if (const std::int32_t s = slot(i); s >= 0) index[at[s]++] = static_cast<std::uint32_t>(i);
     for (std::size_t s = 0; s < slots; ++s) {
         counts[s] += static_cast<std::int64_t>(begin[s + 1] - begin[s]);

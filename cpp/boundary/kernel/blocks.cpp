@@ -50,9 +50,7 @@ PERMISSIBLE_INLINE FloatPack exp_negative(FloatPack x) {
     return p * std::bit_cast<FloatPack>(power);
 }
 
-PERMISSIBLE_INLINE DoublePack exp_negative(DoublePack x) {
-    return exponential<DoublePack, DoubleBits>(x);
-}
+PERMISSIBLE_INLINE DoublePack exp_negative(DoublePack x) { return exponential<DoublePack, DoubleBits>(x); }
 
 /// Products of one point with every block of points, and for the rbf kernel the whole value.
 template <typename Pack, typename T>

@@ -28,9 +28,7 @@ PERMISSIBLE_INLINE Lane load(const float* p) {
     std::memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, Lane);
 }
-PERMISSIBLE_INLINE double highest(const Lane& v) {
-    return std::max(std::max(v[0], v[1]), std::max(v[2], v[3]));
-}
+PERMISSIBLE_INLINE double highest(const Lane& v) { return std::max(std::max(v[0], v[1]), std::max(v[2], v[3])); }
 
 template <typename T>
 PERMISSIBLE_INLINE Steepest move_body(double scale, const T* first, const T* second, const T* up, const T* down,

@@ -92,10 +92,8 @@ void KernelRows<T>::add_four(const std::size_t* rows, const double* coef, double
 template <typename T>
 T KernelRows<T>::diagonal(std::size_t i) const {
     switch (spec_.kind) {
-        case KernelKind::rbf:
-            return static_cast<T>(1.0 + spec_.shift);
-        case KernelKind::linear:
-            return static_cast<T>(square_[i] + spec_.shift);
+        case KernelKind::rbf: return static_cast<T>(1.0 + spec_.shift);
+        case KernelKind::linear: return static_cast<T>(square_[i] + spec_.shift);
         case KernelKind::poly:
             return static_cast<T>(std::pow(spec_.gamma * square_[i] + spec_.coef0, spec_.degree) + spec_.shift);
         case KernelKind::sigmoid:

@@ -18,7 +18,7 @@ from permissible.estimators.parameters.boundary import check_settings, check_sou
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.learners.boundary import Options, Problem, Segments, Solution, Target, decision_of
-from permissible.learners.boundary.fit import BoundaryFit, Task, fit_rows, fit_source
+from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
 from permissible.learners.boundary.problem import Penalty
 from permissible.learners.boundary.subgradient import Stream, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
@@ -216,13 +216,13 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         n_threads, order = threads(self.n_jobs), seed(self.random_state)
         return Options(self.solver, self.tol, self.max_iter, self.cache_size, n_threads, order)
 
-    def _task(self, X: Any, y: Any, sample_weight: Any, target: Target, alpha: float | None = None) -> Task:
+    def _task(self, X: Any, y: Any, sample_weight: Any, target: Target, alpha: float | None = None) -> BoundaryTask:
         """The rows in memory, and what to fit to them."""
         features = matrix(self, X, reset=True)
         self.classes_, codes = encoded(self, y, features.shape[0])
         weight = row_weights(codes, self.classes_, sample_weight, self.class_weight)
         problem = self._problem(target, codes == 1, weight, float(self.alpha if alpha is None else alpha))
-        return Task(features, problem, target, kernel_of(self, features, weight), self._options())
+        return BoundaryTask(features, problem, target, kernel_of(self, features, weight), self._options())
 
     def _warn_of_a_new_start(self, last: Solution, fit: Solution) -> None:
         """Say that `warm_start` found nothing to go on from."""
@@ -237,7 +237,7 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _store(self, fit: BoundaryFit, target: Target, task: Task | None = None) -> Self:
+    def _store(self, fit: BoundaryFit, target: Target, task: BoundaryTask | None = None) -> Self:
         """Keep the fit in place of an earlier one; of rows in memory also those that hold the boundary."""
         for name in ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_"):
             self.__dict__.pop(name, None)

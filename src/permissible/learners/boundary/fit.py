@@ -32,7 +32,7 @@ Model: TypeAlias = LinearModel | KernelModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class BoundaryTask:
     """Rows in memory and what to fit to them."""
 
     X: Matrix
@@ -41,7 +41,7 @@ class Task:
     kernel: Kernel | None
     options: Options
 
-    def take(self, rows: IntArray) -> "Task":
+    def take(self, rows: IntArray) -> "BoundaryTask":
         """The same for some of the rows."""
         problem = replace(self.problem, positive=self.problem.positive[rows], weight=self.problem.weight[rows])
         return replace(self, X=self.features(rows, rows), problem=problem)
@@ -51,7 +51,7 @@ class Task:
         given = self.kernel is not None and self.kernel.name == "precomputed"
         return self.X[rows][:, others] if given else self.X[rows]
 
-    def with_alpha(self, alpha: float) -> "Task":
+    def with_alpha(self, alpha: float) -> "BoundaryTask":
         """The same with another penalty."""
         return replace(self, problem=replace(self.problem, alpha=alpha))
 
@@ -65,7 +65,7 @@ class BoundaryFit:
     certificate: Certificate
 
 
-def solve(task: Task, last: Solution | None = None) -> Solution:
+def solve(task: BoundaryTask, last: Solution | None = None) -> Solution:
     """Solve (18) on rows in memory, from the `last` solution where it suits."""
     X, problem, target, options = task.X, task.problem, task.target, task.options
     start = last if last is not None and _suits(last, task) else None
@@ -82,13 +82,13 @@ def solve(task: Task, last: Solution | None = None) -> Solution:
             return solve_kernel(X, problem, kernel, options, start)
 
 
-def _suits(last: Solution, task: Task) -> bool:
+def _suits(last: Solution, task: BoundaryTask) -> bool:
     """Whether a solution has coefficients of as many columns or, of a kernel, dual values of as many rows."""
     n, d = task.X.shape
     return last.kernel == (task.kernel is not None) and (len(last.dual) == n if last.kernel else len(last.coef) == d)
 
 
-def fit_rows(task: Task, last: Solution | None = None) -> BoundaryFit:
+def fit_rows(task: BoundaryTask, last: Solution | None = None) -> BoundaryFit:
     """Fit to rows in memory."""
     solution = solve(task, last)
     model, linear = model_of(task, solution), task.kernel is None
@@ -97,7 +97,7 @@ def fit_rows(task: Task, last: Solution | None = None) -> BoundaryFit:
     return _certified(solution, model, task.options, effects, saturated(task.target.loss, score))
 
 
-def model_of(task: Task, solution: Solution) -> Model:
+def model_of(task: BoundaryTask, solution: Solution) -> Model:
     """The model of a solution."""
     if task.kernel is None:
         return _linear_model(task.target, solution)

@@ -5,7 +5,7 @@ point, so every step has a certified gap. For the soft classifier L is bF(z) = G
 the limit of ever more boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual objective.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -48,13 +48,8 @@ class At:
     curvature: FloatArray
 
 
-class Objective(Protocol):
+class BoundaryObjective(Protocol):
     """Problem (18) as Newton's method needs it."""
-
-    @property
-    def scales(self) -> FloatArray:
-        """The largest absolute value of each column, 1 for a column of zeros and for the intercept, which comes last."""
-        ...
 
     def at(self, point: FloatArray, surface: Surface) -> At:
         """The objective at a point."""
@@ -64,12 +59,14 @@ class Objective(Protocol):
         """The smooth objective at several points."""
         ...
 
-    def newton(self, at: At) -> Callable[[float], FloatArray]:
-        """The Newton step from a point as a function of the damping."""
+    def trials(self, at: At) -> Iterator[FloatArray]:
+        """Steps to try from a point, several at a time: the Newton step first, then shorter ones."""
         ...
 
 
-def minimise(objective: Objective, surfaces: Sequence[Surface], start: FloatArray, options: Options) -> Solution:
+def minimise(
+    objective: BoundaryObjective, surfaces: Sequence[Surface], start: FloatArray, options: Options
+) -> Solution:
     """Newton's method on one surface after the other, until the certified gap is at most `tol` of the objective."""
     point, steps, extra, max_iter = start, 0, 0, options.max_iter
     best: Solution | None = None
@@ -102,25 +99,15 @@ def minimise(objective: Objective, surfaces: Sequence[Surface], start: FloatArra
     return best if best.converged else replace(best, n_iter=steps)
 
 
-def _moved(objective: Objective, at: At, least: float, closer: bool) -> FloatArray | None:
+def _moved(objective: BoundaryObjective, at: At, least: float, closer: bool) -> FloatArray | None:
     """The point after one Newton step; None where it promises less than `least`, or leads nowhere.
 
     A decrease that is lost in rounding may still bring the dual point closer: while the last step did, go on.
-    Where halving the step does not help, some coordinate has hardly any curvature (a free intercept with no row near a
-    kink). Then damping bounds how far the step moves a margin: by a few widths at first, by ever less in the end.
     """
-    newton = objective.newton(at)
-    direction = newton(0.0)
-    decrease = -float(at.gradient @ direction)
-    if not decrease > least or (decrease <= ROUNDING * abs(at.value) and not closer):
-        return None
-    for search in range(SEARCHES):
-        if search == 0:
-            moves = 0.5 ** np.arange(TRIALS)[:, None] * direction
-        else:
-            size, farthest = float(np.linalg.norm(at.gradient / objective.scales)), 4.0 * (at.surface.width or 1.0)
-            reaches = farthest * 0.25 ** np.arange((search - 1) * TRIALS, search * TRIALS)
-            moves = np.array([newton(size / reach) for reach in reaches])
+    for search, moves in enumerate(objective.trials(at)):
+        decrease = -float(at.gradient @ moves[0])
+        if search == 0 and (not decrease > least or (decrease <= ROUNDING * abs(at.value) and not closer)):
+            return None
         points = at.point + moves
         bounds = at.value + 1e-4 * (moves @ at.gradient) + ROUNDING * abs(at.value)
         for point, value, bound in zip(points, objective.values(points, at.surface), bounds, strict=False):
@@ -129,18 +116,17 @@ def _moved(objective: Objective, at: At, least: float, closer: bool) -> FloatArr
     return None
 
 
+def halved(step: FloatArray, search: int = 0) -> FloatArray:
+    """A step and its halves, quarters and so on, for the first search or a later one."""
+    return 0.5 ** np.arange(search * TRIALS, (search + 1) * TRIALS)[:, None] * step
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryObjective:
     """Rows in memory, dense or sparse."""
 
     X: Matrix
     problem: Problem
-
-    @property
-    def scales(self) -> FloatArray:
-        """The largest absolute value of each column."""
-        largest = abs(self.X).max(axis=0)
-        return unit_scales(np.asarray(largest.todense()).ravel() if sparse.issparse(largest) else largest)
 
     @property
     def ridge(self) -> FloatArray:
@@ -181,10 +167,15 @@ class MemoryObjective:
             mean = float(self.share @ surface.smooth(self.problem.positive, self.margins(point)))
             yield mean + 0.5 * float(self.ridge @ (point * point))
 
-    def newton(self, at: At) -> Callable[[float], FloatArray]:
-        """The Newton step as a function of the damping: by Cholesky, or by conjugate gradients where columns are many."""
+    def trials(self, at: At) -> Iterator[FloatArray]:
+        """The Newton step, halved again and again."""
+        step = self._newton(at)
+        yield from (halved(step, search) for search in range(SEARCHES))
+
+    def _newton(self, at: At) -> FloatArray:
+        """By Cholesky's method, or by conjugate gradients where columns are many."""
         if sparse.issparse(self.X) or self.X.shape[1] > CHOLESKY_COLUMNS:
-            return lambda damping: self._conjugate_gradient(at, damping)
+            return self._conjugate_gradient(at)
         scaled = self.X * at.curvature[:, None]
         matrix = np.diag(self.ridge)
         matrix[:-1, :-1] += self.X.T @ scaled
@@ -192,17 +183,15 @@ class MemoryObjective:
             matrix[-1, :-1] = matrix[:-1, -1] = scaled.sum(axis=0)
         matrix[-1, -1] += at.curvature.sum() if self.problem.fit_intercept else 1.0
         matrix[-1, -1] += 1e-14 * (1.0 + matrix[-1, -1])  # a free intercept has no ridge of its own
-        return lambda damping: solved(matrix, at.gradient, damping * self.scales**2 if damping else 0.0)
+        return solved(matrix, at.gradient)
 
-    def _conjugate_gradient(self, at: At, damping: float) -> FloatArray:
-        ridge = self.ridge + (damping * self.scales**2 if damping else 0.0)
-
+    def _conjugate_gradient(self, at: At) -> FloatArray:
         def product(v: FloatArray) -> FloatArray:
             along = np.asarray(self.X @ v[:-1], dtype=np.float64) + (v[-1] if self.problem.fit_intercept else 0.0)
-            return np.asarray(ridge * v + self._sums(at.curvature * along))
+            return np.asarray(self.ridge * v + self._sums(at.curvature * along))
 
-        operator = LinearOperator((len(ridge), len(ridge)), matvec=product, dtype=np.float64)
-        accuracy = min(0.1, float(np.linalg.norm(at.gradient)) ** 0.5 * 0.1)
+        size, accuracy = len(at.point), min(0.1, float(np.linalg.norm(at.gradient)) ** 0.5 * 0.1)
+        operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
         return np.asarray(cg(operator, -at.gradient, rtol=accuracy, maxiter=500)[0])
 
     def margins(self, point: FloatArray) -> FloatArray:
@@ -220,18 +209,12 @@ class MemoryObjective:
         return np.append(np.asarray(self.X.T @ mass, dtype=np.float64), below)
 
 
-def unit_scales(largest: FloatArray) -> FloatArray:
-    """The largest absolute values with 1 for a column of zeros, and 1 for the intercept."""
-    return np.append(np.where(largest > 0, largest, 1.0), 1.0)
-
-
-def solved(matrix: FloatArray, gradient: FloatArray, damping: FloatArray | float = 0.0) -> FloatArray:
-    """The step that a matrix, with a damping added to its diagonal, and a gradient give."""
-    damped = matrix + np.diag(np.broadcast_to(damping, len(matrix)))
+def solved(matrix: FloatArray, gradient: FloatArray) -> FloatArray:
+    """The Newton step that a matrix and a gradient give."""
     try:
-        return np.asarray(linalg.cho_solve(linalg.cho_factor(damped), -gradient))
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(matrix), -gradient))
     except linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(damped, -gradient, rcond=None)[0])
+        return np.asarray(np.linalg.lstsq(matrix, -gradient, rcond=None)[0])
 
 
 def solve_soft(

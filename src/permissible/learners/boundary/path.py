@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from permissible.learners.boundary.fit import Task, model_of, solve
+from permissible.learners.boundary.fit import BoundaryTask, model_of, solve
 from permissible.learners.choose import stage_of
 from permissible.types import BoolArray, FloatArray, IntArray
 
@@ -13,13 +13,13 @@ RowLosses = Callable[[BoolArray, FloatArray], FloatArray]
 
 
 def path_risks(
-    task: Task, alphas: FloatArray, splits: Sequence[tuple[IntArray, IntArray]], losses: RowLosses
+    task: BoundaryTask, alphas: FloatArray, splits: Sequence[tuple[IntArray, IntArray]], losses: RowLosses
 ) -> FloatArray | None:
     """The mean held-out loss of each alpha; None where no split leaves both classes to train on.
 
     Parameters
     ----------
-    task : Task
+    task : BoundaryTask
     alphas : array, in decreasing order
     splits : sequence of pairs
         Positions of the rows to train on, and of the held-out rows.

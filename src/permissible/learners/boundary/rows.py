@@ -8,7 +8,7 @@ Of a block on disk the values are read when a question comes; the average slope 
 a row.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from permissible.kernels._core import sums
 from permissible.learners.boundary.certificate import Certificate
-from permissible.learners.boundary.objective import At, solved, unit_scales
+from permissible.learners.boundary.objective import SEARCHES, TRIALS, At, halved, solved
 from permissible.learners.boundary.problem import Penalty
 from permissible.learners.boundary.surfaces import Surface
 from permissible.rows.part import Part, Storage, weights_of
@@ -84,7 +84,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes(Question[LinearRows, Sums]):
+class ColumnSizes(Question[LinearRows, Sums]):
     """The total weight, and the largest absolute value of each column."""
 
     def answer(self, rows: LinearRows) -> Sums:
@@ -230,13 +230,13 @@ class SummedObjective:
     @classmethod
     def of(cls, rows: OpenRows[LinearRows], penalty: Penalty) -> "SummedObjective":
         """Ask for the total weight and the largest values."""
-        found = rows.ask(Sizes())
+        found = rows.ask(ColumnSizes())
         return cls(rows, float(exact(found.limbs)[0]), found.largest, penalty)
 
     @property
     def scales(self) -> FloatArray:
-        """The largest absolute value of each column."""
-        return unit_scales(self.largest)
+        """The largest absolute value of each column, 1 for a column of zeros and for the intercept, which comes last."""
+        return np.append(np.where(self.largest > 0, self.largest, 1.0), 1.0)
 
     @property
     def ridge(self) -> FloatArray:
@@ -266,8 +266,21 @@ class SummedObjective:
         means = exact(self.rows.ask(SmoothLosses(points, surface))) / self.total
         return np.asarray(means + 0.5 * np.array([float(self.ridge @ (point * point)) for point in points]))
 
-    def newton(self, at: At) -> Callable[[float], FloatArray]:
-        """The step that the rounded matrix gives."""
+    def trials(self, at: At) -> Iterator[FloatArray]:
+        """The Newton step and its halves, then damped steps.
+
+        Where halving does not help, some coordinate has hardly any curvature (a free intercept with no row near a kink).
+        Damping bounds how far a step moves a margin: by a few widths at first, by ever less in the end.
+        """
+        matrix, damping = self._matrix(at), np.diag(self.scales**2)
+        yield halved(solved(matrix, at.gradient))
+        size, farthest = float(np.linalg.norm(at.gradient / self.scales)), 4.0 * (at.surface.width or 1.0)
+        for search in range(SEARCHES - 1):
+            reaches = farthest * 0.25 ** np.arange(search * TRIALS, (search + 1) * TRIALS)
+            yield np.array([solved(matrix + size / reach * damping, at.gradient) for reach in reaches])
+
+    def _matrix(self, at: At) -> FloatArray:
+        """The rounded matrix of a Newton step."""
         largest, units = float(at.curvature[0]), self.scales / 2.0**COLUMN_BITS
         matrix = np.diag(self.ridge)
         if largest > 0:
@@ -278,7 +291,7 @@ class SummedObjective:
             matrix[-1, -1] = 1.0
         # Rounding may leave a column without weight: what is added keeps its step finite, and vanishes beside real curvature.
         matrix[np.diag_indices_from(matrix)] += 1e-14 * np.trace(matrix) / len(matrix) + 1e-300
-        return lambda damping: solved(matrix, at.gradient, damping * self.scales**2)
+        return matrix
 
     def extremes(self, point: FloatArray, reach: float, n_rows: int) -> tuple[FloatArray, float]:
         """The standard deviation of each column, and the fraction of rows whose score is at least this far from zero."""

@@ -1,5 +1,5 @@
 // The exact sum of any doubles, rounded once at the end: neither the order of the terms nor how they were split shows.
-// Where terms have a known bound, integers on a grid are cheaper (exact_sum.hpp); this one takes terms of any size.
+// Where terms have a known bound, integers on a grid are cheaper (grids.hpp); this one takes terms of any size.
 #pragma once
 
 #include <array>
