@@ -44,9 +44,8 @@ class Question:
 def measured(n_rows: int = 262_144) -> Costs:
     """The times of this machine: kernels on rows in memory, messages of dask's over loopback."""
     from permissible.bins.binning import BinnedTable, Binning, ColumnBins
-    from permissible.learners.uls.compiled import Examples
-    from permissible.learners.uls.loss_rows import CompiledRows
-    from permissible.learners.uls.rows import Grids, HistogramRequest, Terms
+    from permissible.learners.uls.loss_rows import kernel_rows
+    from permissible.learners.uls.rows import Examples, Grids, HistogramRequest, Terms
     from permissible.losses import get
     from permissible.losses.surrogate import compiled
     from permissible.table.schema import Column, Schema
@@ -58,11 +57,11 @@ def measured(n_rows: int = 262_144) -> Costs:
     examples = Examples(BinnedTable(Binning(schema, (bins,) * COLUMNS), codes, n_rows), random.random(n_rows) < 0.5)
     kernel = compiled(get("logistic"))
     assert kernel is not None
-    rows = CompiledRows(examples, kernel, True)
+    rows = kernel_rows(examples, kernel, True)
     grids = Grids(2.0**40, 2.0**40, 2.0**40, 1.0)
     rows.reset(Terms(), grids)
     request = HistogramRequest(2.0**20, 2.0**20)
-    histogram = _least(lambda: rows.histogram((), request)) / n_rows
+    histogram = _least(lambda: rows.histograms([()], request)) / n_rows
     measure = _least(lambda: rows.measure((), 0.1, -0.1, grids)) / n_rows
     step = _least(lambda: rows.apply((), 0.0, 0.0, grids)) / n_rows
     one, other = np.zeros((COLUMNS, SUMS, 256), dtype=np.int64), np.ones((COLUMNS, SUMS, 256), dtype=np.int64)

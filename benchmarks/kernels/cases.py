@@ -53,24 +53,23 @@ def histogram() -> Thunk:
 
 def rule_mask() -> Thunk:
     """The rows that a rule of two literals covers."""
+    from permissible.bins.literal import Literal
     from permissible.kernels._core import boosting
 
-    blocks, members = _binned().blocks, np.zeros((2, 256), dtype=np.uint8)
-    members[:, :100] = 1
-    return lambda: boosting.rule_mask(blocks, COLUMNS, np.array([0, 5], dtype=np.int32), members)
+    blocks, rule = _binned().blocks, tuple(Literal(column, "<=", codes=(99,)) for column in (0, 5))
+    return lambda: boosting.rule_mask(blocks, COLUMNS, rule)
 
 
 def boosting() -> Thunk:
     """Ten rounds of rules of two literals with exact leverage."""
     from permissible import losses
-    from permissible.learners.uls.compiled import Examples, boost_compiled
+    from permissible.estimators.input.source import memory_source
+    from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
-    from permissible.losses.surrogate import compiled
 
-    examples = Examples(_binned(), higgs_like(ROWS, COLUMNS)[1] == 1)
-    kernel = compiled(losses.get("logistic"))
-    assert kernel is not None
-    return lambda: boost_compiled(examples, kernel, "logistic", ULSOptions(10, 2, l2=1.0, learning_rate=0.3))
+    source = memory_source(_binned(), higgs_like(ROWS, COLUMNS)[1].astype(np.int64), np.arange(2))
+    task = Task(losses.get("logistic"), (ULSOptions(10, 2, l2=1.0, learning_rate=0.3),), stopping=False)
+    return lambda: fit_rules(source, 1, task)
 
 
 def rule_scores() -> Thunk:

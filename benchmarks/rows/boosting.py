@@ -69,18 +69,17 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
 
     from permissible import losses
     from permissible.bins import encode, find_bins
-    from permissible.learners.uls.compiled import Examples, boost_compiled
+    from permissible.estimators.input.source import memory_source
+    from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
-    from permissible.losses.surrogate import compiled
     from permissible.table import read
 
     X, y = higgs_like(n_rows)
     table = read(X)
-    examples = Examples(encode(find_bins(table), table), y == 1)
+    source = memory_source(encode(find_bins(table), table), y.astype(np.int64), np.arange(2))
     fraction = (0.3 if n_rows > 100_000 else 1.0) if share == "auto" else float(share)
     options = ULSOptions(ROUNDS, literals, l2=1.0, learning_rate=0.3, search_fraction=fraction)
-    kernel = compiled(losses.get("logistic"))
-    assert kernel is not None
+    task = Task(losses.get("logistic"), (options,), stopping=False)
     light = {"objective": "binary", "max_bin": 255, "verbose": -1, "num_threads": 1}
     light |= {"max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.3}
     light_data = lightgbm.Dataset(X, label=y, params=light, free_raw_data=False).construct()
@@ -94,8 +93,7 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
         return known[name]
 
     def ours() -> float:
-        trace = boost_compiled(examples, kernel, "logistic", options)
-        return trace.rounds[-1].surrogate * float(np.log(2))
+        return fit_rules(source, 1, task).trace.rounds[-1].surrogate * float(np.log(2))
 
     def of_lightgbm() -> float:
         model = lightgbm.train(light, light_data, num_boost_round=ROUNDS)

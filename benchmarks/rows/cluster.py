@@ -50,7 +50,7 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     from permissible.dask.passes import binned_futures, survey_of_all
     from permissible.dask.rpc import RPCTransport
     from permissible.distributed.protocol.remote import RemoteSource
-    from permissible.distributed.uls import fit_label
+    from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
     from permissible.losses import get
     from permissible.rows.totals import RowsByClass
@@ -73,7 +73,8 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
         data.survey(RowsByClass(2))  # waits until every partition is there
         before, start = transport.traffic.messages, time.perf_counter()
         received = transport.traffic.received
-        trace, _ = fit_label(data, 1, get("logistic"), [ULSOptions(n_rules=ROUNDS, max_literals=2)], False)
+        task = Task(get("logistic"), (ULSOptions(n_rules=ROUNDS, max_literals=2),), stopping=False)
+        trace = fit_rules(data, 1, task).trace
         seconds, rounds = time.perf_counter() - start, len(trace.rounds)
         return {
             "rounds/s": rounds / seconds,

@@ -25,20 +25,15 @@ using nb::literals::operator""_a;
 
 namespace {
 
-nb::list bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums, bool two_values, double l2,
-                             double weight_unit, double curvature_unit, int64_t total_weight, int64_t total_curvature,
-                             bool oriented, const std::vector<int>& used, double share) {
+std::vector<Candidate> bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums,
+                                           const Criterion& criterion, bool oriented, const std::vector<int>& used) {
     const auto layouts = layouts_of(layout);
-    if (sums.shape(0) != layouts.size() || sums.shape(1) != (two_values ? 2u : 1u) || sums.shape(2) != 256) {
+    if (sums.shape(0) != layouts.size() || sums.shape(1) != (criterion.two_values ? 2u : 1u) || sums.shape(2) != 256) {
         throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
     }
-    const Criterion criterion{two_values, l2, weight_unit, curvature_unit, total_weight, total_curvature, share};
-    nb::list out;
-    for (const Candidate& found : best_literals(layouts, sums.data(), criterion, oriented, used)) {
-        if (found.decrease < 0.0) continue;
-        out.append(nb::make_tuple(found.decrease, found.weight_in, found.curvature_in, literal_tuple(found)));
-    }
-    return out;
+    std::vector<Candidate> found = best_literals(layouts, sums.data(), criterion, oriented, used);
+    std::erase_if(found, [](const Candidate& candidate) { return candidate.decrease < 0.0; });
+    return found;
 }
 
 /// The histogram of weights that were computed elsewhere (a user's own loss).
@@ -70,15 +65,13 @@ nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std:
     return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
 }
 
-nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size_t n_columns, const Columns& columns,
-                                           const Members& members) {
+nb::ndarray<nb::numpy, uint8_t> bound_mask(const In3<uint8_t>& blocks, std::size_t n_columns, const nb::handle& rule) {
     if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8) {
         throw std::invalid_argument("`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
     }
     const std::size_t n_rows = blocks.shape(1);
     auto out = std::make_unique<uint8_t[]>(n_rows);
-    mask_rows({blocks.data(), n_rows, static_cast<int>(n_columns)}, rule_of(columns, members, n_columns), 0, n_rows,
-              out.get());
+    mask_rows({blocks.data(), n_rows, static_cast<int>(n_columns)}, rule_of(rule, n_columns), 0, n_rows, out.get());
     return to_numpy(std::move(out), {n_rows});
 }
 
@@ -209,8 +202,7 @@ void bind_kernels(nb::module_& area) {
     area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
              "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
              "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
-    area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "columns"_a.noconvert(),
-             "members"_a.noconvert());
+    area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "rule"_a);
     area.def("pattern_gradient", &bound_pattern_gradient, "bits"_a.noconvert(), "first"_a.noconvert());
     area.def("pattern_hessian", &bound_pattern_hessian, "bits"_a.noconvert(), "second"_a.noconvert());
     area.def("score_rules", &bound_score, "columns"_a, "literals"_a, "rules"_a, "coefficients"_a.noconvert(),
@@ -223,9 +215,28 @@ void bind_kernels(nb::module_& area) {
             return std::make_tuple(grids.weight, grids.curvature);
         },
         "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
-    area.def("best_literals", &bound_best_literals, "layout"_a.noconvert(), "sums"_a.noconvert(), "two_values"_a,
-             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "oriented"_a, "used"_a,
-             "share"_a = 1.0);
+    nb::class_<Criterion>(area, "Criterion")
+        .def(nb::init<bool, double, double, double, int64_t, int64_t, double>(), "two_values"_a, "l2"_a,
+             "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "share"_a = 1.0)
+        .def_ro("two_values", &Criterion::two_values)
+        .def_ro("weight_unit", &Criterion::weight_unit)
+        .def_ro("curvature_unit", &Criterion::curvature_unit)
+        .def_ro("total_weight", &Criterion::total_weight)
+        .def_ro("total_curvature", &Criterion::total_curvature)
+        .def("decrease", &Criterion::decrease, "weight_in"_a, "curvature_in"_a);
+    nb::class_<Candidate>(area, "Candidate")
+        .def_ro("decrease", &Candidate::decrease)
+        .def_ro("weight_in", &Candidate::weight_in)
+        .def_ro("curvature_in", &Candidate::curvature_in)
+        .def_ro("column", &Candidate::column)
+        .def_prop_ro("test", [](const Candidate& self) { return static_cast<int>(self.test); })
+        .def_ro("code", &Candidate::code)
+        .def_ro("missing", &Candidate::missing)
+        .def_prop_ro("members", [](const Candidate& self) {
+            return nb::bytes(reinterpret_cast<const char*>(self.members.data()), 256);
+        });
+    area.def("best_literals", &bound_best_literals, "layout"_a.noconvert(), "sums"_a.noconvert(), "criterion"_a,
+             "oriented"_a, "used"_a);
     area.attr("MULTIPLICITY_LIMIT") = 1 << kMultiplicityBits;
 }
 

@@ -4,7 +4,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -36,6 +35,11 @@ nb::ndarray<nb::numpy, int64_t> pairs(const __int128 (&sums)[N]) {
     return to_numpy(std::move(data), {N, std::size_t{2}});
 }
 
+// Named tuples of learners/uls/rows.py.
+using GridsTuple = std::tuple<double, double, double, double>;      // weight, curvature, value, error
+using Request = std::tuple<double, double, double, uint64_t>;       // weight and curvature grid, share, seed
+using Terms = std::tuple<double, nb::object, std::vector<double>>;  // constant, rules, coefficients
+
 /// Rows together with the NumPy arrays that they look into.
 class BoundRows {
   public:
@@ -55,18 +59,18 @@ class BoundRows {
 
     Rows& rows() { return rows_; }
 
-    nb::tuple reset(const std::vector<std::pair<Columns, Members>>& rules, const In1<double>& coefficients,
-                    double constant, Grids grids) {
-        if (coefficients.shape(0) != rules.size()) throw std::invalid_argument("one coefficient per rule is needed");
+    nb::tuple reset(const Terms& terms, const GridsTuple& grids) {
+        const auto& [constant, rules, coefficients] = terms;
         const std::vector<RuleMask> masks = rules_of(rules);
+        if (coefficients.size() != masks.size()) throw std::invalid_argument("one coefficient per rule is needed");
         StepSums sums;
         {
             nb::gil_scoped_release free;
-            sums = rows_.reset(masks, coefficients.data(), constant, grids);
+            sums = rows_.reset(masks, coefficients.data(), constant, grids_of(grids));
         }
         return applied(sums);
     }
-    nb::tuple patterns(const std::vector<std::pair<Columns, Members>>& rules, double grid) {
+    nb::tuple patterns(const nb::object& rules, double grid) {
         const std::vector<RuleMask> masks = rules_of(rules);
         PatternTable found;
         {
@@ -74,60 +78,60 @@ class BoundRows {
             found = index_.table(rows_, masks, grid);
         }
         const std::size_t n = found.weights.size() / 2;
-        auto bits = std::make_unique<uint8_t[]>(found.bits.size() + 1);
-        auto weights = std::make_unique<int64_t[]>(found.weights.size());
-        std::copy(found.bits.begin(), found.bits.end(), bits.get());
-        std::copy(found.weights.begin(), found.weights.end(), weights.get());
-        return nb::make_tuple(to_numpy(std::move(bits), {n, found.n_rules}),
-                              to_numpy(std::move(weights), {n, std::size_t{2}}));
+        return nb::make_tuple(array_of(found.bits, {n, found.n_rules}), array_of(found.weights, {n, std::size_t{2}}));
     }
-    nb::ndarray<nb::numpy, int64_t> histogram(const Columns& columns, const Members& members, double weight_grid,
-                                              double curvature_grid, double share, uint64_t seed) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
+    nb::ndarray<nb::numpy, int64_t> histograms(const nb::object& rules, const Request& request) {
+        const auto& [weight_grid, curvature_grid, share, seed] = request;
+        const std::vector<RuleMask> masks = rules_of(rules);
         const std::size_t n_sums = rows_.two_sums() ? 2 : 1,
                           n_columns = static_cast<std::size_t>(rows_.codes().columns);
-        auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
+        const std::size_t width = n_columns * n_sums * 256;
+        auto sums = std::make_unique<int64_t[]>(masks.size() * width);
         {
             nb::gil_scoped_release free;
-            rows_.histogram_of(rule, weight_grid, curvature_grid, share, seed, sums.get());
+            for (std::size_t t = 0; t < masks.size(); ++t) {
+                rows_.histogram_of(masks[t], weight_grid, curvature_grid, share, seed, sums.get() + t * width);
+            }
         }
-        return to_numpy(std::move(sums), {n_columns, n_sums, std::size_t{256}});
+        return to_numpy(std::move(sums), {masks.size(), n_columns, n_sums, std::size_t{256}});
     }
-    nb::ndarray<nb::numpy, int64_t> measure(const Columns& columns, const Members& members, double value_in,
-                                            double value_out, Grids grids) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
+    nb::ndarray<nb::numpy, int64_t> signed_weights(const nb::object& rules, double weight_grid) {
+        const std::vector<RuleMask> masks = rules_of(rules);
+        std::vector<int64_t> sums;
+        {
+            nb::gil_scoped_release free;
+            sums = rows_.signed_weights_of(masks, weight_grid);
+        }
+        return array_of(sums);
+    }
+    nb::ndarray<nb::numpy, int64_t> measure(const nb::object& rule, double value_in, double value_out,
+                                            const GridsTuple& grids) {
+        const RuleMask mask = rule_of(rule, rows_.codes().columns);
         Measured sums;
         {
             nb::gil_scoped_release free;
-            sums = rows_.measure(rule, value_in, value_out, grids);
+            sums = rows_.measure(mask, value_in, value_out, grids_of(grids));
         }
         const __int128 six[6] = {sums.in[0], sums.in[1], sums.in[2], sums.out[0], sums.out[1], sums.out[2]};
         return pairs(six);
     }
-    nb::tuple apply(const Columns& columns, const Members& members, double value_in, double value_out, Grids grids) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
+    nb::tuple apply(const nb::object& rule, double value_in, double value_out, const GridsTuple& grids) {
+        const RuleMask mask = rule_of(rule, rows_.codes().columns);
         StepSums sums;
         {
             nb::gil_scoped_release free;
-            sums = rows_.apply(rule, value_in, value_out, grids);
+            sums = rows_.apply(mask, value_in, value_out, grids_of(grids));
         }
         return applied(sums);
     }
-    std::size_t count(const Columns& columns, const Members& members) {
-        const RuleMask rule = rule_of(columns, members, rows_.codes().columns);
-        nb::gil_scoped_release free;
-        rows_.mask_of(rule);
-        return rows_.covered();
-    }
 
   private:
-    std::vector<RuleMask> rules_of(const std::vector<std::pair<Columns, Members>>& rules) const {
+    std::vector<RuleMask> rules_of(const nb::object& rules) const {
         std::vector<RuleMask> masks;
-        for (const auto& [columns, members] : rules) {
-            masks.push_back(rule_of(columns, members, rows_.codes().columns));
-        }
+        for (const nb::handle rule : rules) masks.push_back(rule_of(rule, rows_.codes().columns));
         return masks;
     }
+    static Grids grids_of(const GridsTuple& grids) { return std::make_from_tuple<Grids>(grids); }
     static Codes codes(const In3<uint8_t>& blocks, std::size_t n_columns, const In1<uint8_t>& positive,
                        const std::optional<In1<double>>& sample_weight) {
         const std::size_t n_rows = blocks.shape(1);
@@ -153,45 +157,11 @@ class BoundRows {
     PatternIndex index_;
 };
 
-nb::dict result_dict(const LoopResult& result) {
-    nb::list rounds;
-    for (const Round& round : result.rounds) {
-        nb::list literals;
-        for (const Candidate& literal : round.literals) literals.append(literal_tuple(literal));
-        rounds.append(nb::make_tuple(literals, round.value_in, round.value_out, round.decrease, round.edge,
-                                     round.weight, round.surrogate, round.error, round.validation,
-                                     round.validation_error, round.passes, round.covered, round.covered_positive,
-                                     round.endless));
-    }
-    nb::dict out;
-    out["constant"] = result.constant;
-    out["start_surrogate"] = result.start_surrogate;
-    out["start_error"] = result.start_error;
-    out["start_validation"] = result.start_validation;
-    out["rounds"] = rounds;
-    out["largest_edge"] = result.largest_edge;
-    out["gradient_norm"] = result.gradient_norm;
-    out["stop"] = static_cast<int>(result.stop);
-    return out;
-}
-
-nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layout, int n_rounds, int max_literals,
-               int beam, bool fit_constant, double l2, double learning_rate, double share, double tolerance,
-               uint64_t seed, int first_round, bool start_constant, double max_seconds,
-               std::optional<In1<double>> start_scores, nb::object callback) {
-    LoopOptions options;
-    options.grow = {max_literals, beam, fit_constant, l2, share};
-    options.n_rounds = n_rounds;
-    options.fit_constant = fit_constant;
-    options.learning_rate = learning_rate;
-    options.tolerance = tolerance;
-    options.seed = seed;
-    options.first_round = first_round;
-    options.start_constant = start_constant;
-    options.max_seconds = max_seconds;
+LoopResult boost(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layout, const LoopOptions& options,
+                 std::optional<In1<double>> start_scores, nb::object callback) {
     const auto layouts = layouts_of(layout);
     if (layouts.size() != static_cast<std::size_t>(rows.rows().codes().columns) ||
-        rows.rows().two_sums() != fit_constant) {
+        rows.rows().two_sums() != options.fit_constant) {
         throw std::invalid_argument("`layout` and the rows disagree");
     }
     const bool called = !callback.is_none();
@@ -209,22 +179,16 @@ nb::dict boost(BoundRows& rows, BoundRows* validation, const In2<int32_t>& layou
     LoopResult result;
     {
         nb::gil_scoped_release free;
-        result = run_loop(rows.rows(), validation == nullptr ? nullptr : &validation->rows(), layouts, options,
+        result = run_loop(rows.rows(), held_out == nullptr ? nullptr : &held_out->rows(), layouts, options,
                           start_scores ? start_scores->data() : nullptr, on_round);
     }
     if (signalled) throw nb::python_error();
-    return result_dict(result);
+    return result;
 }
 
 }  // namespace
 
 void bind_boosting(nb::module_& area) {
-    nb::class_<Grids>(area, "Grids")
-        .def(nb::init<double, double, double, double>(), "weight"_a, "curvature"_a, "value"_a = 1.0, "error"_a = 1.0)
-        .def_rw("weight", &Grids::weight)
-        .def_rw("curvature", &Grids::curvature)
-        .def_rw("value", &Grids::value)
-        .def_rw("error", &Grids::error);
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
                       double, bool, int, uint64_t, std::optional<Out1<double>>, std::shared_ptr<const LossTable>>(),
@@ -232,18 +196,53 @@ void bind_boosting(nb::module_& area) {
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
              "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none(),
              "table"_a = nb::none())
-        .def("reset", &BoundRows::reset, "rules"_a, "coefficients"_a.noconvert(), "constant"_a, "grids"_a)
+        .def("reset", &BoundRows::reset, "terms"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)
-        .def("histogram", &BoundRows::histogram, "columns"_a.noconvert(), "members"_a.noconvert(), "weight_grid"_a,
-             "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0)
-        .def("measure", &BoundRows::measure, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a,
-             "value_out"_a, "grids"_a)
-        .def("apply", &BoundRows::apply, "columns"_a.noconvert(), "members"_a.noconvert(), "value_in"_a, "value_out"_a,
-             "grids"_a)
-        .def("count", &BoundRows::count, "columns"_a.noconvert(), "members"_a.noconvert());
-    area.def("boost", &boost, "rows"_a, "validation"_a.none(), "layout"_a.noconvert(), nb::kw_only(), "n_rounds"_a,
-             "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a, "share"_a, "tolerance"_a,
-             "seed"_a, "first_round"_a = 0, "start_constant"_a = true, "max_seconds"_a = 0.0,
+        .def("histograms", &BoundRows::histograms, "rules"_a, "request"_a)
+        .def("signed_weights", &BoundRows::signed_weights, "rules"_a, "weight_grid"_a)
+        .def("measure", &BoundRows::measure, "rule"_a, "value_in"_a, "value_out"_a, "grids"_a)
+        .def("apply", &BoundRows::apply, "rule"_a, "value_in"_a, "value_out"_a, "grids"_a);
+    nb::class_<LoopOptions>(area, "LoopOptions")
+        .def(
+            "__init__",
+            [](LoopOptions* self, int n_rounds, int max_literals, int beam, bool fit_constant, double l2,
+               double learning_rate, double share, double tolerance, uint64_t seed, int first_round,
+               bool start_constant, double max_seconds) {
+                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share},
+                                       n_rounds,
+                                       fit_constant,
+                                       learning_rate,
+                                       tolerance,
+                                       seed,
+                                       first_round,
+                                       start_constant,
+                                       max_seconds};
+            },
+            nb::kw_only(), "n_rounds"_a, "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a,
+            "share"_a, "tolerance"_a, "seed"_a, "first_round"_a, "start_constant"_a, "max_seconds"_a);
+    nb::class_<Round>(area, "Round")
+        .def_ro("literals", &Round::literals)
+        .def_ro("value_in", &Round::value_in)
+        .def_ro("value_out", &Round::value_out)
+        .def_ro("edge", &Round::edge)
+        .def_ro("weight", &Round::weight)
+        .def_ro("surrogate", &Round::surrogate)
+        .def_ro("error", &Round::error)
+        .def_ro("validation", &Round::validation)
+        .def_ro("passes", &Round::passes)
+        .def_ro("covered", &Round::covered)
+        .def_ro("covered_positive", &Round::covered_positive)
+        .def_ro("endless", &Round::endless);
+    nb::class_<LoopResult>(area, "LoopResult")
+        .def_ro("constant", &LoopResult::constant)
+        .def_ro("rounds", &LoopResult::rounds)
+        .def_prop_ro("stop", [](const LoopResult& self) { return static_cast<int>(self.stop); })
+        .def_ro("start_surrogate", &LoopResult::start_surrogate)
+        .def_ro("start_error", &LoopResult::start_error)
+        .def_ro("start_validation", &LoopResult::start_validation)
+        .def_ro("largest_edge", &LoopResult::largest_edge)
+        .def_ro("gradient_norm", &LoopResult::gradient_norm);
+    area.def("boost", &boost, "rows"_a, "held_out"_a.none(), "layout"_a.noconvert(), "options"_a,
              "start_scores"_a.noconvert() = nb::none(), "callback"_a = nb::none());
     bind_kernels(area);
 }

@@ -1,4 +1,4 @@
-// What both binding files of the area need: rules, layouts and literals between NumPy and the kernels.
+// What both binding files of the area need: rules and layouts between NumPy and the kernels.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,21 +12,17 @@
 
 namespace permissible::rules {
 
-using Columns = In1<int32_t>;
-using Members = In2<uint8_t>;
-using Literals = nb::list;
-
-inline RuleMask rule_of(const Columns& columns, const Members& members, std::size_t n_columns) {
-    if (members.shape(0) != columns.shape(0) || (members.shape(0) > 0 && members.shape(1) != 256)) {
-        throw std::invalid_argument("`members` must have one row of 256 per literal");
-    }
+/// A rule: a sequence of literals, each with its `column` and its `membership()`, which of the 256 codes it covers.
+inline RuleMask rule_of(const nb::handle& literals, std::size_t n_columns) {
     RuleMask rule;
-    for (std::size_t i = 0; i < columns.shape(0); ++i) {
-        const int column = columns.data()[i];
+    for (const nb::handle literal : literals) {
+        const int column = nb::cast<int>(literal.attr("column"));
         if (column < 0 || static_cast<std::size_t>(column) >= n_columns) {
             throw std::invalid_argument("a literal's column is out of range");
         }
-        rule.push_back(LiteralMask::from_members(column, members.data() + 256 * i));
+        const auto members = nb::cast<In1<bool>>(literal.attr("membership")());
+        if (members.shape(0) != 256) throw std::invalid_argument("a literal must say of 256 codes what it covers");
+        rule.push_back(LiteralMask::from_members(column, reinterpret_cast<const uint8_t*>(members.data())));
     }
     return rule;
 }
@@ -42,15 +38,7 @@ inline std::vector<ColumnLayout> layouts_of(const In2<int32_t>& layout) {
     return found;
 }
 
-inline nb::tuple literal_tuple(const Candidate& literal) {
-    nb::object members = nb::none();
-    if (literal.test == Test::in || literal.test == Test::not_in) {
-        members = nb::bytes(reinterpret_cast<const char*>(literal.members.data()), 256);
-    }
-    return nb::make_tuple(literal.column, static_cast<int>(literal.test), literal.code, literal.missing, members);
-}
-
-/// Binds the kernels that keep no rows (bind_kernels.cpp).
+/// Binds the kernels that keep no rows (rule_kernels.cpp).
 void bind_kernels(nb::module_& area);
 
 }  // namespace permissible::rules

@@ -179,7 +179,6 @@ class Loop {
         round.literals = grown.literals;
         round.value_in = options_.learning_rate * step.value_in;
         round.value_out = options_.learning_rate * step.value_out;
-        round.decrease = grown.decrease;
         round.edge = edge / now_.weight;
         round.weight = now_.weight;
         round.passes = step.passes;
@@ -193,7 +192,6 @@ class Loop {
         if (validation_ != nullptr) {
             held_ = take_step(*validation_, rule, round.value_in, round.value_out, held_);
             round.validation = held_.surrogate;
-            round.validation_error = held_.error;
         }
         result_.rounds.push_back(std::move(round));
         return !(step.capped && (!options_.fit_constant || pure_sides() == 2));

@@ -28,12 +28,12 @@ enum class Stop : int { rounds = 0, no_edge = 1, separable = 2, time = 3, interr
 struct Round {
     std::vector<Candidate> literals;
     double value_in = 0.0, value_out = 0.0;  // after shrinkage
-    double decrease = 0.0, edge = 0.0;
+    double edge = 0.0;
     double weight = 0.0;     // sum of the weights before the step
     double surrogate = 0.0;  // sums after the step
     double error = 0.0;
     double covered = 0.0, covered_positive = 0.0;  // sample weight that the rule covers
-    double validation = 0.0, validation_error = 0.0;
+    double validation = 0.0;
     int passes = 0;
     bool endless = false;  // a side had no finite value
 };

@@ -43,10 +43,7 @@ for name, classifier in (
 # One application explained
 # -------------------------
 # Each rule's contribution to the score of the first row; positive speaks for granting.
-explanation = model.explain(X[:1])
-for rule, contribution in zip(explanation["rules"], explanation["contributions"][0], strict=True):
-    print(f"{contribution:+.2f}  {rule}")
-print(f"probability {explanation['probability'][0]:.2f}")
+print(model.explain(X[:1])[0])
 
 # %%
 # Into the database

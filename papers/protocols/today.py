@@ -83,7 +83,7 @@ def work(one: Unit) -> Payload:
     posterior = np.zeros((len(label), len(trials[0].costs)))  # a class without training rows has probability 0
     posterior[:, model.classes_] = model.predict_proba(rows)
     risks = [each.risk((posterior @ each.costs).argmin(axis=1)) for each in trials]
-    chosen = {"chosen": model.certificate_["chosen"]} if one.method == AUTO else {}
+    chosen = {"chosen": model.certificate_.chosen} if one.method == AUTO else {}
     return {"risk": float(np.mean(risks)), "error": float(np.mean(posterior.argmax(axis=1) != label)), **chosen}
 
 

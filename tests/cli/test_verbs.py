@@ -199,7 +199,7 @@ def test_explain_says_the_model_and_one_row(model, folder):
     assert said["scores"][0] == pytest.approx(sum(term["adds"][0] for term in said["terms"]))
     assert "adds to the score" in run("explain", model, folder / "tumours.csv", "-r", 3).out
     # A rule that does not hold adds the opposite: the words alone would mislead.
-    coefficients = pm.load(model).coef_.tolist()
+    coefficients = pm.load(model).coefficients_.tolist()
     assert {(term["holds"], abs(term["adds"][0])) for term in said["terms"][1:]} == {
         (term["adds"][0] in coefficients, abs(term["adds"][0])) for term in said["terms"][1:]
     }

@@ -43,9 +43,9 @@ def test_a_data_set_on_disk_gives_the_tree_of_memory(tmp_path, weighted, paramet
     ours = pm.UDTClassifier(random_state=0, **parameters).fit(stored)
     X = data[[*(f"x{j}" for j in range(4)), "colour"]]
     memory = pm.UDTClassifier(random_state=0, **parameters).fit(X, data["y"], data["w"] if weighted else None)
-    assert ours.tree_.literals == memory.tree_.literals
-    np.testing.assert_array_equal(ours.tree_.weight, memory.tree_.weight)
-    np.testing.assert_array_equal(ours.tree_.samples, memory.tree_.samples)
+    assert ours.model_.literals == memory.model_.literals
+    np.testing.assert_array_equal(ours.model_.weight, memory.model_.weight)
+    np.testing.assert_array_equal(ours.model_.samples, memory.model_.samples)
     np.testing.assert_array_equal(ours.history_["surrogate"], memory.history_["surrogate"])
     np.testing.assert_array_equal(ours.predict_proba(X), memory.predict_proba(X))
 
@@ -59,8 +59,8 @@ def test_several_blocks_give_the_tree_of_memory():
     assert len(stored.source().parts) == 2
     ours = pm.UDTClassifier(random_state=0).fit(stored)
     memory = pm.UDTClassifier(random_state=0).fit(pd.DataFrame(data).drop(columns="y"), data["y"])
-    assert ours.tree_.literals == memory.tree_.literals
-    np.testing.assert_array_equal(ours.tree_.weight, memory.tree_.weight)
+    assert ours.model_.literals == memory.model_.literals
+    np.testing.assert_array_equal(ours.model_.weight, memory.model_.weight)
 
 
 def test_boosted_trees_over_parts_are_refused_in_one_sentence():
@@ -103,14 +103,14 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
 
     def counted(self, question):
         asked.append(named(question))
-        if asked.count("expand") == most:
+        if asked.count("SumNodes") == most:
             raise KeyboardInterrupt
         return ask(self, question)
 
     most = -1
     monkeypatch.setattr(LocalRows, "ask", counted)
     wanted = document(pm.UDTClassifier(**settings).fit(stored))
-    questions = asked.count("expand")
+    questions = asked.count("SumNodes")
     assert questions > 10
     for stop_at in (3, 4, questions // 2):  # stopped in the first tree, again, and in the tree of a fold
         most = stop_at
@@ -121,7 +121,7 @@ def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(
     asked.clear()
     found = UDTClassifier(checkpoint=tmp_path / "fit.json", **settings).fit(stored)
     assert document(found) == wanted
-    assert asked.count("expand") <= questions // 2
+    assert asked.count("SumNodes") <= questions // 2
     assert not (tmp_path / "fit.json").exists()
 
 

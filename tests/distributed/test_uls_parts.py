@@ -8,12 +8,13 @@ from permissible import losses
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.estimators.uls import ULSClassifier
+from permissible.models.kinds.one_versus_rest import members
 from tests.distributed.rows_in_parts import InParts, make, question_of
 
 
 def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
     assert one.classes_.tolist() == other.classes_.tolist()
-    for a, b in zip(one.models_, other.models_, strict=True):
+    for a, b in zip(members(one.model_), members(other.model_), strict=True):
         assert repr(a.rules) == repr(b.rules)  # by text: a literal without a threshold holds a NaN
         assert a.coefficients.tobytes() == b.coefficients.tobytes()
         assert a.intercept == b.intercept
@@ -56,9 +57,8 @@ def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
 @pytest.mark.parametrize("large", [False, True])
 def test_rows_that_come_again_are_known_in_blocks_too(monkeypatch, large):
     if large:
-        for module in ("permissible.learners.uls.holdout", "permissible.distributed.uls"):
-            monkeypatch.setattr(f"{module}.LARGE", 500)
-        monkeypatch.setattr("permissible.learners.uls.holdout.PROBED", 200)
+        monkeypatch.setattr("permissible.rows.splits.RANGE_ROWS", 500)
+        monkeypatch.setattr("permissible.rows.splits.PROBED", 200)
     monkeypatch.setattr(store_module, "BLOCK_ROWS", 256)
     frame, _ = make()
     frame = (frame[["colour", "truth"]]).assign(other=frame["count"] > 4)
@@ -128,11 +128,9 @@ def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(setting
     source = InParts(dataset, [1, 500, 0, 399], remote=True)
     asked = source.transport.asked
     same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, y))
-    once = {"rows_of", "weights", "classes", "facts", "reset", "close"}
-    assert (
-        len([method for method in asked if method not in once]) <= most * 10 + 4
-    )  # the constant, and what is left to gain
-    assert "count" not in asked
+    once = {"RowsByPart", "TotalsOf", "Reset", "close"}
+    # Beside the rounds: the constant, and what is left to gain.
+    assert len([question for question in asked if question not in once]) <= most * 10 + 4
 
 
 @pytest.mark.parametrize("stopping", [False, True])

@@ -15,7 +15,8 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.estimators.cards import schema_of, table_of
+from permissible.estimators.classifier import schema_of, table_of
+from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.table.match import UnseenCategoryWarning
 from tests.estimators.files.test_save_load import CASES, mixed
 from tests.models.random_models import rows_of
@@ -234,7 +235,8 @@ def test_each_class_keeps_its_own_loss_in_every_export():
     X = generator.normal(size=(90, 2))
     model = pm.ULSClassifier(n_rules=4, random_state=0).fit(X, np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5]))
     chosen = [losses.get("squared"), losses.get("matsushita"), losses.get("logistic")]
-    model.models_ = tuple(replace(part, loss=loss) for part, loss in zip(model.models_, chosen, strict=True))
+    parts = [replace(part, loss=loss) for part, loss in zip(model.model_.models, chosen, strict=True)]
+    model.model_ = OneVersusRest(tuple(parts))
     each = np.column_stack([loss.probability(s) for loss, s in zip(chosen, model.decision_function(X).T, strict=True)])
     expected = each / each.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X), expected)
@@ -253,7 +255,7 @@ def test_each_class_keeps_its_own_loss_in_every_export():
     assert all(
         words in model.to_text() for words in ("0: 0.5 * (1.0 + (score))", "1: (1 + score / sqrt(1 + score^2)) / 2")
     )
-    model.models_ = (*model.models_[:2], replace(model.models_[2], loss=losses.get("power")))
+    model.model_ = OneVersusRest((*parts[:2], replace(parts[2], loss=losses.get("power"))))
     for call in (model.to_sql, model.to_python, model.to_onnx):
         with pytest.raises(ValueError, match="a loss whose probability has a formula"):
             call()

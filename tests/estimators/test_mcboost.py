@@ -259,8 +259,8 @@ def test_rounds_end_where_only_rounding_is_left(descent):
     X = rng.normal(size=(3000, 6))
     y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
     fitted = pm.MCBoostClassifier(n_rounds=10_000, descent=descent, tol=0.0).fit(X, y)
-    assert fitted.certificate_["stopped_by"] == "no edge"
-    assert fitted.certificate_["largest_edge"] < 1e-26  # the square of the grid on which terms are added, 2^-44
+    assert fitted.certificate_.stopped == "no edge"
+    assert fitted.certificate_.largest_edge < 1e-26  # the square of the grid on which terms are added, 2^-44
     assert len(fitted.history_["surrogate"]) < 1000
 
 
@@ -301,8 +301,8 @@ def test_separable_rows_are_reported(iris):
     X, y = iris
     with pytest.warns(pm.DoubtfulFitWarning, match="0 or 1 to the last digit"):
         model = pm.MCBoostClassifier("gel", n_rounds=50).fit(X, (y == 0).astype(int))
-    assert model.certificate_["separable"]
-    assert model.certificate_["stopped_by"] == "separable"
+    assert model.certificate_.separable
+    assert model.certificate_.stopped == "separable"
     assert np.all(np.isfinite(model.decision_function(X)))
 
 
@@ -371,8 +371,8 @@ def test_auto_chooses_the_family_that_the_data_ask_for():
     boxes = np.where(rng.random(600) < 0.1, rng.integers(0, 4, 600), boxes)
     straight = pm.MCBoostClassifier(learner="auto", n_rounds=30, random_state=0).fit(X, affine)
     cut = pm.MCBoostClassifier(learner="auto", n_rounds=30, random_state=0).fit(X, boxes)
-    assert "linear" in straight.certificate_["chosen"]
-    assert "linear" not in cut.certificate_["chosen"] or cut.certificate_["chosen"].startswith("0.25")
+    assert "linear" in straight.certificate_.chosen
+    assert "linear" not in cut.certificate_.chosen or cut.certificate_.chosen.startswith("0.25")
     assert cut.score(X, boxes) > 0.85
     assert straight.decision_.n_classes == 3
 

@@ -59,9 +59,9 @@ def test_corrective_rules_come_to_the_optimum_over_the_rules(name, seed):
     model = pm.ULSClassifier(loss, n_rules=5, max_literals=1, scheme="corrective", l2=0.0, early_stopping=False).fit(
         X, y
     )
-    rules, table = model.models_[0], read(X)
+    rules, table = model.model_, read(X)
     alone = np.eye(len(rules.rules))
-    features = [replace(rules, intercept=0.0, coefficients=each).score(table) for each in alone]
+    features = [replace(rules, intercept=0.0, coefficients=each).scores(table) for each in alone]
     best = best_surrogate(loss, np.column_stack(features), y)
     assert model.history_["surrogate"][-1] == pytest.approx(best, rel=1e-7)
 

@@ -38,8 +38,8 @@ def test_any_number_of_threads_gives_the_same_model(loss):
     X = rng.normal(size=(50_000, 9))
     y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=50_000) > 0).astype(int)
     one, two = (UDTClassifier(loss=loss, n_jobs=n, random_state=0).fit(X, y) for n in (1, 2))
-    assert one.tree_.literals == two.tree_.literals
-    np.testing.assert_array_equal(one.tree_.weight, two.tree_.weight)
+    assert one.model_.literals == two.model_.literals
+    np.testing.assert_array_equal(one.model_.weight, two.model_.weight)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
@@ -72,22 +72,22 @@ def test_an_unseen_category_and_an_unseen_missing_value_get_an_answer():
     with pytest.warns(UserWarning, match="never seen in fit: 'violet'"):
         assert model.predict_proba(new).sum(axis=1) == pytest.approx([1, 1])
     bare = UDTClassifier(max_leaves=2).fit(CANCER.data, CANCER.target)
-    heavier = bare.tree_.samples[[1, 2]].argmax() + 1
+    heavier = bare.model_.samples[[1, 2]].argmax() + 1
     assert bare.apply(np.full((1, 30), np.nan))[0] == heavier
 
 
 def test_text_rules_and_linear_form_say_what_the_model_does():
     model = UDTClassifier(max_leaves=6).fit(CANCER.data, CANCER.target)
     table = model.rules_table()
-    assert len(table["rule"]) == len(model.tree_.leaves) == 6
+    assert len(table["rule"]) == len(model.model_.leaves) == 6
     assert sum(table["samples"]) == len(CANCER.target)
     assert model.to_text().count("examples)") == 6
     assert "*" in model.to_text()
     assert np.isfinite(model.decision_function(CANCER.data)).all()
     for row, explanation in zip(CANCER.data[:5], model.explain(CANCER.data[:5]), strict=True):
-        added = explanation.start + sum(step for _, step in explanation.steps)
-        assert added == pytest.approx(explanation.score)
-        assert explanation.score == pytest.approx(model.decision_function(row[None])[0])
+        added = explanation.start[0] + sum(step.adds[0] for step in explanation.steps)
+        assert added == pytest.approx(explanation.scores[0])
+        assert explanation.scores[0] == pytest.approx(model.decision_function(row[None])[0])
 
 
 def test_history_says_the_surrogate_and_the_error_after_every_split():
@@ -95,7 +95,7 @@ def test_history_says_the_surrogate_and_the_error_after_every_split():
     history = model.history_
     assert all(len(values) == 6 for values in history.values())
     assert history["train_error"][-1] == pytest.approx(np.mean(model.predict(CANCER.data) != CANCER.target))
-    tree = model.tree_
+    tree = model.model_
     weight = tree.weight[tree.leaves]
     impurity = np.asarray(pm.losses.get("logistic").impurity(weight[:, 1] / weight.sum(axis=1)))
     expected = np.sum(weight.sum(axis=1) * impurity) / len(CANCER.target)
@@ -122,7 +122,7 @@ def test_xor_stops_with_a_clear_statement():
     y = (X[:, 0] != X[:, 1]).astype(int)
     model = UDTClassifier().fit(X, y)
     certificate = model.certificate_
-    assert len(model.tree_.leaves) == 1
+    assert len(model.model_.leaves) == 1
     assert len(model.history_["surrogate"]) == 0
     assert (certificate.surrogate, certificate.lower_bound, certificate.stopped) == (1.0, 0.0, "no gain")
     assert "stopped at the root" in certificate.statement
@@ -143,7 +143,7 @@ def test_weight_two_is_the_row_twice():
     model = UDTClassifier(min_samples_leaf=4, random_state=0)
     once = clone(model).fit(CANCER.data, CANCER.target, sample_weight=repeats)
     twice = clone(model).fit(np.repeat(CANCER.data, repeats, axis=0), np.repeat(CANCER.target, repeats))
-    assert once.tree_.literals == twice.tree_.literals
+    assert once.model_.literals == twice.model_.literals
     np.testing.assert_array_equal(once.predict_proba(CANCER.data), twice.predict_proba(CANCER.data))
 
 
@@ -151,7 +151,7 @@ def test_class_weight_is_a_weight_of_the_rows():
     weights = np.where(CANCER.target == 1, 3.0, 1.0)
     by_class = UDTClassifier(class_weight={0: 1, 1: 3}).fit(CANCER.data, CANCER.target)
     by_row = UDTClassifier().fit(CANCER.data, CANCER.target, sample_weight=weights)
-    assert by_class.tree_.literals == by_row.tree_.literals
+    assert by_class.model_.literals == by_row.model_.literals
 
 
 def test_pruning_by_cross_validation_shrinks_a_tree_of_noise_and_keeps_a_signal():
@@ -159,10 +159,10 @@ def test_pruning_by_cross_validation_shrinks_a_tree_of_noise_and_keeps_a_signal(
     X = rng.normal(size=(400, 5))
     noise = rng.integers(0, 2, 400)
     signal = (X[:, 0] > 0).astype(int)
-    assert len(UDTClassifier(max_leaves=None).fit(X, noise).tree_.leaves) > 50
-    assert len(UDTClassifier(max_leaves=None, pruning="cv", random_state=0).fit(X, noise).tree_.leaves) <= 5
+    assert len(UDTClassifier(max_leaves=None).fit(X, noise).model_.leaves) > 50
+    assert len(UDTClassifier(max_leaves=None, pruning="cv", random_state=0).fit(X, noise).model_.leaves) <= 5
     kept = UDTClassifier(pruning="cv", random_state=0).fit(X, signal)
-    assert len(kept.tree_.leaves) == 2
+    assert len(kept.model_.leaves) == 2
     assert kept.pruning_path_.chosen in kept.pruning_path_.levels
 
 
@@ -171,7 +171,7 @@ def test_folds_follow_the_content_of_rows_not_their_order():
     model = UDTClassifier(pruning="cv", random_state=0)
     first = clone(model).fit(CANCER.data, CANCER.target)
     second = clone(model).fit(CANCER.data[order], CANCER.target[order])
-    assert first.tree_.literals == second.tree_.literals
+    assert first.model_.literals == second.model_.literals
 
 
 def test_decisions_need_no_refitting():
@@ -249,7 +249,7 @@ def test_bad_data_is_refused(X, y, weight, message):
     model = UDTClassifier()
     with pytest.raises(ValueError, match=message):
         model.fit(np.array(X), np.array(y), sample_weight=weight)
-    assert not hasattr(model, "tree_")
+    assert not hasattr(model, "model_")
 
 
 def test_monotone_constraints_by_name_and_their_limits():
@@ -284,7 +284,7 @@ def test_uls_on_the_leaf_indicators_reproduces_the_leaf_scores():
     boosted = pm.ULSClassifier(
         features="tree", n_rules=4, max_literals=3, fit_intercept=False, l2=0.0, learning_rate=1.0, early_stopping=False
     ).fit(CANCER.data[:, :3], CANCER.target)
-    mixed = ~tree.tree_.is_pure[tree.apply(CANCER.data[:, :3])]
+    mixed = ~tree.model_.is_pure[tree.apply(CANCER.data[:, :3])]
     assert mixed.sum() > 100
     np.testing.assert_allclose(
         boosted.decision_function(CANCER.data[:, :3])[mixed],
@@ -315,11 +315,11 @@ def test_raw_values_fall_where_their_codes_fell_in_training(dtype):
     X[:, 3] = np.round(X[:, 3], 1)
     y = (np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 3]) + rng.normal(size=4000) > 0).astype(int)
     model = UDTClassifier(max_leaves=200, random_state=0).fit(X, y)
-    leaves = model.tree_.leaves
+    leaves = model.model_.leaves
     assert len(leaves) == 200
     np.testing.assert_array_equal(
-        np.bincount(model.apply(X), minlength=model.tree_.n_nodes)[leaves], model.tree_.samples[leaves]
+        np.bincount(model.apply(X), minlength=model.model_.n_nodes)[leaves], model.model_.samples[leaves]
     )
-    weight = np.zeros_like(model.tree_.weight)
+    weight = np.zeros_like(model.model_.weight)
     np.add.at(weight, (model.apply(X), y), 1)
-    np.testing.assert_array_equal(weight[leaves], model.tree_.weight[leaves])
+    np.testing.assert_array_equal(weight[leaves], model.model_.weight[leaves])

@@ -96,7 +96,7 @@ def test_columns_with_the_logistic_loss_are_logistic_regression():
     peer = LogisticRegression(C=np.inf, tol=1e-14, max_iter=10000, solver="newton-cholesky").fit(X, y)
     for scheme, rounds in (("classic", 3000), ("corrective", 50), (3, 2000)):
         model = ULSClassifier("logistic", rounds, features="columns", scheme=scheme, l2=0.0, tol=1e-12).fit(X, y)
-        np.testing.assert_allclose(model.coef_, peer.coef_[0], rtol=0, atol=1e-8)
+        np.testing.assert_allclose(model.coefficients_, peer.coef_[0], rtol=0, atol=1e-8)
         assert model.intercept_ == pytest.approx(peer.intercept_[0], abs=1e-8)
         from_sparse = clone(model).fit(sparse.csr_array(X), y)
         np.testing.assert_allclose(
@@ -111,7 +111,7 @@ def test_columns_with_least_squares_are_least_squares():
     best = np.linalg.lstsq(np.column_stack((np.ones(80), X)), np.where(y, 1.0, -1.0), rcond=None)[0]
     for scheme in ("classic", "corrective", 2):
         model = ULSClassifier("least_squares", 500, features="columns", scheme=scheme, l2=0.0).fit(X, y)
-        np.testing.assert_allclose(np.append(model.intercept_, model.coef_), best, atol=1e-8)
+        np.testing.assert_allclose(np.append(model.intercept_, model.coefficients_), best, atol=1e-8)
 
 
 def test_staged_predictions_end_at_the_model(breast):
@@ -130,18 +130,17 @@ def test_contributions_add_up_to_the_score(breast):
     X, y = breast
     model = ULSClassifier(n_rules=12, early_stopping=False).fit(X, y)
     told = model.explain(X)
-    np.testing.assert_allclose(
-        told["intercept"] + told["contributions"].sum(axis=1), model.decision_function(X), atol=1e-12
-    )
-    np.testing.assert_allclose(told["probability"], model.predict_proba(X)[:, 1])
+    total = [one.start[0] + sum(step.adds[0] for step in one.steps) for one in told]
+    np.testing.assert_allclose(total, model.decision_function(X), atol=1e-12)
+    np.testing.assert_allclose([one.probability for one in told], model.predict_proba(X))
 
 
 def test_rules_table_counts_the_training_rows(breast):
     X, y = breast
     for model in (ULSClassifier(n_rules=5, early_stopping=False), ULSClassifier.compact(n_rules=5)):
         table = model.fit(X, y).rules_table()
-        told = model.explain(X)
-        covered = told["contributions"] == model.coef_
+        held = [{step.words: step.holds for step in one.steps} for one in model.explain(X)]
+        covered = np.array([[steps[rule] for rule in table["rule"]] for steps in held])
         np.testing.assert_allclose(table["support"], covered.mean(axis=0))
         expected = [y[covered[:, t]].mean() for t in range(covered.shape[1])]
         np.testing.assert_allclose(table["probability"], expected)
@@ -172,7 +171,7 @@ def test_multiclass_probabilities_sum_to_one():
     probability = model.predict_proba(X)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     assert model.score(X, y) > 0.95
-    assert len(model.rules_) == len(model.certificate_) == 3
+    assert len(model.rules_) == len(model.certificate_.by_class) == 3
     assert set(model.history_["class"]) == {0, 1, 2}
 
 
@@ -200,7 +199,7 @@ def test_own_phi_is_boosted_like_the_built_in_one(breast):
     one = ULSClassifier.plain(mine, n_rules=4, max_literals=2).fit(X, y)
     other = ULSClassifier.plain("matsushita", n_rules=4, max_literals=2).fit(X, y)
     assert one.rules_ == other.rules_
-    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-5)
+    np.testing.assert_allclose(one.coefficients_, other.coefficients_, rtol=1e-5)
 
 
 def test_all_schemes_reach_the_same_optimum():
@@ -230,7 +229,7 @@ def test_warm_start_goes_on(breast):
     parts = ULSClassifier(n_rules=5, warm_start=True, **options).fit(X, y)
     parts.set_params(n_rules=12).fit(X, y)
     assert parts.rules_ == whole.rules_
-    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
+    np.testing.assert_allclose(parts.coefficients_, whole.coefficients_, rtol=1e-9)
 
 
 def test_given_validation_rows_choose_the_number_of_rules(breast):
@@ -244,8 +243,8 @@ def test_given_validation_rows_choose_the_number_of_rules(breast):
 def test_rows_that_come_again_and_again_are_judged_by_themselves(monkeypatch, large):
     # Ten digits on a noisy display of seven segments (LED, CART's book): 128 different rows, nine in ten of them not a 0.
     if large:
-        monkeypatch.setattr("permissible.learners.uls.holdout.LARGE", 3000)
-        monkeypatch.setattr("permissible.learners.uls.holdout.PROBED", 1000)
+        monkeypatch.setattr("permissible.rows.splits.RANGE_ROWS", 3000)
+        monkeypatch.setattr("permissible.rows.splits.PROBED", 1000)
     random = np.random.default_rng(0)
     lit = ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"]
     segments = np.array([[int(bit) for bit in shown] for shown in lit])
@@ -269,7 +268,7 @@ def test_class_weight_is_sample_weight(breast):
     one = ULSClassifier(class_weight={0: 3.0, 1: 1.0}, **options).fit(X, y)
     other = ULSClassifier(**options).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
     assert one.rules_ == other.rules_
-    assert one.coef_.tolist() == other.coef_.tolist()
+    assert one.coefficients_.tolist() == other.coefficients_.tolist()
 
 
 def test_same_model_for_any_number_of_threads_and_shuffled_columns():
@@ -280,7 +279,7 @@ def test_same_model_for_any_number_of_threads_and_shuffled_columns():
     models = [ULSClassifier(n_jobs=n, **options).fit(X, y) for n in (1, 2, 4)]
     for other in models[1:]:
         assert other.rules_ == models[0].rules_
-        assert other.coef_.tobytes() == models[0].coef_.tobytes()
+        assert other.coefficients_.tobytes() == models[0].coefficients_.tobytes()
         assert other.decision_function(X).tobytes() == models[0].decision_function(X).tobytes()
     order = rng.permutation(12)
     shuffled = ULSClassifier(**options).fit(X[:, order], y)

@@ -18,9 +18,7 @@ def said_by(model, X, y):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
-    certificate = model.certificate_
-    parts = certificate if isinstance(certificate, tuple) else (certificate,)
-    doubts = [doubt for part in parts for doubt in (part["doubts"] if isinstance(part, dict) else part.doubts)]
+    doubts = list(model.certificate_.doubts)
     return [warning for warning in caught if issubclass(warning.category, UserWarning)], doubts
 
 
@@ -86,8 +84,8 @@ def test_an_outlying_value_cuts_steps_and_is_no_separation():
     model = pm.MCBoostClassifier(n_rounds=30)
     caught, doubts = said_by(model, x[:, None], y)
     assert (caught, doubts) == ([], [])
-    assert model.certificate_["capped_steps"] > 0
-    assert not model.certificate_["separable"]
+    assert model.certificate_.capped_steps > 0
+    assert not model.certificate_.separable
 
 
 def test_each_class_with_a_doubt_is_named():

@@ -1,5 +1,7 @@
 """Every boosting kernel does what its NumPy twin does."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,22 @@ from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
 from permissible.losses.surrogate import compiled
+from permissible.models.card.evaluate import holds
 from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 
 BUILT_IN = ["logistic", "matsushita", "mu", "squared", "power", "logcosh", "exponential", "least_squares"]
+
+
+@dataclass
+class Member:
+    """A literal that covers any set of codes."""
+
+    column: int
+    members: np.ndarray
+
+    def membership(self):
+        return self.members.astype(bool)
 
 
 def random_rows(seed, n_rows, n_columns, kind="spread"):
@@ -70,7 +84,7 @@ def test_masks_are_set_membership(seed, n_rows, n_columns, n_literals):
             row[: at // 2] = row[255] = 1
         else:
             row[:] = rng.random(256) < 0.5
-    found = kernels.rule_mask(blocks, n_columns, columns, members)
+    found = kernels.rule_mask(blocks, n_columns, [*map(Member, columns.tolist(), members)])
     assert np.array_equal(found.astype(bool), reference.rule_mask(codes, columns, members))
 
 
@@ -105,10 +119,8 @@ def test_measured_sums_are_those_of_the_formula(name):
     margin = np.where(positive, score, -score)
     state = np.array([function.state_of(value) for value in margin])
     rows = kernels.Rows(blocks, 5, positive.view(np.uint8), loss=name, state=state)
-    grids = kernels.Grids(2.0**44, 2.0**44, 2.0**40, 1.0)
-    members = (np.arange(256) < 90).astype(np.uint8)[None, :]
-    columns = np.array([2], dtype=np.int32)
-    sums = rows.measure(columns, members, 0.3, -0.2, grids)
+    grids = (2.0**44, 2.0**44, 2.0**40, 1.0)
+    sums = rows.measure([Member(2, np.arange(256) < 90)], 0.3, -0.2, grids)
     found = (sums[:, 0] * 2.0**32 + sums[:, 1]) / 2.0**44
     at = [lambda x, k=k: function.at(np.ascontiguousarray(x))[:, k] for k in (1, 2, 3)]
     inside, outside = reference.measure(margin, positive, codes[:, 2] < 90, 0.3, -0.2, *at)
@@ -122,13 +134,14 @@ def test_without_curvature_the_cut_of_the_largest_edge_is_found(two_values):
     layout = np.array([[0, 4, 0], [0, 4, 0]], dtype=np.int32)
     total = 0 if two_values else 1
     unit = 1.0 if two_values else 0.0
-    found = kernels.best_literals(layout, sums, two_values, 0.0, 1.0, unit, 0, total, False, [])
-    gains = [decrease for decrease, *_ in found]
+    criterion = kernels.Criterion(two_values, 0.0, 1.0, unit, 0, total)
+    found = kernels.best_literals(layout, sums, criterion, False, [])
+    gains = [candidate.decrease for candidate in found]
     expected = [reference.best_cut(column, 4, 0.0, (1.0, unit), two_values) for column in sums]
     assert gains == [gain for gain, _ in expected]
     assert all(np.isfinite(gains))
     assert gains[1] > gains[0]
-    assert [literal[2] for *_, literal in found] == [code for _, code in expected] == [0, 0]
+    assert [candidate.code for candidate in found] == [code for _, code in expected] == [0, 0]
 
 
 @settings(max_examples=30, deadline=None)
@@ -142,10 +155,11 @@ def test_the_best_cut_is_the_best_of_all(seed, n_bins, two_values):
     units = (2.0**-10, 2.0**-12 if two_values else 3.0)
     total = int(sums[0, 1].sum()) if two_values else 1
     layout = np.array([[0, n_bins, 0]], dtype=np.int32)
-    found = kernels.best_literals(layout, sums, two_values, 0.5, *units, int(sums[0, 0].sum()), total, False, [])
+    criterion = kernels.Criterion(two_values, 0.5, *units, int(sums[0, 0].sum()), total)
+    found = kernels.best_literals(layout, sums, criterion, False, [])
     gain, code = reference.best_cut(sums[0], n_bins, 0.5, units, two_values)
-    assert found[0][0] == pytest.approx(gain, rel=1e-12)
-    assert found[0][3][2] == code
+    assert found[0].decrease == pytest.approx(gain, rel=1e-12)
+    assert found[0].code == code
 
 
 def test_patterns_and_their_system():
@@ -156,7 +170,7 @@ def test_patterns_and_their_system():
     rules = [(np.array([j], dtype=np.int32), (np.arange(256) < 60 * j).astype(np.uint8)[None, :]) for j in (1, 2, 3)]
     masks = np.column_stack([reference.rule_mask(codes, *rule) for rule in rules])
     for count in (1, 3):  # the second call continues the first
-        bits, weight = rows.patterns(rules[:count])
+        bits, weight = rows.patterns([[Member(int(rule[0][0]), rule[1][0])] for rule in rules[:count]])
         expected = reference.patterns(masks[:, :count], positive, copies.astype(np.int64))
         assert np.array_equal(bits, expected[0])
         assert np.array_equal(weight, expected[1])
@@ -191,8 +205,8 @@ def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows)
         )
     coefficients = rng.normal(size=n_rules)
     model = RuleModel(table.schema, None, 0.3, tuple(made), coefficients)
-    masks = np.array([model.covers(rule, table) for rule in made])
-    assert model.score(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()
+    masks = np.array([holds(rule, model, table) for rule in made])
+    assert model.scores(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()
 
 
 def test_wrong_shapes_are_refused():
@@ -203,4 +217,6 @@ def test_wrong_shapes_are_refused():
         kernels.Rows(blocks, 3, np.zeros(9, dtype=np.uint8))
     rows = kernels.Rows(blocks, 3, np.zeros(10, dtype=np.uint8))
     with pytest.raises(ValueError, match="out of range"):
-        rows.count(np.array([3], dtype=np.int32), np.zeros((1, 256), dtype=np.uint8))
+        rows.histograms([[Member(3, np.zeros(256))]], (1.0, 1.0, 1.0, 0))
+    with pytest.raises(ValueError, match="256 codes"):
+        rows.histograms([[Member(0, np.zeros(255))]], (1.0, 1.0, 1.0, 0))

@@ -53,34 +53,16 @@ def bundles(blocks):
 
 def tree(blocks):
     target = (np.arange(N) % 2).astype(np.uint16)
-    return trees.grow_counts(
-        blocks,
-        2,
-        target,
-        2,
-        None,
-        1.0,
-        False,
-        BINS,
-        NUMERIC,
-        np.zeros(2, dtype=np.int8),
-        0,
-        0.0,
-        None,
-        4,
-        0,
-        1.0,
-        0.0,
-        0.0,
-        False,
-        1,
-    )
+    columns = trees.Columns(BINS, NUMERIC, np.zeros(2, dtype=np.int8))
+    finder = trees.SplitFinder(columns, 2, 1.0, False, trees.Impurity("logistic"), trees.Limits(4, 0))
+    return finder.grow(trees.Rows(blocks, columns, target, None, 2))
 
 
 def histograms(blocks):
     target = (np.arange(N) % 2).astype(np.uint16)
     nodes = np.zeros(N, dtype=np.int32)
-    return trees.part_histograms(blocks, 2, target, 2, None, False, BINS, nodes, np.zeros(1, dtype=np.int32), 1)
+    columns = trees.Columns(BINS, NUMERIC, np.zeros(2, dtype=np.int8))
+    return trees.Rows(blocks, columns, target, None, 2).sums(nodes, np.zeros(1, dtype=np.int32), 1)
 
 
 KERNELS = [node_cells, round_of_trees, round_of_gradient, bundles, tree, histograms]
@@ -100,5 +82,6 @@ def test_bins_out_of_range_are_refused(blocks):
         with pytest.raises(ValueError, match=r"bins must lie in 1..255"):
             mcboost.Bundles(blocks, NUMERIC, np.array([bins, 3], dtype=np.int32))
         layout = np.array([[0, bins if bins else -5, 1]], dtype=np.int32)
+        criterion = boosting.Criterion(False, 0.0, 1.0, 1.0, 0, 0)
         with pytest.raises(ValueError, match="0 to 255 bins"):
-            boosting.best_literals(layout, np.zeros((1, 1, 256), dtype=np.int64), False, 0.0, 1.0, 1.0, 0, 0, False, [])
+            boosting.best_literals(layout, np.zeros((1, 1, 256), dtype=np.int64), criterion, False, [])

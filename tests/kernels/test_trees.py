@@ -21,6 +21,8 @@ IMPURITIES = {
     4: (5.0, lambda p: 1 - np.log(np.cosh(2.5 * (p - 0.5))) / np.log(np.cosh(1.25))),
 }
 
+NAMES = ["logistic", "matsushita", "squared", "power", "logcosh", "user"]
+
 
 def grow(
     codes,
@@ -33,41 +35,40 @@ def grow(
     phi=0,
     function=None,
     max_leaves=8,
-    max_depth=-1,
+    max_depth=None,
     min_samples=1.0,
     min_gain=0.0,
     threads=1,
     parameter=None,
     n_codes=None,
 ):
-    n_rows, n_columns = codes.shape
-    blocks = np.zeros(((n_columns + 7) // 8, n_rows, 8), dtype=np.uint8)
-    for j in range(n_columns):
-        blocks[j // 8, :, j % 8] = codes[:, j]
+    n_columns = codes.shape[1]
     if n_codes is None:
         n_codes = [int(np.max(codes[:, j][codes[:, j] != 255], initial=0)) + 1 for j in range(n_columns)]
-    return (trees.grow_weights if weight is not None and weight.dtype == np.int64 else trees.grow_counts)(
-        blocks,
-        n_columns,
-        target.astype(np.uint16),
-        n_classes,
-        weight,
-        1.0,
-        False,
+    columns = trees.Columns(
         np.array(n_codes, dtype=np.int32),
         np.zeros(n_columns, np.uint8) if categorical is None else categorical.astype(np.uint8),
         np.zeros(n_columns, np.int8) if monotone is None else monotone.astype(np.int8),
-        phi,
-        IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter,
-        function,
-        max_leaves,
-        max_depth,
-        min_samples,
-        0.0,
-        min_gain,
-        True,
-        threads,
     )
+    parameter = IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter
+    impurity = trees.Impurity(NAMES[phi], parameter, function)
+    limits = trees.Limits(max_leaves, max_depth, min_samples, min_gain=min_gain)
+    rows = trees.Rows(blocks_of(codes), columns, target.astype(np.uint16), weight, n_classes)
+    return trees.SplitFinder(columns, n_classes, 1.0, False, impurity, limits, threads).grow(rows, name_leaves=True)
+
+
+def assert_same(one, other):
+    names = [name for name in dir(trees.Tree) if not name.startswith("_")]
+    assert len(names) == 12
+    for name in names:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def blocks_of(codes):
+    blocks = np.zeros(((codes.shape[1] + 7) // 8, len(codes), 8), dtype=np.uint8)
+    for j in range(codes.shape[1]):
+        blocks[j // 8, :, j % 8] = codes[:, j]
+    return blocks
 
 
 @st.composite
@@ -124,8 +125,8 @@ def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
         min_samples,
     )
     leaf, gains = grow_partition(growth, max_leaves)
-    np.testing.assert_allclose(ours["gain"], gains, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(ours["leaf_of_row"], leaf)
+    np.testing.assert_allclose(ours.gain, gains, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(ours.leaf_of_row, leaf)
 
 
 @settings(max_examples=40, deadline=None)
@@ -134,8 +135,7 @@ def test_wide_weights_and_counts_give_the_same_tree(data):
     codes, target, n_classes, weight, categorical, monotone = data
     narrow = grow(codes, target, n_classes, weight=weight, categorical=categorical, monotone=monotone)
     wide = grow(codes, target, n_classes, weight=weight.astype(np.int64), categorical=categorical, monotone=monotone)
-    for key in narrow:
-        np.testing.assert_array_equal(narrow[key], wide[key])
+    assert_same(narrow, wide)
 
 
 @settings(max_examples=40, deadline=None)
@@ -145,8 +145,8 @@ def test_a_python_phi_equal_to_gini_gives_gini_s_tree(data):
     kwargs = {"weight": weight, "categorical": categorical, "monotone": monotone}
     compiled = grow(codes, target, n_classes, phi=2, **kwargs)
     called = grow(codes, target, n_classes, phi=5, function=lambda p: 4 * p * (1 - p), **kwargs)
-    np.testing.assert_array_equal(compiled["leaf_of_row"], called["leaf_of_row"])
-    np.testing.assert_allclose(compiled["gain"], called["gain"], rtol=1e-12)
+    np.testing.assert_array_equal(compiled.leaf_of_row, called.leaf_of_row)
+    np.testing.assert_allclose(compiled.gain, called.gain, rtol=1e-12)
 
 
 def test_impurities_are_those_of_numpy_at_every_probability():
@@ -154,7 +154,7 @@ def test_impurities_are_those_of_numpy_at_every_probability():
         for positive in (1, 7, 1999):
             codes = np.zeros((positive + 2000, 1), dtype=np.uint8)
             target = np.r_[np.ones(positive, int), np.zeros(2000, int)]
-            root = grow(codes, target, 2, phi=phi)["impurity"][0]
+            root = grow(codes, target, 2, phi=phi).impurity[0]
             p = positive / (positive + 2000)
             assert root == pytest.approx((positive + 2000) * f(p), rel=2e-15 if phi < 3 else 1e-12)
 
@@ -168,8 +168,7 @@ def test_any_number_of_threads_grows_the_same_tree(n_columns):
     one = grow(codes, target, 2, max_leaves=40, threads=1)
     for threads in (2, 3):
         many = grow(codes, target, 2, max_leaves=40, threads=threads)
-        for key in one:
-            np.testing.assert_array_equal(one[key], many[key])
+        assert_same(one, many)
 
 
 def test_an_error_in_a_user_s_phi_reaches_the_user():
@@ -203,12 +202,13 @@ n = 60_000
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a process that a shell runs in the background is deaf to it
 codes = rng.integers(0, 255, size=(1, n, 8)).astype(np.uint8)
 target = rng.integers(0, 2, n).astype(np.uint16)
+columns = trees.Columns(np.full(8, 255, np.int32), np.zeros(8, np.uint8), np.zeros(8, np.int8))
+finder = trees.SplitFinder(columns, 2, 1.0, False, trees.Impurity("logistic"), trees.Limits(None, None))
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begun = time.monotonic()
 try:
     for _ in range(200):
-        trees.grow_counts(codes, 8, target, 2, None, 1.0, False, np.full(8, 255, np.int32), np.zeros(8, np.uint8),
-                          np.zeros(8, np.int8), 0, 0.0, None, -1, -1, 1.0, 0.0, 0.0, False, 1)
+        finder.grow(trees.Rows(codes, columns, target, None, 2))
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - begun < 20)
 """
@@ -222,30 +222,21 @@ def test_rows_move_and_histograms_count_as_the_twins_do(data, seed):
     codes, target, n_classes, weight, _, _ = data
     rng = np.random.default_rng(seed)
     n_rows, n_columns = codes.shape
-    blocks = np.zeros(((n_columns + 7) // 8, n_rows, 8), dtype=np.uint8)
-    for j in range(n_columns):
-        blocks[j // 8, :, j % 8] = codes[:, j]
+    blocks = blocks_of(codes)
     n_codes = np.array([int(np.max(c[c != 255], initial=0)) + 1 for c in codes.T], dtype=np.int32)
     before = rng.integers(-1, 4, n_rows).astype(np.int32)
     left = rng.random((2, 256)) < 0.5
     column = rng.integers(0, n_columns, 2).astype(np.int32)
     moved = before.copy()
-    trees.move_rows(
-        blocks,
-        moved,
-        np.array([1, 3], dtype=np.int32),
-        column,
-        np.packbits(left, axis=1, bitorder="little"),
-        np.array([3, 6], dtype=np.int32),
-        np.array([4, 7], dtype=np.int32),
-    )
+    splits = np.array([[1, column[0], 3, 4], [3, column[1], 6, 7]], dtype=np.int32)
+    trees.move_rows(blocks, moved, splits, np.packbits(left, axis=1, bitorder="little"))
     cuts = {1: (column[0], left[0], 3, 4), 3: (column[1], left[1], 6, 7)}  # a child of the first is cut at once
     np.testing.assert_array_equal(moved, reference.move_rows(codes, before, cuts))
     wanted = np.array([4, 0, 7], dtype=np.int32)
+    columns = trees.Columns(n_codes, np.zeros(n_columns, np.uint8), np.zeros(n_columns, np.int8))
     for given_weight in (None, weight.astype(np.int64)):
-        found, counts = trees.part_histograms(
-            blocks, n_columns, target.astype(np.uint16), n_classes, given_weight, False, n_codes, moved, wanted, 1
-        )
+        rows = trees.Rows(blocks, columns, target.astype(np.uint16), given_weight, n_classes)
+        found, counts = rows.sums(moved, wanted, 1)
         for slot, node in enumerate(wanted):
             here = moved == node
             own = np.ones(here.sum(), dtype=np.int64) if given_weight is None else given_weight[here]

@@ -10,7 +10,7 @@ import pandas as pd
 import permissible as pm
 from permissible import losses
 from permissible.bins.literal import Literal
-from permissible.estimators.cards import card_of, schema_of
+from permissible.estimators.classifier import card_of, schema_of
 from permissible.models.card.scorecard import RuleTerm, TreeTerm
 
 TEXTS = ["red", "", "größe", "O'Brien", "</script>", 'q"q', "NULL", "a\nb", "年齢", "0"]

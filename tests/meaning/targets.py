@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime as ort
 import pandas as pd
 
-from permissible.estimators.cards import actions_for, card_of, schema_of
+from permissible.estimators.classifier import actions_for, card_of, schema_of
 from permissible.models.render.browser import plain_actions, plain_card
 from permissible.models.render.dialects import dialect
 from permissible.models.render.onnx import SMALLEST

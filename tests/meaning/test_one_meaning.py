@@ -15,9 +15,10 @@ import pytest
 
 import permissible as pm
 from permissible.decisions import CostMatrix, decision_for
-from permissible.estimators.cards import card_of, table_of
+from permissible.estimators.classifier import card_of, table_of
 from permissible.estimators.files.save_load import text_of
 from permissible.models.card.scorecard import KernelTerm, kernel_values
+from permissible.models.kinds.one_versus_rest import members
 from permissible.table.match import UnseenCategoryWarning
 from tests.meaning import targets
 from tests.meaning.models import awkward_rows, decisions_for, fitted, kinds
@@ -165,14 +166,18 @@ def everywhere(kind: Any, seed: int, places: list[str], server: Any = None, n_de
 
 
 def storable(estimator: Any) -> bool:
-    return not table_link(estimator) or hasattr(estimator, "models_")
+    return not table_link(estimator) or isinstance(estimator, pm.ULSClassifier)
 
 
 def reloaded(estimator: Any) -> Any:
     """The estimator after a journey through a file."""
     with tempfile.TemporaryDirectory() as folder:
         pm.save(estimator, Path(folder) / "model.json")
-        own = {model.loss.name: model.loss for model in getattr(estimator, "models_", ())}
+        own = (
+            {model.loss.name: model.loss for model in members(estimator.model_)}
+            if isinstance(estimator, pm.ULSClassifier)
+            else {}
+        )
         return pm.load(Path(folder) / "model.json", losses=own)
 
 

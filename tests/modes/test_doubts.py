@@ -70,7 +70,7 @@ def overshooting():
 
 
 def cut_newton(monkeypatch):
-    monkeypatch.setattr("permissible.learners.uls.refit.MAX_STEPS", 1)
+    monkeypatch.setattr("permissible.learners.uls.step.MAX_STEPS", 1)
 
 
 MUST = {
@@ -230,8 +230,7 @@ def doubts_of(made, monkeypatch):
     with limit(60), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*given)
-    certificates = model.certificate_ if isinstance(model.certificate_, tuple) else (model.certificate_,)
-    doubts = [doubt for part in certificates for doubt in (part["doubts"] if isinstance(part, dict) else part.doubts)]
+    doubts = list(model.certificate_.doubts)
     said = [warning for warning in caught if issubclass(warning.category, pm.DoubtfulFitWarning)]
     assert len(said) == bool(doubts)
     assert all(doubt.words in str(said[0].message) for doubt in doubts)

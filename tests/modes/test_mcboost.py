@@ -92,7 +92,7 @@ def case(cell):
         fitted(model, X, y, **({} if sample is None else {"sample_weight": sample}))
     share = np.ones(len(y)) if sample is None else sample
     share = share / share.sum()
-    scores = [np.zeros((len(y), size)), *(model._scores(given, k + 1) for k in range(model.n_rounds_))]
+    scores = [np.zeros((len(y), size)), *(stage.scores(model._rows(given)) for stage in model._stages())]
     return model, y, costs, share, scores, lambda S: float(share @ FORMULAS[loss](S, y, costs))
 
 
@@ -111,9 +111,9 @@ def test_history_gives_the_surrogate_the_cost_and_the_error_of_the_scores(cell):
     others[np.arange(len(y)), y] = -np.inf
     margin = float((scores[-1][np.arange(len(y)), y] - others.max(axis=1)).min())
     certificate = model.certificate_
-    assert certificate["smallest_margin"] == pytest.approx(margin, rel=1e-6, abs=1e-9)
-    assert certificate["separable"] == (certificate["smallest_margin"] > 0)
-    assert certificate["decrease_of_last_round"] == pytest.approx(
+    assert certificate.smallest_margin == pytest.approx(margin, rel=1e-6, abs=1e-9)
+    assert certificate.separable == (certificate.smallest_margin > 0)
+    assert certificate.decrease_of_last_round == pytest.approx(
         surrogate(scores[-2]) - surrogate(scores[-1]), rel=1e-4, abs=1e-9
     )
 
@@ -128,7 +128,7 @@ def test_every_round_lowers_the_surrogate(cell):
 @pytest.mark.parametrize("cell", MATRIX)
 def test_every_doubt_is_true(cell):
     model, _, _, _, scores, surrogate = case(cell)
-    kinds = {doubt.kind for doubt in model.certificate_["doubts"]}
+    kinds = {doubt.kind for doubt in model.certificate_.doubts}
     path = [surrogate(S) for S in scores]
     if "coefficient explodes" in kinds:  # larger scores of the same direction are better still
         assert surrogate(1.5 * scores[-1]) <= path[-1]
@@ -155,7 +155,7 @@ def test_the_last_step_of_a_round_has_the_length_that_scipy_finds(cell):
             method="bounded",
             options={"xatol": 1e-12},
         )
-        if model.certificate_["capped_steps"] and found.x > 1:
+        if model.certificate_.capped_steps and found.x > 1:
             continue  # no finite step, or an outlying row that may not move further
         least = min(found.fun, surrogate(after))
         assert surrogate(after) - least <= 1e-7 * surrogate(scores[0]), (

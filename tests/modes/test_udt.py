@@ -57,7 +57,7 @@ class Tree:
             self.model = fitted(model, in_parts(X, y, sample))
         else:
             self.model = fitted(model, X, y, **({} if sample is None else {"sample_weight": sample}))
-        self.tree = self.model.tree_
+        self.tree = self.model.model_
         self.total = self.sample.sum()
 
     def sums(self, groups, rows=slice(None)):

@@ -181,7 +181,7 @@ def test_every_doubt_is_true_and_none_is_missing(cell):
     if fit.certificate.separable:
         assert "coefficient explodes" in kinds
     elif "coefficient explodes" in kinds and fit.mode.features == "rules":
-        certain = fit.unsure(np.abs(fit.model.coef_).max()) <= 2.0**-52
+        certain = fit.unsure(np.abs(fit.model.coefficients_).max()) <= 2.0**-52
         assert fit.separated.any() or certain, kinds["coefficient explodes"].words
     assert ("stopped early" in kinds) == (fit.certificate.stopped in ("time", "interrupted"))
 

@@ -85,7 +85,7 @@ class Fit:
 
     @cached_property
     def theta(self):
-        coefficients = np.asarray(self.model.coef_, dtype=float)
+        coefficients = np.asarray(self.model.coefficients_, dtype=float)
         return np.append(self.model.intercept_, coefficients) if self.mode.intercept else coefficients
 
     @cached_property
@@ -179,7 +179,7 @@ def largest_edge(fit):
     """
     weight, best, cost = fit.weight(fit.scores), 0.0, {}
     if fit.mode.scheme != "classic":
-        for rule, coefficient in zip(fit.model.rules_, fit.model.coef_, strict=True):
+        for rule, coefficient in zip(fit.model.rules_, fit.model.coefficients_, strict=True):
             if len(rule) == 1:
                 below = rule[0].test == "<="
                 place = rule[0].column, float(rule[0].threshold)

@@ -20,12 +20,11 @@ from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
-from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.linear import AffineStep
+from permissible.learners.trees.arrays import Grown
 from permissible.learners.trees.grower import Weighed
-from permissible.learners.uls.leverage import Leverage
-from permissible.learners.uls.refit import Refit
 from permissible.learners.uls.search import GrownRule
+from permissible.learners.uls.step import Leverage, Refit
 from permissible.learners.uls.trace import Round, Trace
 from permissible.rows.local import LocalSource
 from permissible.rows.source import Source

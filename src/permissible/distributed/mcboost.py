@@ -12,7 +12,8 @@ import numpy as np
 from permissible.distributed.asked import Asked, surveyed
 from permissible.distributed.mcboost_rows import BoostSettings, Share
 from permissible.kernels._core import sums
-from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged, certificate_of
+from permissible.learners.mcboost.certificate import certificate_of
+from permissible.learners.mcboost.fit import Fitted, Report, Settings, averaged
 from permissible.learners.mcboost.loop import Trace, mean_trace, run_rounds
 from permissible.learners.mcboost.monitor import Watch
 from permissible.learners.mcboost.problem import Problem

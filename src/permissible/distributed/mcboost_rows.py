@@ -15,14 +15,14 @@ from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.fit import saturated_rows, smallest_margin
 from permissible.learners.mcboost.growing import Sizes
-from permissible.learners.mcboost.grown import Grown
 from permissible.learners.mcboost.linear import AffineStep, affine_scores
 from permissible.learners.mcboost.problem import Problem
 from permissible.learners.mcboost.rounds import Sampling
 from permissible.learners.mcboost.standardise import Space
 from permissible.learners.mcboost.steps import Next, Standing, Step
 from permissible.learners.mcboost.temperature import misfit_limbs
-from permissible.learners.trees.grower import Cut, move_rows
+from permissible.learners.trees.arrays import Grown
+from permissible.learners.trees.rows import NodeSplit, move_rows
 from permissible.models.kinds.forest import forest_values
 from permissible.models.kinds.simplex import scores_of
 from permissible.rows.part import Part, Storage, table_of
@@ -164,7 +164,7 @@ class BoostRows:
         return self._stand(examples, state, state.begin_sums(), following)
 
     def cells(
-        self, tree: str, cuts: tuple[Cut, ...], wanted: tuple[int, ...], grids: Sizes, sampled: bool
+        self, tree: str, cuts: tuple[NodeSplit, ...], wanted: tuple[int, ...], grids: Sizes, sampled: bool
     ) -> tuple[IntArray, IntArray]:
         """Cells of nodes of a tree; the cuts are all those made so far."""
         examples, state = self._open()

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from permissible.decisions import Hard, decision_for
-from permissible.estimators.exports import Exports
+from permissible.decisions import Decision, Hard, decision_for
+from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
 from permissible.estimators.input.source import HasSource, source_of
@@ -22,9 +22,10 @@ from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_row
 from permissible.learners.boundary.problem import Penalty
 from permissible.learners.boundary.subgradient import Stream, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
+from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import KernelModel
 from permissible.models.kinds.linear import LinearModel
-from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
 NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
@@ -34,7 +35,7 @@ def _streams(estimator: Any) -> bool:
     return hasattr(estimator, "alpha") and estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
 
 
-class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
+class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Large-margin classifier trained for probability boundaries: hard, weighted, reject option, risk groups, soft.
 
     It minimises the piecewise-linear surrogate of the boundaries ([K] (18)) to a certified duality gap.
@@ -91,9 +92,21 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
     objective_, gap_ : float
         The value of (18), and a bound on its distance to the optimum.
     certificate_ : Certificate
+    history_ : mapping of arrays
+        ``objective`` and ``gap``, with one entry: the end of the fit.
     n_iter_ : int
     classes_ : array
         ``classes_[1]`` is the positive class.
+
+    Notes
+    -----
+    Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of a boundary a row
+    lies is what the surrogate learns; between the boundaries only the order means something, so do not read the numbers there
+    as calibrated. ``boundaries="soft"`` learns them all.
+
+    `predict` gives the side of the one boundary, or of probability 1/2 when there are several (or none). On a boundary itself it
+    is the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of several boundaries or
+    none, the second class, as in all classifiers of two classes.
 
     Examples
     --------
@@ -263,42 +276,21 @@ class BoundaryClassifier(Exports, ClassifierMixin, BaseEstimator):
         warn_of([fit.certificate.doubts])
         return self
 
-    def _rows(self, X: ArrayLike) -> Matrix:
-        check_is_fitted(self)
-        return matrix(self, X, reset=False)
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Return f(x); compare it with `deltas_`."""
-        rows = self._rows(X)
-        return self.model_.score(rows)
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return probabilities (n, 2), monotone in f and equal to a boundary exactly at its cut-off.
-
-        On which side of a boundary a row lies is what the surrogate learns; between the boundaries only the order means
-        something, so do not read the numbers there as calibrated. ``boundaries="soft"`` learns them all.
-        """
-        rows = self._rows(X)
-        positive = self.model_.probability(rows)
-        return np.column_stack([1.0 - positive, positive])
-
     def predict_region(self, X: ArrayLike) -> IntArray:
         """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class, p = 1/2 the second."""
-        rows = self._rows(X)
-        return self.model_.region(rows, closed="left" if isinstance(self.boundaries, Hard) else "right")
+        scores = self.decision_function(X)
+        return np.searchsorted(
+            self.model_.deltas, scores, side="right" if isinstance(self.boundaries, Hard) else "left"
+        )
 
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return labels: the side of the one boundary, or of probability 1/2 when there are several (or none).
+    @property
+    def history_(self) -> dict[str, FloatArray]:
+        """The objective and the gap of the fit, of the last iteration alone."""
+        check_is_fitted(self, "objective_")
+        return {"objective": np.array([self.objective_]), "gap": np.array([self.gap_])}
 
-        On a boundary itself the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of
-        several boundaries or none, the second class, as in all classifiers of two classes.
-        """
-        score, cutoff = self.decision_function(X), self.target_.cutoff
-        above = score >= cutoff if tie_is_positive(self.boundaries) else score > cutoff
-        return np.asarray(self.classes_[above.astype(np.intp)])
+    def _predicting(self) -> Actions:
+        return predicting(labels_of(self), True, self.target_.cutoff, tie_is_positive(self.boundaries))
 
-    def decide(self, X: ArrayLike, decision: Any = None) -> AnyArray:
-        """Return the actions of a decision, or an array of costs (by default the decision fitted for), on the probabilities."""
-        proba = self.predict_proba(X)
-        chosen = decision_of(self.boundaries) if decision is None else decision
-        return np.asarray(decision_for(chosen, self.classes_).decide(proba))
+    def _fitted_for(self) -> Decision:
+        return decision_for(decision_of(self.boundaries), self.classes_)

@@ -49,7 +49,7 @@ class Exports:
         prefix : str
             Put before the names score, probability and decision, for a table that has such columns.
         """
-        from permissible.estimators.cards import actions_for, card_of
+        from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import sql
 
         return sql.select(
@@ -61,7 +61,7 @@ class Exports:
 
         `decision` is how to decide, as `predict` does unless given; "no decision" is None.
         """
-        from permissible.estimators.cards import actions_for, card_of
+        from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import python
 
         return python.module(card_of(self), actions_for(self, decision))
@@ -81,21 +81,25 @@ class Exports:
         decision : Decision or array of costs, optional
             How to decide; as `predict` does unless given. "No decision" is the label "reject".
         """
-        from permissible.estimators.cards import actions_for, card_of
+        from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render.onnx import to_graph
 
         return to_graph(card_of(self), actions_for(self, decision), dtype)
 
     def to_text(self) -> str:
         """Say the model in words."""
-        from permissible.estimators.cards import actions_for, card_of, labels_of
+        from permissible.estimators.classifier import card_of, labels_of
+        from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
 
-        return text.text(card_of(self), actions_for(self, None), tuple(labels_of(self)))
+        model = getattr(self, "model_", None)
+        if isinstance(model, TreeModel):
+            return text.tree_text(model, labels_of(self))
+        return text.text(card_of(self), tuple(labels_of(self)))
 
     def to_html(self) -> str:
         """Show the model as an HTML table, as notebooks do."""
-        from permissible.estimators.cards import card_of, labels_of
+        from permissible.estimators.classifier import card_of, labels_of
         from permissible.models.render import html
 
         return html.table(card_of(self), tuple(labels_of(self)))

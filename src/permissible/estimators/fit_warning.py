@@ -38,11 +38,11 @@ def warn_of(doubts: Sequence[Doubts], names: Any = None) -> None:
             about = f"Class {names[place]!s}: " if names is not None and len(doubts) > 1 else ""
             words.append(about + doubt.words)
     if words:
-        warnings.warn(" ".join(dict.fromkeys(words)), DoubtfulFitWarning, stacklevel=_outside())
+        warnings.warn(" ".join(dict.fromkeys(words)), DoubtfulFitWarning, stacklevel=outside())
 
 
-def _outside() -> int:
-    """How far up the first caller is that does not belong to the library, as `warnings.warn` in `warn_of` counts."""
+def outside() -> int:
+    """How far up the first caller is that does not belong to the library, as `warnings.warn` in the caller counts."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
         level, frame = level + 1, frame.f_back

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from permissible.decisions import CostMatrix, decision_for
+from permissible.decisions import CostMatrix, Decision
 from permissible.distributed.mcboost import BoostFit
-from permissible.estimators.cards import card_of
-from permissible.estimators.exports import Exports
+from permissible.estimators.classifier import StagedClassifier, card_of, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, source_of
-from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
@@ -30,14 +28,14 @@ from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.learners.mcboost.loop import Trace
 from permissible.learners.mcboost.problem import Problem
-from permissible.models.card.additive_reading import AdditiveExplanation, explain_rows, terms_table
-from permissible.models.kinds.additive import AdditiveModel, posterior
+from permissible.models.card.actions import Actions, actions_of
+from permissible.models.kinds.additive import AdditiveModel
 from permissible.rows.source import Source
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal
 
 
-class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
+class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     """Multiclass boosting that knows what each mistake costs (MCBoost with guess-averse losses).
 
     Parameters
@@ -106,8 +104,8 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         The costs in the order of ``classes_`` (mean costs by class when `fit` had costs by row).
     n_rounds_ : int
     history_ : mapping of arrays, one value per round
-    certificate_ : mapping
-        Remaining edge, steps that hit the cap, separability, why it stopped, what is doubtful (``doubts``).
+    certificate_ : BoostCertificate
+        What is known of the fit (``statement``, ``stopped``, ``doubts``): remaining edge, capped steps, separability.
 
     References
     ----------
@@ -252,7 +250,7 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
         self.n_rounds_ = fitted.model.n_rounds
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
-        warn_of([fitted.certificate["doubts"]])
+        warn_of([fitted.certificate.doubts])
         if self.learner == "auto":  # how `predict` decides, for the exports and files
             self.decision_ = CostMatrix(costs.matrix)
         elif hasattr(self, "decision_"):
@@ -280,69 +278,36 @@ class MCBoostClassifier(Exports, ClassifierMixin, BaseEstimator):
 
         return report
 
-    # -- reading ---------------------------------------------------------------------------------------------------------
+    # -- the fitted model --------------------------------------------------------------------------------------------
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the terms as columns: words, what each adds to every class, and how much it matters given the costs."""
+        from permissible.models.card.explanation import terms_table
+
         return terms_table(card_of(self), self.classes_, self.cost_matrix_.matrix)
 
-    def explain(self, X: Any, n_steps: int = 10) -> list[AdditiveExplanation]:
-        """Say for each row what the terms added to each class, those first that moved the decision most."""
-        proba = self.predict_proba(X)
-        table = intake.rows(self, X)
-        return explain_rows(card_of(self), table, self.classes_, proba, self.cost_matrix_.matrix, n_steps)
-
-    def margins(self, X: Any, y: Any) -> FloatArray:
-        """The margin (9) of each row: the score of its class minus the largest other one."""
-        scores = self._scores(X)
-        own, rows = codes_among(self.classes_, y, len(scores)), np.arange(len(scores))
-        others = scores.copy()
-        others[rows, own] = -np.inf
-        return np.asarray(scores[rows, own] - others.max(axis=1))
-
-    # -- predictions ----------------------------------------------------------------------------------------------------
-
-    def _scores(self, X: Any, n_rounds: int | None = None) -> FloatArray:
-        table = intake.rows(self, X, n_threads=intake.threads(self.n_jobs))
-        return self.model_.scores(table, n_rounds)
-
     def decision_function(self, X: Any) -> FloatArray:
-        """The scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The posterior of each class: softmax(exponent * S), with the exponent that is right for the loss."""
-        return posterior(self._scores(X), self.model_.exponent)
-
-    def predict(self, X: Any) -> AnyArray:
-        """The class of each row, by the estimator's `decision`."""
-        chosen = self._choose(self._scores(X))
-        return np.asarray(self.classes_[chosen])
-
-    def decide(self, X: Any, decision: Any = None) -> IntArray:
-        """Decide anew for other costs, without refitting: a Decision or a cost matrix; class indices, -1 for a rejection."""
-        proba = self.predict_proba(X)
-        chosen = decision_for(self.cost_matrix_ if decision is None else decision, self.classes_)
-        return np.asarray(chosen.decide(proba))
-
-    def _choose(self, scores: FloatArray) -> IntArray:
-        if self.decision == "bayes" or self.learner == "auto":
-            return np.asarray(CostMatrix(self.cost_matrix_.matrix).decide(posterior(scores, self.model_.exponent)))
-        return np.asarray(scores.argmax(axis=1))
+        """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
+        return self._of_two_classes(super().decision_function(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """The scores after each round, (n, M)."""
-        table = intake.rows(self, X, n_threads=intake.threads(self.n_jobs))
-        for number in range(1, self.model_.n_rounds + 1):
-            yield self.model_.scores(table, number)
+        """Yield the scores after 1, 2, ... rounds, as `decision_function` returns them."""
+        yield from map(self._of_two_classes, super().staged_decision_function(X))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """The posterior after each round."""
-        for scores in self.staged_decision_function(X):
-            yield posterior(scores, self.model_.exponent)
+    def _of_two_classes(self, scores: FloatArray) -> FloatArray:
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
-    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
-        """The classes after each round."""
-        for scores in self.staged_decision_function(X):
-            yield np.asarray(self.classes_[self._choose(scores)])
+    def _stages(self) -> Iterator[AdditiveModel]:
+        return (self.model_.first(number) for number in range(1, self.model_.n_rounds + 1))
+
+    def _predicting(self) -> Actions:
+        """The largest score, or the least expected cost under the posterior."""
+        if self.decision == "bayes" or self.learner == "auto":
+            return actions_of(CostMatrix(self.cost_matrix_.matrix), labels_of(self))
+        return Actions("largest", tuple(labels_of(self)), by_score=True)
+
+    def _fitted_for(self) -> Decision:
+        return self.cost_matrix_
+
+    def _costs(self) -> FloatArray:
+        return self.cost_matrix_.matrix

@@ -1,7 +1,6 @@
 """UDTClassifier: the scikit-learn face of the decision tree. It validates, calls the learner, and stores."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,40 +8,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
-from permissible.bins import BinnedTable, row_hashes
-from permissible.decisions import Hard, decision_for
-from permissible.distributed.udt import TreeFit
-from permissible.estimators.exports import Exports
+from permissible.estimators.classifier import Classifier
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import HasSource, source_of
-from permissible.estimators.input.target import codes_among
-from permissible.estimators.input.training import (
-    TrainingRows,
-    remember,
-    remember_schema,
-    rows,
-    seed,
-    threads,
-    training_rows,
-)
+from permissible.estimators.input.source import HasSource, memory_source, source_of
+from permissible.estimators.input.training import remember_schema, seed, threads, training_rows
+from permissible.estimators.parameters.constraints import monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
 from permissible.estimators.rollback import whole
-from permissible.learners.trees.pruning import cross_validated_level, link_levels, prune
-from permissible.learners.udt.certificate import BOUND_ROWS, TreeCertificate, certify, history_of
-from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree
-from permissible.models.card.tree_explanation import TreeExplanation, explain_rows
+from permissible.learners.trees.criteria import TreeLimits, TreeTask
+from permissible.learners.udt.certificate import history_of
+from permissible.learners.udt.fit import Pruning, fit_tree
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.models.render.tree_text import tree_text
-from permissible.rows.few import few_rows
-from permissible.rows.source import Source
-from permissible.table.schema import Schema
-from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import Words, refusal
-from permissible.validation.numbers import real_number, whole_number
+from permissible.types import AnyArray, IntArray
+from permissible.validation import refusal
+from permissible.validation.numbers import count, real_number, whole_number
 
 
-class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
+class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Decision tree for any permissible loss, grown best-first by the decrease of its surrogate.
 
     Gini trees (``loss="squared"``), entropy trees (``"logistic"``), Kearns and Mansour's (``"matsushita"``) and those of a
@@ -74,7 +57,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     pruning_folds : int, default=5
-        Folds for ``pruning="cv"``. A row's fold depends on its content and `random_state` only.
+        Folds for ``pruning="cv"``, by the content of the rows and `random_state`: equal rows are in one fold.
     n_jobs : int or None
         Threads; the tree is the same for any number of them.
     random_state : int, generator or None
@@ -82,7 +65,7 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_ : TreeModel
+    model_ : TreeModel
     history_ : mapping of arrays
         One entry a split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
     certificate_ : TreeCertificate
@@ -104,6 +87,8 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
       if petal width (cm) <= 1.75: 1 (probability 0.907; 54 examples)
       if petal width (cm) > 1.75: 2 (probability 0.978; 46 examples)
     """
+
+    model_: TreeModel
 
     def __init__(
         self,
@@ -162,175 +147,69 @@ class UDTClassifier(Exports, ClassifierMixin, BaseEstimator):
         limits = self._limits()
         loss = losses.get(self.loss)
         smoothing = real_number("smoothing", self.smoothing)
-        pruning = self._pruning_level()
-        folds = whole_number("pruning_folds", self.pruning_folds, 2) or 2
+        pruning = self._pruning()
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         refuse_idle(self, UDT, parts=isinstance(X, HasSource))
         if isinstance(X, HasSource):
-            data = source_of(X, y, sample_weight, self.class_weight)
-            return self._fit_parted(data, loss, limits, smoothing, pruning, folds, n_threads)
-        given = training_rows(
-            self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
-        )
-        growing: dict[str, Any] = {
-            "monotone": monotone_directions(self.monotonic_cst, given.schema, len(given.classes)),
-            "smoothing": smoothing,
-            "n_threads": n_threads,
-        }
-        weight = given.weight if given.weighted else None
-        binned = given.bins(self.max_bins, fit_seed, n_threads)
-        args = (binned, given.target, len(given.classes), loss)
-        tree, trace = grow_tree(*args, weight, limits, **growing)
-        path = None
-        if pruning is not None:
-            levels = link_levels(tree, trace.impurity)
-            if pruning == "cv":
-                fold_of_row = row_hashes(given.table, fit_seed, n_threads) % np.uint64(folds)
-                path = cross_validated_level(*args, given.weight, fold_of_row, levels, limits, **growing)
-            tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        self._store(given, binned, tree, trace)
-        self.pruning_path_ = path
+            source = source_of(X, y, sample_weight, self.class_weight)
+        else:
+            weighting, kinds = (sample_weight, self.class_weight), self.categorical
+            given = training_rows(self, X, y, *weighting, categorical=kinds, n_threads=n_threads)
+            source = memory_source(given, given.bins(self.max_bins, fit_seed, n_threads), fit_seed, n_threads)
+        schema = source.binning.schema
+        monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
+        fitted = fit_tree(source, TreeTask(loss, limits, monotone, smoothing, n_threads), pruning)
+        self.classes_ = source.classes
+        remember_schema(self, schema)
+        self.model_ = fitted.tree
+        self.history_: Mapping[str, AnyArray] = history_of(fitted.tree, fitted.trace)
+        self.certificate_ = fitted.certificate
+        self.pruning_path_ = fitted.path
+        warn_of([fitted.certificate.doubts])
         return self
-
-    def _fit_parted(
-        self, data: Source, loss: Any, limits: TreeLimits, smoothing: float, pruning: Any, folds: int, n_threads: int
-    ) -> "UDTClassifier":
-        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        n_classes = len(data.classes)
-        monotone = monotone_directions(self.monotonic_cst, data.binning.schema, n_classes)
-        fit = TreeFit(data, data.binning, n_classes, loss, limits, monotone, smoothing, n_threads)
-        fit = replace(fit, recall=data.journal.recall)
-        tree, trace, facts = fit.grow()
-        path = fit.cross_validated(tree, trace, facts, folds) if pruning == "cv" else None
-        if pruning is not None:
-            levels = link_levels(tree, trace.impurity)
-            tree, trace = prune(tree, trace, levels, pruning if path is None else path.chosen)
-        certificate = certify(tree, trace, *few_rows(data, BOUND_ROWS))
-        self.classes_ = data.classes
-        remember_schema(self, data.binning.schema)
-        self._keep(tree, trace, certificate)
-        self.pruning_path_ = path
-        return self
-
-    def _store(self, given: TrainingRows, binned: BinnedTable, tree: TreeModel, trace: TreeTrace) -> None:
-        certificate = certify(tree, trace, binned, given.target, given.weight if given.weighted else None)
-        remember(self, given)
-        self._keep(tree, trace, certificate)
-
-    def _keep(self, tree: TreeModel, trace: TreeTrace, certificate: TreeCertificate) -> None:
-        self.tree_ = tree
-        self.history_: Mapping[str, AnyArray] = history_of(tree, trace)
-        self.certificate_ = certificate
-        warn_of([certificate.doubts])
 
     def _limits(self) -> TreeLimits:
         return TreeLimits(
             max_leaves=whole_number("max_leaves", self.max_leaves, 1, none="no limit"),
             max_depth=whole_number("max_depth", self.max_depth, 0, none="no limit"),
-            min_samples_leaf=whole_number("min_samples_leaf", self.min_samples_leaf, 1) or 1,
+            min_samples_leaf=count("min_samples_leaf", self.min_samples_leaf),
             min_weight_fraction_leaf=real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf),
             min_gain=real_number("min_gain", self.min_gain),
         )
 
-    def _pruning_level(self) -> Any:
-        if self.pruning is None or (isinstance(self.pruning, str) and self.pruning == "cv"):
-            return self.pruning
-        if isinstance(self.pruning, str):
+    def _pruning(self) -> Pruning | None:
+        n_folds = count("pruning_folds", self.pruning_folds, 2)
+        if self.pruning is None:
+            return None
+        if isinstance(self.pruning, str) and self.pruning != "cv":
             raise refusal("pruning", 'None, a level of at least 0, or "cv"', self.pruning)
-        return real_number("pruning", self.pruning)
+        return Pruning(None if isinstance(self.pruning, str) else real_number("pruning", self.pruning), n_folds)
 
     def apply(self, X: Any) -> IntArray:
-        """Return the leaf (a node number of `tree_`) of each row."""
-        return self._tree_and_leaves(X)[1]
-
-    def _tree_and_leaves(self, X: Any) -> tuple[TreeModel, IntArray]:
-        tree, n_threads = self._fitted_tree(), threads(self.n_jobs)
-        return tree, tree.apply(rows(self, X, n_threads=n_threads), n_threads)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the class probabilities of each row, those of its leaf."""
-        tree, leaves = self._tree_and_leaves(X)
-        return np.take(tree.node_probability, leaves, axis=0)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return scores g(p): one of the positive class, or one per class when there are more than two; always finite."""
-        tree, leaves = self._tree_and_leaves(X)
-        return np.take(tree.node_score, leaves, axis=0)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class; an even leaf of two classes says the positive one, of more the first."""
-        tree, leaves = self._tree_and_leaves(X)
-        probability = tree.node_probability
-        return np.asarray(self.classes_[Hard().decide(probability)[leaves]])
-
-    def decide(self, X: Any, decision: Any) -> AnyArray:
-        """Return the actions of a decision (``pm.Reject(0.1)``, ``pm.CostMatrix(C)``, an array of costs) on the probabilities."""
-        proba = self.predict_proba(X)
-        return np.asarray(decision_for(decision, self.classes_).decide(proba))
-
-    def margins(self, X: Any, y: Any) -> FloatArray:
-        """Return the margin of each example in [-1, 1], 2 Pr[its class] - 1, which for two classes is (27)."""
-        probability = self.predict_proba(X)
-        own = codes_among(self.classes_, y, len(probability))
-        return np.asarray(2 * probability[np.arange(len(own)), own] - 1, dtype=np.float64)
+        """Return the leaf (a node number of `model_`) of each row."""
+        given = self._rows(X)
+        return self.model_.apply(given, threads(self.n_jobs))
 
     def to_rules(self) -> tuple[LeafRule, ...]:
         """Return the leaves as disjoint rules, left to right: exactly one covers a row."""
-        return leaf_rules(self._fitted_tree())
+        check_is_fitted(self, "model_")
+        return leaf_rules(self.model_)
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the rules as columns: rule, label, probability of each class, score, support, samples, pure."""
-        tree, rules = self._fitted_tree(), self.to_rules()
+        rules = self.to_rules()
+        best = self._predicting().decide(np.array([rule.probability for rule in rules]))
         table: dict[str, list[Any]] = {"rule": [rule.words for rule in rules]}
-        best = [1 if tree.n_classes == 2 and r.probability[1] >= 0.5 else int(np.argmax(r.probability)) for r in rules]
-        table["label"] = [
-            self.classes_[k].item() if hasattr(self.classes_[k], "item") else self.classes_[k] for k in best
-        ]
+        table["label"] = self.classes_[best].tolist()
         for k, label in enumerate(self.classes_):
             table[f"probability of {label}"] = [rule.probability[k] for rule in rules]
-        if tree.n_classes == 2:
+        if len(self.classes_) == 2:
             table["score"] = [rule.score[0] for rule in rules]
-        table["support"] = [rule.support for rule in rules]
-        table["samples"] = [rule.samples for rule in rules]
-        table["pure"] = [rule.pure for rule in rules]
+        for name in ("support", "samples", "pure"):
+            table[name] = [getattr(rule, name) for rule in rules]
         return table
 
     def linearised(self) -> LinearisedTree:
         """Return the tree as a linear separator over the indicators of its nodes ([T] Theorem 3)."""
-        return linearised(self._fitted_tree())
-
-    def to_text(self) -> str:
-        """Return the tree as indented text."""
-        return tree_text(self._fitted_tree(), self.classes_.tolist())
-
-    def explain(self, X: Any) -> list[TreeExplanation]:
-        """Return for each row the tests on its path and what each added to the score."""
-        tree, n_threads = self._fitted_tree(), threads(self.n_jobs)
-        return explain_rows(tree, rows(self, X, n_threads=n_threads), n_threads)
-
-    def _fitted_tree(self) -> TreeModel:
-        check_is_fitted(self, "tree_")
-        return self.tree_
-
-
-def monotone_directions(given: Any, schema: Schema, n_classes: int) -> AnyArray | None:
-    """The direction of each column, checked: -1, 0 or 1 for each, or a mapping from names."""
-    if given is None:
-        return None
-    expected = f"-1, 0 or 1 for each of the {len(schema.columns)} columns, or a mapping from column names to these"
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in schema.names]
-        if unknown:
-            raise refusal("monotonic_cst", expected, Words(f"a mapping with the unknown column {unknown[0]!r}"))
-        given = [given.get(name, 0) for name in schema.names]
-    directions = np.asarray(given)
-    if directions.shape != (len(schema.columns),) or not np.isin(directions, (-1, 0, 1)).all():
-        raise refusal("monotonic_cst", expected, given)
-    if not directions.any():
-        return None
-    if n_classes > 2:
-        raise refusal("monotonic_cst", "None for more than two classes", given)
-    for column, direction in zip(schema.columns, directions, strict=True):
-        if direction and column.kind == "categorical":
-            raise refusal("monotonic_cst", "0 for a column of categories", Words(f"{direction} for {column.name!r}"))
-    return directions
+        check_is_fitted(self, "model_")
+        return linearised(self.model_)

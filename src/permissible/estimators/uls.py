@@ -1,42 +1,36 @@
-"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores; results: uls_results.py."""
+"""ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores."""
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from permissible import losses
-from permissible.bins import Binning, encode, row_hashes
+from permissible.bins import Binning, encode
 from permissible.bins.describe import describe_rule
-from permissible.estimators.exports import Exports
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import HasSource, source_of
+from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
-from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_examples
+from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_rows
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data, settings_of
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.rollback import whole
-from permissible.estimators.uls_results import RuleResults, RuleStages
-from permissible.learners.doubts import Doubts, of_rules, spread
-from permissible.learners.uls.auto import LossEvidence, choose_loss, equally_penalised
-from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
-from permissible.learners.uls.compiled import Examples
-from permissible.learners.uls.fit import Fitted, Task, fit_rules
-from permissible.learners.uls.start import Start
-from permissible.models.kinds.linear import LinearModel
+from permissible.estimators.uls_rules import RuleAttributes, RuleStages, joined_histories
+from permissible.learners.doubts import Doubts, of_rules
+from permissible.learners.uls.boost import Start
+from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
+from permissible.learners.uls.fit import FittedRules, Task, fit_labels
+from permissible.learners.uls.flavours import LossEvidence
+from permissible.models.kinds.one_versus_rest import joined, members
 from permissible.models.kinds.rules import RuleModel
+from permissible.rows.source import Source
 from permissible.table.table import Table
-from permissible.types import AnyArray, FloatArray
-
-if TYPE_CHECKING:
-    from permissible.rows.source import Source
 
 
-class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Boosted readable rules for any permissible or strictly convex loss.
 
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
@@ -97,12 +91,17 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
 
     Attributes
     ----------
-    rules_, coef_, intercept_
+    model_ : RuleModel, LinearModel or OneVersusRest
+        The frozen model; one model a class where there are more than two.
+    rules_, coefficients_, intercept_
         Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
+    coef_ : array of shape (1 or n_classes, n_features)
+        Only with ``features="columns"``.
     history_ : mapping of arrays
         One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
     certificate_ : RuleCertificate
-        How far the fit is from the optimum and what is doubtful about it; one per class where there are more than two.
+        How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
+        ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
         What the hold-out saw: candidates, their validation curves, the choice.
     loss_evidence_ : LossEvidence or None
@@ -233,94 +232,78 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         """
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
         if isinstance(X, HasSource):
-            loss, data = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
+            loss, source = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
-            return self._fit_parted(data, loss, n_threads, fit_seed)
+            asked = plan(self, source.n_rows, fit_seed)
+            found = self._fit_rules(source, Task(loss, asked.candidates, asked.features, asked.stopping), n_threads)
+            self.classes_ = source.classes
+            remember_schema(self, source.binning.schema)
+            self._store(source.binning, found)
+            return self
         refuse_idle(self, ULS, validation=validation)
         if isinstance(self.features, str) and self.features == "columns":
-            return self._fit_columns(X, y, sample_weight, fit_seed)
+            from permissible.estimators.uls_columns import fit_columns
+
+            fit_columns(self, X, y, sample_weight, fit_seed)
+            return self
         loss = loss_of(self.loss)
         given = training_rows(
             self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
         )
-        if not given.weighted:  # ones, as long as the table: not kept beside the rows during the fit
-            given = replace(given, weight=np.ones(0))
-        weight, scale = canonical(given.weight)
-        given = replace(given, weight=weight)
+        weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
+        given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
         asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
         before = self._continue(given)
         # The earlier rules speak of bins, so a continuation keeps those of the first fit.
-        binned = (
-            given.bins(self.max_bins, fit_seed, n_threads) if before is None else encode(self._binning, given.table)
-        )
-        held = None if validation is None else validation_examples(validation, given, binned)
-        hashed = before is None and held is None and asked.stopping
-        hashes = row_hashes(given.table, fit_seed, n_threads) if hashed or loss == "auto" else None
-        targets = [1] if len(given.classes) == 2 else list(range(len(given.classes)))
-        found: list[Fitted] = []
-        chosen = before is not None and loss in ("auto", "F*")  # a continuation keeps the loss that was chosen
-        evidence = self._last_evidence() if chosen else []
-        with watched(self, asked.candidates[0].n_rules) as watch:
-            for place, label in enumerate(targets):
-                examples = Examples(binned, given.target == label, given.weight if given.weighted else None)
-                task = Task(
-                    self.models_[place].loss if chosen else loss, asked.candidates, asked.features,
-                    hashes if hashed else None, None if held is None else held[place], asked.stopping,
-                    None if before is None else before[place], n_threads, watch,
-                )  # fmt: skip
-                if loss == "auto" and not chosen:
-                    evidence.append(_evidence(examples, task, hashes))
-                    task = _with_loss(task, evidence[-1].chosen)
-                found.append(fit_rules(examples, task))
+        binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
+        held_out = None if validation is None else validation_rows(validation, given, binned.binning)
+        task = Task(loss, asked.candidates, asked.features, asked.stopping, held_out)
+        found = self._fit_rules(memory_source(given, binned, fit_seed, n_threads), task, n_threads, before)
         remember(self, given)
-        self._store(binned.binning, found, evidence, given.table, scale)
+        self._store(binned.binning, found, given.table, scale)
         return self
 
-    def _fit_parted(self, data: "Source", loss: Any, n_threads: int, fit_seed: int) -> "ULSClassifier":
-        """The same fit on data in parts (blocks on disk, workers of a cluster)."""
-        from permissible.distributed.uls import fit_labels
-
-        asked = plan(self, data.n_rows, fit_seed)
-        labels = [1] if len(data.classes) == 2 else list(range(len(data.classes)))
-        with watched(self, asked.candidates[0].n_rules) as watch:
-            found = fit_labels(data, labels, loss, asked.candidates, asked.stopping, n_threads=n_threads, watch=watch)
-        self.classes_ = data.classes
-        remember_schema(self, data.binning.schema)
-        self._store(
-            data.binning, [Fitted(trace, loss, choice if choice.evidence else None) for trace, choice in found], []
-        )
-        return self
+    def _fit_rules(
+        self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None
+    ) -> list[FittedRules]:
+        """Fit each class against the rest, two classes once; a continuation keeps a loss that was chosen."""
+        labels = [1] if len(source.classes) == 2 else list(range(len(source.classes)))
+        with watched(self, task.candidates[0].n_rules) as callback:
+            task = replace(task, n_threads=n_threads, callback=callback)
+            if before is None:
+                return fit_labels(source, dict.fromkeys(labels, task))
+            chosen = task.loss in ("auto", "F*")
+            evidence: list[LossEvidence | None] = [*self._last_evidence()] or [None] * len(labels)
+            known = [model.loss if chosen else task.loss for model in members(self.model_)]
+            tasks = [replace(task, loss=loss, start=start) for loss, start in zip(known, before, strict=True)]
+            found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
+            return [replace(fitted, evidence=seen) for fitted, seen in zip(found, evidence, strict=True)]
 
     def _store(
-        self,
-        binning: Binning,
-        found: list[Fitted],
-        evidence: list[LossEvidence],
-        table: Table | None = None,
-        scale: float = 1.0,
+        self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
     ) -> None:
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
-        self.models_ = models
+        self.model_ = joined(models)
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
         self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
         single = len(found) == 1
-        histories = [history_of(fitted.trace) for fitted in found]
-        self.history_ = histories[0] if single else _joined(histories, self.classes_)
+        self.history_ = joined_histories([history_of(fitted.trace) for fitted in found], self.classes_)
         certificates = [
             in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
-        self.certificate_: Any = certificates[0] if single else tuple(certificates)
-        choices = [None if fitted.choice is None else fitted.choice.evidence for fitted in found]
-        self.selection_: Any = choices[0] if single else tuple(choices)
-        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else tuple(evidence)
+        self.certificate_ = joined_certificates(certificates, self.classes_)
+        choices = tuple(fitted.selection for fitted in found)
+        self.selection_: Any = choices[0] if single else choices
+        evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
+        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
-    def _doubts(self, fitted: Fitted, model: RuleModel, table: Table | None) -> Doubts:
+    def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
         exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
-        score = None if table is None else partial(model.score, table)
+        score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:
             return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
@@ -332,7 +315,8 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
         if not goes_on(self):
             return None
         refuse_other_data(self, given.schema, given.classes)
-        return [Start(trace, model.score(given.table)) for trace, model in zip(self._traces, self.models_, strict=True)]
+        pairs = zip(self._traces, members(self.model_), strict=True)
+        return [Start(trace, model.scores(given.table)) for trace, model in pairs]
 
     def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
         """Keep what a continuation needs of this fit."""
@@ -341,86 +325,3 @@ class ULSClassifier(RuleResults, Exports, CallbackSupportMixin, ClassifierMixin,
     def _last_evidence(self) -> list[LossEvidence]:
         last = self.loss_evidence_
         return list(last) if isinstance(last, tuple) else [last] if last is not None else []
-
-    def _fit_columns(self, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> "ULSClassifier":
-        """features="columns": Algorithm 1 on the columns of X."""
-        from permissible.estimators.input.matrix import numeric_schema
-        from permissible.estimators.uls_columns import training_matrix
-        from permissible.learners.uls.columns import boost_columns
-
-        loss = losses.get(self.loss)
-        features, classes, codes, weight = training_matrix(self, X, y, sample_weight)
-        unit = 1.0
-        if weight is not None:
-            weight, unit = canonical(weight)
-        options = plan(self, features.shape[0], fit_seed).in_unit(unit).candidates[0]
-        labels = [1] if len(classes) == 2 else list(range(len(classes)))
-        schema = numeric_schema(self)
-        starts: list[Any] = [None] * len(labels)
-        if goes_on(self):
-            refuse_other_data(self, schema, classes)
-            starts = list(self._traces)
-        with watched(self, options.n_rules) as watch:
-            fits = [
-                boost_columns(features, codes == label, weight, loss, options, watch=watch, start=start)
-                for label, start in zip(labels, starts, strict=True)
-            ]
-        half = np.array([0.5])
-        self.classes_ = classes
-        remember_schema(self, schema)
-        self.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
-        self._remember_start(tuple(fits))
-        self.models_ = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
-        self._staged = tuple(list(fit.path) for fit in fits)
-        histories = [history_of(fit.trace) for fit in fits]
-        scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
-        names = getattr(self, "feature_names_in_", None)
-
-        def name(place: int) -> str:
-            return f"column {place}" if names is None else f"the column '{names[place]}'"
-
-        certificates = [
-            in_unit(certify(
-                fit.trace, loss,
-                of_rules(fit.trace, loss, fit.intercept, fit.coefficients * scale, True, partial(model.score, features), name),
-                norm,
-            ), unit)
-            for fit, model in zip(fits, self.models_, strict=True)
-        ]  # fmt: skip
-        self.history_ = histories[0] if len(fits) == 1 else _joined(histories, classes)
-        self.certificate_ = certificates[0] if len(fits) == 1 else tuple(certificates)
-        self.selection_ = self.loss_evidence_ = None
-        warn_of([certificate.doubts for certificate in certificates], classes)
-        return self
-
-
-def _evidence(examples: Examples, task: Task, hashes: Any) -> LossEvidence:
-    """Each fit of a fold is what the final one would be: the same candidates, held out rows and penalty."""
-
-    def probability(name: str, kept: Examples, kept_hashes: Any, judged: Examples) -> FloatArray:
-        within = None if task.hashes is None else kept_hashes
-        fitted = fit_rules(kept, replace(_with_loss(task, name), hashes=within, start=None, watch=None))
-        binned, model = judged.binned, fitted.trace.model(judged.binned.binning, fitted.loss)
-        score = np.full(len(judged.positive), model.intercept)
-        for rule, coefficient in zip(model.rules, model.coefficients.tolist(), strict=True):
-            covered = np.ones(len(score), dtype=bool)
-            for literal in rule:
-                covered &= literal.covers(binned.column_codes(literal.column))
-            score += np.where(covered, coefficient, -coefficient)
-        return np.asarray(fitted.loss.probability(score))
-
-    return choose_loss(examples, hashes, probability)
-
-
-def _with_loss(task: Task, name: str) -> Task:
-    """The task with one loss of the bag, whose penalty is as strong as with any other."""
-    loss = losses.get(name)
-    candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in task.candidates)
-    return replace(task, loss=loss, candidates=candidates)
-
-
-def _joined(histories: list[dict[str, AnyArray]], classes: AnyArray) -> dict[str, AnyArray]:
-    """The histories of several classes one after the other, with the class of each entry."""
-    joined = {key: np.concatenate([history[key] for history in histories]) for key in histories[0]}
-    joined["class"] = np.repeat(classes, [len(history["surrogate"]) for history in histories])
-    return joined

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.evaluation.metrics import log_losses
-from permissible.models.card.evaluate import probabilities, scores
+from permissible.models.card.evaluate import scores
 from permissible.models.card.scorecard import Scorecard
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
@@ -29,16 +29,13 @@ def column_importance(card: Scorecard, table: Table, codes: IntArray, seed: int 
         kept = np.sort(generator.choice(table.n_rows, MAX_ROWS, replace=False))
         table = Table(table.schema, tuple(values[kept] for values in table.columns), MAX_ROWS)
         codes = codes[kept]
-    proba = probabilities(card, scores(card, table))
-    if proba is None:
-        return ()
+    proba = card.link.probabilities(scores(card, table))
     before = float(log_losses(codes, proba).mean())
     found = []
     for column in card.used_columns():
         order = generator.permutation(table.n_rows)
         dealt = tuple(values[order] if place == column else values for place, values in enumerate(table.columns))
-        shuffled = probabilities(card, scores(card, Table(table.schema, dealt, table.n_rows)))
-        assert shuffled is not None
+        shuffled = card.link.probabilities(scores(card, Table(table.schema, dealt, table.n_rows)))
         found.append(Importance(card.schema.columns[column].name, float(log_losses(codes, shuffled).mean()) - before))
     return tuple(sorted(found, key=lambda item: -item.value))
 

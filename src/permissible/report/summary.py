@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Decision, class_codes
-from permissible.estimators.cards import actions_for, card_of, decision_asked, table_of
+from permissible.estimators.classifier import actions_for, card_of, decision_asked, table_of
 from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
 from permissible.evaluation.importance import Importance, column_importance, term_importance
 from permissible.evaluation.metrics import Metric, metrics

@@ -7,7 +7,7 @@ import numpy as np
 
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import leaves_in_order
-from permissible.models.render.tree_text import literal_words
+from permissible.models.words import literal_words
 
 NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # colour-blind safe
 
@@ -36,7 +36,7 @@ def tree_layout(tree: TreeModel, classes: list[Any]) -> tuple[DrawnNode, ...]:
     for node, literal in enumerate(tree.literals):
         parent = int(tree.parent[node])
         edge = "" if parent < 0 else ("yes" if tree.left[parent] == node else "no")
-        words = _leaf_words(tree, node, classes) if literal is None else literal_words(tree, literal)
+        words = _leaf_words(tree, node, classes) if literal is None else literal_words(literal, tree)
         drawn.append(
             DrawnNode(
                 node, parent, place[node], -float(tree.depth[node]), words, edge, _sureness(tree, node), literal is None
@@ -68,7 +68,7 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
     >>> len(plot_tree(tree).texts)
     9
     """
-    tree: TreeModel = estimator.tree_
+    tree: TreeModel = estimator.model_
     drawn = tree_layout(tree, estimator.classes_.tolist())
     if ax is None:
         ax = _axes(len(tree.leaves), int(tree.depth.max()))

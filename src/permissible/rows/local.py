@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
-from permissible.bins.binning import Binning
-from permissible.rows.part import Part
+import numpy as np
+
+from permissible.bins.binning import BinnedTable, Binning
+from permissible.rows.part import MemoryPart, Part
+from permissible.rows.selection import Selection
 from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome, Question, Rows, Source
 from permissible.types import AnyArray
 
@@ -87,6 +90,11 @@ class LocalSource:
             answers.add(question.answer(part))
         return question.merge(answers.waiting)
 
+    def selected(self, selection: Selection) -> "LocalSource":
+        """The selected rows of every part, copied into memory."""
+        parts = tuple(_selected(part, selection) for part in self.parts)
+        return replace(self, parts=parts, n_rows=sum(len(part.classes) for part in parts))
+
     def with_journal(self, journal: Journal) -> Source:
         """The same rows, for a fit that keeps a journal."""
         return replace(self, journal=journal)
@@ -96,3 +104,12 @@ class LocalSource:
         if len(fits) == 1:
             return [fit(self) for fit in fits.values()]
         return [fit(self.with_journal(self.journal.section(name))) for name, fit in fits.items()]
+
+
+def _selected(part: Part, selection: Selection) -> MemoryPart:
+    binned, target, weight, hashes = part.binned(), part.target(), part.weight(), part.hashes()
+    chosen = selection.mask(hashes, target)
+    rows = slice(None) if chosen is None else chosen
+    blocks = np.ascontiguousarray(binned.blocks[:, rows])
+    codes = BinnedTable(binned.binning, blocks, blocks.shape[1])
+    return MemoryPart(codes, target[rows], None if weight is None else weight[rows], hashes[rows], number=part.number)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from permissible.validation.refusal import refusal, refusal_type
 
+Name = TypeVar("Name", str, str | None)
 
-def one_of(argument: str, value: Any, names: Iterable[str]) -> str:
-    """Check that `value` is one of the names.
+
+def one_of(argument: str, value: Any, names: Iterable[Name]) -> Name:
+    """Check that `value` is one of the names, None among them where it is allowed.
 
     Examples
     --------
@@ -21,11 +23,12 @@ def one_of(argument: str, value: Any, names: Iterable[str]) -> str:
     """
     known = [*names]
     expected = f"one of {', '.join(map(repr, known))}"
+    for name in known:
+        if value is name or (isinstance(value, str) and value == name):
+            return name
     if not isinstance(value, str):
         raise refusal_type(argument, expected, value)
-    if value not in known:
-        raise refusal(argument, expected, value, did_you_mean(value, known))
-    return value
+    raise refusal(argument, expected, value, did_you_mean(value, [name for name in known if isinstance(name, str)]))
 
 
 def did_you_mean(value: str, names: Iterable[str]) -> str | None:

@@ -7,42 +7,53 @@ from hypothesis import strategies as st
 
 from permissible import losses
 from permissible.bins.binning import BinnedTable
-from permissible.learners.trees.grower import Coordinator, Facts, PartRows, merge_answers
-from permissible.learners.udt.fit import TreeLimits, grow_tree
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits, TreeTask
+from permissible.learners.udt.fit import grow
+from permissible.rows.local import LocalRows, LocalSource
+from permissible.rows.part import MemoryPart
+from permissible.rows.source import NoJournal
 
 
-class InMemory:
-    """Blocks of rows that are all there."""
+class Counted(LocalRows):
+    """Rows that remember of how many nodes each question asked."""
 
-    def __init__(self, parts):
-        self.parts = parts
+    def ask(self, question):
+        self.requested.append(len(question.requested))
+        return super().ask(question)
 
-    def __iter__(self):
-        return iter(self.parts)
+
+class CountedSource(LocalSource):
+    """A table that remembers its questions."""
+
+    def open(self, opening):
+        rows = Counted(self.parts, opening)
+        rows.requested = self.journal.requested
+        return rows
+
+
+class Questions(NoJournal):
+    """No journal, but a place for the sizes of questions."""
+
+    def __init__(self):
+        self.requested = []
 
 
 def grow_in_parts(binned, target, n_classes, loss, weight, limits, n_parts, monotone=None):
-    groups = np.array_split(np.arange(binned.n_rows), n_parts)
-    pieces = [
-        (
+    n_parts = max(n_parts, 2)  # one part in memory is grown in one call
+    parts = tuple(
+        MemoryPart(
             BinnedTable(binned.binning, np.ascontiguousarray(binned.blocks[:, rows]), len(rows)),
             target[rows],
             None if weight is None else weight[rows],
+            number=number,
         )
-        for rows in groups
-    ]
-    facts = Facts.merged([Facts.of(part[2], part[0].n_rows) for part in pieces])
-    weighting = facts.weighting(limits)
-    half = len(pieces) // 2 + 1
-    workers = [PartRows(InMemory(group), n_classes, weighting) for group in (pieces[:half], pieces[half:]) if group]
-    questions = []
-
-    def ask(cuts, wanted):
-        questions.append(len(wanted))
-        return merge_answers([worker.expand(cuts, wanted) for worker in workers])
-
-    coordinator = Coordinator(ask, binned.binning, n_classes, loss, weighting, limits, facts.total, monotone)
-    return *coordinator.run(), questions
+        for number, rows in enumerate(np.array_split(np.arange(binned.n_rows), n_parts))
+    )
+    questions = Questions()
+    known = binned.binning, np.arange(n_classes), binned.n_rows, weight is not None
+    grown = grow(CountedSource(parts, *known, questions), TreeTask(loss, limits, monotone))
+    return *grown, questions.requested
 
 
 def assert_same(first, second):

@@ -11,8 +11,11 @@ from scipy.optimize import minimize_scalar
 from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
-from permissible.learners.udt.fit import TreeLimits, grow_tree, quantise
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
+from permissible.learners.trees.rows import Weighting
 from permissible.models.kinds.tree_rules import leaf_rules, linearised
+from permissible.rows.totals import Totals
 
 LOSSES = [
     losses.get("logistic"),
@@ -203,7 +206,7 @@ def test_the_linearised_tree_scores_like_the_tree(bin_rows, data, loss):
     values, target = data
     binned, table = bin_rows(values)
     model, _ = grow_tree(binned, target, 2, loss, limits=TreeLimits(6))
-    np.testing.assert_allclose(linearised(model).score(table), model.score(table), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(linearised(model).score(table), model.scores(table), rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -309,11 +312,11 @@ def test_monotone_constraints_hold_everywhere(bin_rows):
             limits=TreeLimits(None),
             monotone=np.array([0, direction]),
         )
-        probability = model.probability(free)[:, 1].reshape(12, 12)
+        probability = model.probabilities(free)[:, 1].reshape(12, 12)
         assert model.n_nodes > 20
         assert np.all(np.diff(probability, axis=1) * direction >= 0)
     unbound, _ = grow_tree(bin_rows(values)[0], target, 2, losses.get("logistic"), limits=TreeLimits(None))
-    assert np.any(np.diff(unbound.probability(free)[:, 1].reshape(12, 12), axis=1) < 0)
+    assert np.any(np.diff(unbound.probabilities(free)[:, 1].reshape(12, 12), axis=1) < 0)
 
 
 def test_limits_are_kept(bin_rows):
@@ -342,7 +345,8 @@ def test_limits_are_kept(bin_rows):
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20))
 def test_quantised_weights_are_within_a_grid_step(weights):
     weight = np.array(weights)
-    integers, unit, counts = quantise(weight)
+    weighting = Weighting.of(Totals.of(weight, len(weight)))
+    integers, unit, counts = weighting.integers(weight), weighting.unit, weighting.grid is None
     assert np.all(np.abs(integers * unit - weight) <= 0.5 * unit)
     assert unit <= 2.0**-30 or counts
     assert counts == np.array_equal(weight, np.rint(weight))

@@ -1,15 +1,18 @@
 """Small tables for the tests of boosted rules, and the ways to fit them."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from permissible import losses
 from permissible.bins import encode, find_bins
-from permissible.learners.uls.boost import boost
-from permissible.learners.uls.compiled import Examples, boost_compiled
-from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
-from permissible.losses.surrogate import PythonSurrogate, compiled
+from permissible.learners.uls.boost import LoopTask, boost
+from permissible.learners.uls.compiled import boost_compiled
+from permissible.learners.uls.loss_rows import LossRows, RuleOpening, open_rows
+from permissible.learners.uls.rows import Examples
+from permissible.losses.surrogate import PythonSurrogate
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.table import read
 
 
@@ -30,31 +33,44 @@ def examples_of(columns, positive, weight=None):
     return Examples(encode(find_bins(table), table), np.asarray(positive, dtype=bool), weight)
 
 
-def fit_compiled(examples, loss, options, **more):
-    loss = losses.get(loss)
-    return boost_compiled(examples, compiled(loss), loss.name, options, **more)
-
-
-def fit_readable(examples, loss, options, held=None, **more):
-    """The readable loop over the kernels of the compiled one."""
-    loss = losses.get(loss)
-    kernel = compiled(loss)
-    two = options.fit_intercept
-    judged = None if held is None else CompiledRows(held, kernel, two)
-    scaled = replace(options, l2=options.l2 * kernel.scale)
-    rows = CompiledRows(examples, kernel, two)
-    return boost(
-        rows, kernel.function(), examples.binned.binning, loss.name, scaled, scale=kernel.scale, held=judged, **more
+def opened(examples, loss, options, opening=RuleOpening, n_threads=1):
+    """The rows of a fit in memory, as one part."""
+    part = MemoryPart(examples.binned, examples.positive.astype(np.int64), examples.weight)
+    source = LocalSource(
+        (part,), examples.binned.binning, np.arange(2), len(examples.positive), examples.weight is not None
     )
+    rows = open_rows(source, 1, losses.get(loss), options.fit_intercept, n_threads=n_threads)
+    return replace(rows, rows=source.open(opening(**vars_of(rows.rows._opening))))
 
 
-def fit_python(examples, loss, options, held=None, **more):
+def vars_of(opening):
+    return {field.name: getattr(opening, field.name) for field in fields(opening)}
+
+
+class InPython(RuleOpening):
+    """Rows that ask the loss itself."""
+
+    def _rows(self, examples, state):
+        return LossRows(examples, self.loss, self.two_sums, self.n_threads, state)
+
+
+def fit_compiled(examples, loss, options, validation=None, n_threads=1):
+    rows = opened(examples, loss, options, n_threads=n_threads)
+    held = None if validation is None else opened(validation, loss, options)
+    return boost_compiled(rows, held, LoopTask.of(losses.get(loss), examples.binned.binning), options)
+
+
+def fit_readable(examples, loss, options, held=None):
+    """The readable loop over the kernels of the compiled one."""
+    held = None if held is None else opened(held, loss, options)
+    return boost(opened(examples, loss, options), held, LoopTask.of(losses.get(loss), examples.binned.binning), options)
+
+
+def fit_python(examples, loss, options):
     """The readable loop over NumPy and the loss's own Python."""
     loss = losses.get(loss)
-    two = options.fit_intercept
-    judged = None if held is None else PythonRows(held, loss, two)
-    rows = PythonRows(examples, loss, two)
-    return boost(rows, PythonSurrogate(loss), examples.binned.binning, loss.name, options, held=judged, **more)
+    task = LoopTask(loss.name, PythonSurrogate(loss), 1.0, examples.binned.binning)
+    return boost(opened(examples, loss, options, InPython), None, task, options)
 
 
 def scores(examples, trace):

@@ -57,7 +57,7 @@ def least(loss, features, y, weight, l2, start, free_first=True):
 
 def rule_features(model, X):
     """The constant and the rules of a fitted model as +-1 columns (numbers without missing values), and the coefficients."""
-    fitted = model.models_[0]
+    fitted = model.model_
     columns = [np.ones(len(X))]
     for rule in fitted.rules:
         covered = np.ones(len(X), dtype=bool)

@@ -6,10 +6,10 @@ import numpy as np
 
 from permissible import losses
 from permissible.bins import encode, find_bins
-from permissible.learners.uls.compiled import Examples, boost_compiled
 from permissible.learners.uls.options import ULSOptions
-from permissible.losses.surrogate import compiled
+from permissible.learners.uls.rows import Examples
 from permissible.table import read
+from tests.learners.uls.cases import fit_compiled
 
 
 def digest() -> str:
@@ -26,7 +26,7 @@ def digest() -> str:
         for weight in weights:
             for share in (1.0, 0.5):
                 options = ULSOptions(12, 3, l2=1.0, learning_rate=0.5, search_fraction=share)
-                trace = boost_compiled(Examples(codes, positive, weight), compiled(loss), name, options)
+                trace = fit_compiled(Examples(codes, positive, weight), loss, options)
                 found.update(repr(trace.rounds).encode())
                 found.update(repr(trace.terms()[0]).encode())
     return found.hexdigest()

@@ -5,9 +5,9 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.estimators import uls as module
-from permissible.learners.uls import auto as uls_auto
-from permissible.learners.uls.auto import equally_penalised
+from permissible.learners.uls import fit as uls_fit
+from permissible.learners.uls import flavours
+from permissible.learners.uls.flavours import equally_penalised
 
 
 def table(seed, truth="logistic", n=300):
@@ -28,7 +28,7 @@ def test_the_penalty_is_in_proportion_to_the_curvature_at_zero():
 def test_two_phi_that_differ_in_scale_only_are_judged_equal(monkeypatch, mu):
     losses.register("rescaled", lambda: losses.get("mu", mu=mu).entropy)
     try:
-        monkeypatch.setattr(uls_auto, "BAG", ("logistic", "matsushita", "rescaled"))
+        monkeypatch.setattr(flavours, "BAG", ("logistic", "matsushita", "rescaled"))
         X, y = table(3, "matsushita")
         evidence = pm.ULSClassifier("auto", n_rules=20, l2=5.0).fit(X, y).loss_evidence_
     finally:
@@ -39,21 +39,22 @@ def test_two_phi_that_differ_in_scale_only_are_judged_equal(monkeypatch, mu):
 def test_what_is_judged_is_what_the_final_fit_would_be(monkeypatch):
     X, y = table(5)
     seen = []
-    original = module.fit_rules
+    original = uls_fit.fit_rules
 
-    def spy(examples, task):
-        seen.append((len(examples.positive), task))
-        return original(examples, task)
+    def spy(source, label, task):
+        seen.append(task)
+        return original(source, label, task)
 
-    monkeypatch.setattr(module, "fit_rules", spy)
+    monkeypatch.setattr(uls_fit, "fit_rules", spy)
     model = pm.ULSClassifier("auto", n_rules=15, l2=2.0).fit(X, y)
-    final = seen[-1][1]
-    judged = [task for _, task in seen[:-1] if task.loss.name == model.loss_evidence_.chosen]
-    assert len(judged) == uls_auto.FOLDS
+    asked, *tried, final = seen
+    assert asked.loss == "auto"
+    judged = [task for task in tried if task.loss.name == model.loss_evidence_.chosen]
+    assert len(judged) == flavours.FOLDS
     for task in judged:
         assert task.candidates == final.candidates
-        assert (task.hashes is None) == (final.hashes is None)
-    assert all(task.candidates[0].l2 == equally_penalised(task.loss, 2.0) for _, task in seen)
+        assert (task.stopping, task.validation, task.start) == (final.stopping, final.validation, final.start)
+    assert all(task.candidates[0].l2 == equally_penalised(task.loss, 2.0) for task in [*tried, final])
 
 
 def test_a_logistic_truth_keeps_the_logistic_loss():

@@ -54,7 +54,7 @@ def test_renormalised_coefficients_sum_to_at_most_one_after_a_squared_round(rows
     for n_rules in range(1, 12):
         model = ULSClassifier.plain(flavour, n_rules=n_rules, max_literals=1).fit(X, y)
         if model.history_["loss"][-1] == "squared":
-            assert np.abs(model.coef_).sum() <= 1 + 1e-12
+            assert np.abs(model.coefficients_).sum() <= 1 + 1e-12
 
 
 def test_history_has_the_training_error_of_the_model(rows):

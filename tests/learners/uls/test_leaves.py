@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permissible import losses
-from permissible.learners.udt.fit import TreeLimits, grow_tree
-from permissible.learners.uls.compiled import Examples
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
 from permissible.learners.uls.leaves import Scored, boost_trees, leaf_steps
 from permissible.learners.uls.options import ULSOptions
+from permissible.learners.uls.rows import Examples
 
 LOSSES = [losses.get("logistic"), losses.get("matsushita"), losses.get("squared"), losses.get("power", upsilon=0.6)]
 
@@ -34,8 +35,8 @@ def test_the_first_tree_is_udt_s_and_its_steps_are_the_leaf_scores(bin_rows, los
     model = trace.model(binned.binning, loss)
     mixed = ~tree.is_pure[tree.apply(table)]
     assert mixed.any()
-    np.testing.assert_allclose(model.score(table)[mixed], tree.score(table)[mixed], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(model.probability(table), tree.probability(table)[:, 1], atol=1e-8)
+    np.testing.assert_allclose(model.scores(table)[mixed], tree.scores(table)[mixed], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(model.probabilities(table), tree.probabilities(table), atol=1e-8)
 
 
 @settings(max_examples=15, deadline=None)
@@ -50,7 +51,7 @@ def test_every_round_lowers_the_surrogate_which_is_that_of_the_model(bin_rows, s
     assert np.all(np.diff(curve) <= 1e-9)
     sign = np.where(positive, 1, -1)
     for n_rounds in (0, 5, len(trace.rounds)):
-        score = trace.model(binned.binning, loss, n_rounds).score(table)
+        score = trace.model(binned.binning, loss, n_rounds).scores(table)
         mean = np.sum(weight * np.asarray(loss.value(sign * score))) / weight.sum()
         assert mean == pytest.approx(curve[n_rounds], rel=1e-8)
     error = np.sum(weight * ((score >= 0) != positive)) / weight.sum()
@@ -100,7 +101,7 @@ def test_validation_is_the_surrogate_of_the_rows_held_out(bin_rows):
     loss = losses.get("logistic")
     trace = boost_trees(kept, loss, ULSOptions(n_rules=9, max_literals=2, l2=1.0), validation=held)
     for n_rounds in (0, 4, 9):
-        score = trace.model(binned.binning, loss, n_rounds).score(table)[120:]
+        score = trace.model(binned.binning, loss, n_rounds).scores(table)[120:]
         expected = np.mean(np.asarray(loss.value(np.where(positive[120:], 1, -1) * score)))
         found = trace.start_validation if n_rounds == 0 else trace.rounds[n_rounds - 1].validation
         assert found == pytest.approx(expected, rel=1e-8)

@@ -9,7 +9,7 @@ import pytest
 from permissible import ULSClassifier, losses
 from permissible.bins import find_bins
 from permissible.learners.uls import boost as uls
-from permissible.learners.uls import refit as uls_refit
+from permissible.learners.uls import step as uls_step
 from permissible.learners.uls.search import literal_sums, single_literals
 from permissible.table import read
 from tests.learners.uls.optimum import boolean_table, least, penalised, rule_features, sine
@@ -172,7 +172,7 @@ def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, fe
     assert not model.certificate_.separable
     assert "coefficient explodes" not in kinds(model)
     assert "separate" not in model.certificate_.statement
-    assert np.abs(np.ravel(model.coef_)).max() < 10
+    assert np.abs(np.ravel(model.coefficients_)).max() < 10
 
 
 @pytest.mark.parametrize("loss", ["logistic", "matsushita", "exponential", "power"])
@@ -202,7 +202,7 @@ def test_a_rule_without_a_finite_coefficient_is_named_and_the_others_go_on(loss)
 
 
 def test_a_refit_that_runs_out_of_steps_says_so(monkeypatch):
-    monkeypatch.setattr(uls_refit, "MAX_STEPS", 1)
+    monkeypatch.setattr(uls_step, "MAX_STEPS", 1)
     X, y = boolean_table(3)
     model = fitted(X, y, "logistic", l2=1.0)
     assert kinds(model) == ["not converged"]

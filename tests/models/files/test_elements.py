@@ -26,8 +26,8 @@ def test_rules_come_back_equal(model):
     assert repr(again.rules) == repr(model.rules)  # repr, as an unused threshold is NaN
     assert again.loss == model.loss
     table = table_for(model)
-    np.testing.assert_array_equal(again.score(table), model.score(table))
-    np.testing.assert_array_equal(again.probability(table), model.probability(table))
+    np.testing.assert_array_equal(again.scores(table), model.scores(table))
+    np.testing.assert_array_equal(again.probabilities(table)[:, 1], model.probabilities(table)[:, 1])
 
 
 @given(model=rule_models(["age", "colour"], [("logistic", {})]))

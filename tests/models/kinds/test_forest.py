@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.estimators.cards import card_of
+from permissible.estimators.classifier import card_of
 from permissible.estimators.input.training import rows
 from permissible.models.card import evaluate
 from permissible.models.files.forest import forest_document, read_forest
@@ -90,6 +90,6 @@ def test_an_explanation_adds_up_to_the_score(learner):
     for explanation, scores in zip(
         model.explain(data.head(5), n_steps=4), model.decision_function(data.head(5)), strict=True
     ):
-        total = np.array(explanation.start) + np.sum([values for _, values in explanation.steps], axis=0)
+        total = np.array(explanation.start) + np.sum([step.adds for step in explanation.steps], axis=0)
         np.testing.assert_allclose(total, scores, atol=1e-9)
         assert "expected cost" in str(explanation)

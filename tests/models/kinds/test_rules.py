@@ -20,7 +20,7 @@ def test_score_is_intercept_plus_signed_coefficients():
     young = Literal(0, "<=", 4.0, (0,))
     red = Literal(1, "in", codes=(1,))
     model = RuleModel(table.schema, None, 0.25, ((young,), (young.negated(), red)), np.array([1.0, 10.0]))
-    assert model.score(table).tolist() == [0.25 + 1 - 10, 0.25 - 1 + 10, 0.25 - 1 - 10, 0.25 - 1 - 10]
+    assert model.scores(table).tolist() == [0.25 + 1 - 10, 0.25 - 1 + 10, 0.25 - 1 - 10, 0.25 - 1 - 10]
 
 
 def test_negated_literal_covers_the_other_rows():

@@ -40,10 +40,10 @@ def test_float64_graphs_agree_with_the_model(model, seed):
     if any("" in column.categories for column in model.schema.columns):
         return  # in a graph the empty text is a missing one
     label, probability, score = run(to_graph(scorecard(model, model.schema), HARD, "float64"), table, np.float64)
-    np.testing.assert_allclose(score[:, 0], model.score(table), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(probability[:, 1], model.probability(table), rtol=1e-9, atol=1e-12)
-    sure = np.abs(model.score(table)) > 1e-12
-    assert (label[sure] == np.where(model.score(table) >= 0, "yes", "no")[sure]).all()
+    np.testing.assert_allclose(score[:, 0], model.scores(table), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(probability[:, 1], model.probabilities(table)[:, 1], rtol=1e-9, atol=1e-12)
+    sure = np.abs(model.scores(table)) > 1e-12
+    assert (label[sure] == np.where(model.scores(table) >= 0, "yes", "no")[sure]).all()
 
 
 @given(model=rule_models(["age", "b", "c"]), seed=st.integers(0, 99))
@@ -53,8 +53,8 @@ def test_float32_graphs_agree_to_single_precision(model, seed):
         return
     table = table_for(model, 20, seed)
     _, probability, score = run(to_graph(scorecard(model, model.schema), HARD), table, np.float32)
-    np.testing.assert_allclose(score[:, 0], model.score(table), rtol=1e-5, atol=1e-4)
-    np.testing.assert_allclose(probability[:, 1], model.probability(table), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(score[:, 0], model.scores(table), rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(probability[:, 1], model.probabilities(table)[:, 1], rtol=1e-3, atol=1e-3)
 
 
 def test_the_number_type_is_checked():

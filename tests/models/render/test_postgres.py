@@ -113,9 +113,11 @@ def test_postgres_scores_and_decides_like_the_model(server, model, seed):
     assume(all(len(column.name.encode()) <= NAME_BYTES for column in model.schema.columns))
     table = table_for(model, 25, seed)
     found = answers(server, select(scorecard(model, model.schema), HARD, dialect_name="postgres"), table)
-    score = model.score(table)
+    score = model.scores(table)
     np.testing.assert_array_equal([float(row[0]) for row in found], score)
-    np.testing.assert_allclose([float(row[1]) for row in found], model.probability(table), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        [float(row[1]) for row in found], model.probabilities(table)[:, 1], rtol=1e-12, atol=1e-14
+    )
     assert [row[2] for row in found] == ["yes" if value >= 0 else "no" for value in score]
 
 

@@ -22,11 +22,11 @@ def test_the_written_functions_agree_with_the_model(model, seed):
     exec(compile(source, "exported", "exec"), space)
     table = table_for(model, 25, seed)
     rows = rows_of(table)
-    np.testing.assert_array_equal([space["score"](row) for row in rows], model.score(table))
+    np.testing.assert_array_equal([space["score"](row) for row in rows], model.scores(table))
     np.testing.assert_allclose(
-        [space["probability"](row) for row in rows], model.probability(table), rtol=1e-12, atol=1e-14
+        [space["probability"](row) for row in rows], model.probabilities(table)[:, 1], rtol=1e-12, atol=1e-14
     )
-    assert [space["decide"](row) for row in rows] == ["yes" if value >= 0 else "no" for value in model.score(table)]
+    assert [space["decide"](row) for row in rows] == ["yes" if value >= 0 else "no" for value in model.scores(table)]
 
 
 @given(model=rule_models())

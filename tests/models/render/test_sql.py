@@ -46,9 +46,9 @@ ENGINES = [("sqlite", "sqlite"), ("duckdb", "duckdb"), ("duckdb", "postgres"), (
 def test_sql_scores_and_decides_like_the_model(engine, name, model, seed):
     table = table_for(model, 25, seed)
     found = answers(select(scorecard(model, model.schema), HARD, dialect_name=name), table, engine)
-    score = model.score(table)
+    score = model.scores(table)
     np.testing.assert_array_equal([row[0] for row in found], score)
-    np.testing.assert_allclose([row[1] for row in found], model.probability(table), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose([row[1] for row in found], model.probabilities(table)[:, 1], rtol=1e-12, atol=1e-14)
     assert [row[2] for row in found] == ["yes" if value >= 0 else "no" for value in score]
 
 
@@ -64,7 +64,7 @@ def test_nan_counts_as_missing_in_databases_that_can_hold_it():
         found = connection.execute(
             select(scorecard(model, model.schema), HARD, dialect_name=name, keep=["x"])
         ).fetchall()
-        assert [row[1] for row in found] == model.score(table).tolist()
+        assert [row[1] for row in found] == model.scores(table).tolist()
 
 
 def test_a_missing_column_is_an_error_and_not_a_text_in_sqlite():

@@ -20,7 +20,7 @@ def load_model(path: Path) -> Any:
 
 def schema_of(model: Any) -> Any:
     """The columns that a model asks for."""
-    from permissible.estimators.cards import schema_of
+    from permissible.estimators.classifier import schema_of
 
     return schema_of(model)
 

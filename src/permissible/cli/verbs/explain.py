@@ -71,18 +71,15 @@ def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions
 
 
 def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
-    from permissible.estimators.cards import contributions
-
-    card, adds = contributions(fitted, asked)
-    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(card.intercept)}]
-    terms += [{"words": words, "holds": holding, "adds": values} for words, holding, values in adds]
-    scores = [sum(term["adds"][k] for term in terms) for k in range(card.n_scores)]
+    found = fitted.explain(asked)[0]
+    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
+    terms += [{"words": step.words, "holds": step.holds, "adds": list(step.adds)} for step in found.steps]
     return {
         "row": row,
         "values": {name: values[0] for name, values in asked.items()},
         "terms": terms,
-        "scores": scores,
-        "classes": fitted.classes_.tolist(),
-        "probabilities": fitted.predict_proba(asked)[0].tolist(),
+        "scores": list(found.scores),
+        "classes": list(found.classes),
+        "probabilities": list(found.probability),
         "prediction": fitted.predict(asked).tolist()[0],
     }

@@ -13,37 +13,15 @@ from permissible.models.kinds.kernel import KernelModel
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 
+_BOUNDARY = ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_")
 FILED: dict[str, tuple[str, ...]] = {
     "ULSClassifier": ("history_", "certificate_", "selection_", "loss_evidence_", "_coverage"),
     "UDTClassifier": ("history_", "certificate_"),
-    "BoundaryClassifier": ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_"),
-    "BoundaryClassifierCV": (
-        "certificate_",
-        "n_iter_",
-        "objective_",
-        "gap_",
-        "support_",
-        "dual_coef_",
-        "alpha_",
-        "alphas_",
-        "cv_risks_",
-    ),
+    "BoundaryClassifier": _BOUNDARY,
+    "BoundaryClassifierCV": (*_BOUNDARY, "alpha_", "alphas_", "cv_risks_"),
     "MCBoostClassifier": ("history_", "certificate_", "cost_matrix_"),
 }
 """The estimators that can be filed, and what is kept beside their models, for reading."""
-
-
-def filed(estimator: Any) -> Any:
-    """The model that an estimator holds: one, or a tuple of one a class."""
-    if hasattr(estimator, "models_"):
-        return estimator.models_[0] if len(estimator.models_) == 1 else tuple(estimator.models_)
-    for name in ("model_", "tree_"):
-        if hasattr(estimator, name):
-            return getattr(estimator, name)
-    from sklearn.exceptions import NotFittedError
-
-    kind = type(estimator).__name__
-    raise NotFittedError(f"This {kind} instance is not fitted yet: call 'fit' before saving or exporting it.")
 
 
 def restored(
@@ -69,19 +47,19 @@ def restored(
     for name, value in kept.items():
         if name in FILED[kind]:
             setattr(estimator, name, value)
-    _RESTORERS[kind](estimator, model)
+    estimator.model_ = model
+    if kind in _RESTORERS:
+        _RESTORERS[kind](estimator, model)
     return estimator
 
 
 def _restore_tree(estimator: Any, model: Any) -> None:
-    estimator.tree_ = model
     estimator.pruning_path_ = None
 
 
 def _restore_boundary(estimator: Any, model: Any) -> None:
     from permissible.learners.boundary import Target
 
-    estimator.model_ = model
     soft = len(model.boundaries) == 0
     estimator.target_ = Target.soft(model.loss) if soft else Target.of(tuple(model.boundaries.tolist()), model.loss)
     estimator.deltas_ = model.deltas
@@ -95,20 +73,14 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
 
 
 def _restore_boosted(estimator: Any, model: Any) -> None:
-    estimator.model_ = model
     estimator.n_rounds_ = model.n_rounds
     if "cost_matrix_" in vars(estimator) and not isinstance(estimator.cost_matrix_, CostMatrix):
         estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
-
-
-def _restore_rules(estimator: Any, model: Any) -> None:
-    estimator.models_ = model if isinstance(model, tuple) else (model,)
 
 
 _RESTORERS: dict[str, Callable[[Any, Any], None]] = {
     "UDTClassifier": _restore_tree,
     "BoundaryClassifier": _restore_boundary,
     "BoundaryClassifierCV": _restore_boundary,
-    "ULSClassifier": _restore_rules,
     "MCBoostClassifier": _restore_boosted,
 }

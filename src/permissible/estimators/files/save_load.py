@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from permissible import decisions
-from permissible.estimators.cards import schema_of
-from permissible.estimators.files.fitted import FILED, filed, restored
+from permissible.estimators.classifier import schema_of
+from permissible.estimators.files.fitted import FILED, restored
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.atomic import write
 from permissible.models.files.elements import (
@@ -104,7 +105,8 @@ def document_of(estimator: Any) -> dict[str, Plain]:
     kind = type(estimator).__name__
     if kind not in FILED:
         raise refusal_type("estimator", "a fitted estimator of permissible", estimator)
-    model, decision = filed(estimator), getattr(estimator, "decision_", None)
+    check_is_fitted(estimator, "model_")
+    decision = getattr(estimator, "decision_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -114,7 +116,7 @@ def document_of(estimator: Any) -> dict[str, Plain]:
         "classes": _classes_document(np.asarray(estimator.classes_)),
         "columns": schema_document(schema_of(estimator)),
         "decision": None if decision is None else record_document(decision.to_document()),
-        "model": model_document(model),
+        "model": model_document(estimator.model_),
         "fit": record_document({name: getattr(estimator, name) for name in FILED[kind] if hasattr(estimator, name)}),
         "notes": record_document(getattr(estimator, "notes_", {})),
     }
@@ -152,19 +154,11 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> 
 
 
 def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
-    fields = node.fields(
-        "format",
-        "version",
-        "library",
-        "estimator",
-        "parameters",
-        "classes",
-        "columns",
-        "decision",
-        "model",
-        "fit",
-        "notes",
+    about, content = (
+        ("format", "version", "library", "estimator", "parameters"),
+        ("classes", "columns", "decision", "model"),
     )
+    fields = node.fields(*about, *content, "fit", "notes")
     kind = fields["estimator"].one_of(tuple(FILED))
     schema = read_schema(fields["columns"])
     model = read_model(fields["model"], schema, own_losses)

@@ -2,6 +2,10 @@
 
 from typing import Any, Protocol, runtime_checkable
 
+from permissible.bins import BinnedTable, row_hashes
+from permissible.estimators.input.training import TrainingRows
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.rows.source import Source
 from permissible.validation import Words, refusal
 
@@ -23,3 +27,10 @@ def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None
             expected = "None, since the data set holds its target and weights"
             raise refusal(name, expected, Words("a value beside it"), remedy)
     return X.source()
+
+
+def memory_source(given: TrainingRows, binned: BinnedTable, seed: int = 0, n_threads: int = 1) -> LocalSource:
+    """Rows in memory as one part; their content is hashed when a fit splits them."""
+    weight = given.weight if given.weighted else None
+    part = MemoryPart(binned, given.target, weight, lambda: row_hashes(given.table, seed, n_threads))
+    return LocalSource((part,), binned.binning, given.classes, binned.n_rows, given.weighted)

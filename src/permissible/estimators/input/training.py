@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from permissible.bins.binning import BinnedTable
 from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
+from permissible.estimators.fit_warning import outside
 from permissible.estimators.input.target import decode_target
 from permissible.estimators.input.weights import ClassWeight, row_weights, with_class_weight
 from permissible.table.reading import Categorical, names_of, read
@@ -175,11 +176,11 @@ def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
         return
     who = type(estimator).__name__
     if names is None:
-        warnings.warn(
-            f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=4
-        )
+        said = f"X does not have valid feature names, but {who} was fitted with feature names"
+        warnings.warn(said, UserWarning, stacklevel=outside())
     elif known is None:
-        warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
+        said = f"X has feature names, but {who} was fitted without feature names"
+        warnings.warn(said, UserWarning, stacklevel=outside())
     else:
         raise ValueError(_name_mismatch(known, names))
 

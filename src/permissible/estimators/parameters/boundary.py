@@ -13,10 +13,11 @@ from permissible.estimators.input.weights import with_class_weight
 from permissible.models.kinds.kernel import Kernel
 from permissible.rows.source import Source
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
-from permissible.validation import Words, one_of, refusal, refusal_type, squarable
-from permissible.validation.numbers import flag, real_number
+from permissible.validation import Words, one_of, refusal, squarable
+from permissible.validation.numbers import count, flag, positive_number, real_number
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+SMALL = "lambda = 0 is a linear program: use a small one such as 1e-8"
 SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
 
 
@@ -24,11 +25,9 @@ def check_settings(estimator: Any) -> None:
     """Refuse what no fit could use, in one sentence."""
     for name in ("alpha", "tol", "cache_size"):
         if hasattr(estimator, name):
-            _positive(name, getattr(estimator, name))
+            positive_number(name, getattr(estimator, name), SMALL if name == "alpha" else None)
     for name in ("max_iter", "degree"):
-        value = getattr(estimator, name)
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-            raise refusal(name, "a whole number of at least 1", value)
+        count(name, getattr(estimator, name))
     for name in ("fit_intercept", "penalize_intercept"):
         flag(name, getattr(estimator, name))
     if not (estimator.kernel is None or callable(estimator.kernel)):
@@ -36,9 +35,7 @@ def check_settings(estimator: Any) -> None:
     real_number("coef0", estimator.coef0, -np.finfo(np.float64).max)
     one_of("solver", estimator.solver, SOLVERS)
     threads(estimator.n_jobs)
-    if not isinstance(
-        estimator.random_state, np.random.RandomState
-    ):  # a generator is not drawn from before it is needed
+    if not isinstance(estimator.random_state, np.random.RandomState):  # a generator is drawn from when it is needed
         seed(estimator.random_state)
     if estimator.kernel is None and estimator.solver == "smo":
         raise refusal(
@@ -62,13 +59,6 @@ def check_source(estimator: Any, source: Source) -> None:
     refuse_categories(source.binning)
 
 
-def _positive(name: str, value: object) -> None:
-    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
-        raise refusal_type(name, "a positive number", value)
-    if not (value > 0 and np.isfinite(value)):
-        raise refusal(name, "a positive number", value, "lambda = 0 is a linear program: use a small one such as 1e-8")
-
-
 def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
     """Return the two classes in order, and each row's code; refuse another number of classes, or labels not among them."""
     name = type(estimator).__name__
@@ -88,11 +78,7 @@ def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[A
 
 
 def row_weights(
-    codes: IntArray,
-    classes: AnyArray,
-    sample_weight: ArrayLike | None,
-    class_weight: Any,
-    part: bool = False,
+    codes: IntArray, classes: AnyArray, sample_weight: ArrayLike | None, class_weight: Any, part: bool = False
 ) -> FloatArray:
     """Return c_i = sample weight times class weight; a class without weight is refused, unless this is `part` of a stream."""
     weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)
@@ -120,14 +106,12 @@ def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
             squarable("X", column, f"x{j}")
     gamma = estimator.gamma
     if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise refusal("gamma", "'scale', 'auto' or a positive number", gamma)
+        one_of("gamma", gamma, ("scale", "auto"))
         spread = 1.0
         if gamma == "scale" and estimator.kernel != "precomputed":
             share = weight / (weight.sum() * X.shape[1])
             squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
             spread = float((share @ squares).sum() - (share @ X).sum() ** 2)
         gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-    else:
-        _positive("gamma", gamma)
+    gamma = positive_number("gamma", gamma)
     return Kernel(estimator.kernel, float(gamma), float(estimator.coef0), int(estimator.degree))

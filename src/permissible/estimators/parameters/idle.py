@@ -66,39 +66,28 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda _, facts: bool(facts.get(name))
 
 
-ON_PARTS = Mode(
-    "on data in parts",
-    _fact("parts"),
-    {"max_bins": (), "categorical": ()},
-    "say it when the data set is made",
-)
+def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
+    """Parameters without effect; `neutral` gives the one value, beside the default, that says what the mode does anyway."""
+    return {**dict.fromkeys(names, ()), **{name: (value,) for name, value in neutral.items()}}
 
+
+ON_PARTS = Mode(
+    "on data in parts", _fact("parts"), _unused("max_bins", "categorical"), "say it when the data set is made"
+)
+_RULES = ("max_literals", "beam", "max_bins", "categorical", "validation")
 ULS = (
     Mode(
         'with features="columns"',
         _is("features", "columns"),
-        {
-            "max_literals": (),
-            "beam": (),
-            "search_fraction": (1.0,),
-            "learning_rate": (1.0,),
-            "early_stopping": (False,),
-            "max_bins": (),
-            "categorical": (),
-            "validation": (),
-        },
+        _unused(*_RULES, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
     ),
-    Mode(
-        'with features="tree"',
-        _is("features", "tree"),
-        {"scheme": (1,), "beam": (), "search_fraction": (1.0,), "warm_start": ()},
-    ),
-    Mode("with a loss that changes between rounds", _is("loss", *MIXED), {"features": (), "scheme": (1,)}),
-    Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), {"learning_rate": (1.0,)}),
+    Mode('with features="tree"', _is("features", "tree"), _unused("beam", "warm_start", search_fraction=1.0, scheme=1)),
+    Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("features", scheme=1)),
+    Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(
         "with warm_start=True",
         _is("warm_start", True),
-        {"early_stopping": (False,), "validation": ()},
+        _unused("validation", early_stopping=False),
         "set early_stopping=False, or warm_start=False",
     ),
     ON_PARTS,
@@ -110,7 +99,7 @@ def _classic(estimator: Any) -> bool:
 
 
 UDT = (
-    Mode('without pruning="cv"', lambda estimator, _: not _same(estimator.pruning, "cv"), {"pruning_folds": ()}),
+    Mode('without pruning="cv"', lambda estimator, _: not _same(estimator.pruning, "cv"), _unused("pruning_folds")),
     ON_PARTS,
 )
 
@@ -119,52 +108,29 @@ def _kernel(*names: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda estimator, _: estimator.kernel in names or (callable(estimator.kernel) and callable in names)
 
 
-def _soft(estimator: Any, _: Mapping[str, Any]) -> bool:
-    return boundaries_of(estimator.boundaries) is None
+def _soft(kernel: bool) -> Callable[[Any, Mapping[str, Any]], bool]:
+    """Whether the boundaries are "soft", with or without a kernel."""
+    return lambda estimator, _: boundaries_of(estimator.boundaries) is None and (estimator.kernel is not None) == kernel
 
 
+_KERNEL = ("gamma", "degree", "coef0")
 BOUNDARY = (
-    Mode("without a kernel", _kernel(None), {"gamma": (), "degree": (), "coef0": (), "cache_size": ()}),
-    Mode(
-        "with a kernel that has no parameters",
-        _kernel("linear", "precomputed", callable),
-        {"gamma": (), "degree": (), "coef0": ()},
-    ),
-    Mode('with kernel="rbf"', _kernel("rbf"), {"degree": (), "coef0": ()}),
-    Mode('with kernel="sigmoid"', _kernel("sigmoid"), {"degree": ()}),
-    Mode("without an intercept", _is("fit_intercept", False), {"penalize_intercept": ()}),
-    Mode(
-        'with boundaries="soft" and no kernel',
-        lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is None,
-        {"solver": ("newton",)},
-    ),
-    Mode(
-        'with boundaries="soft" and a kernel',
-        lambda estimator, facts: _soft(estimator, facts) and estimator.kernel is not None,
-        {"solver": (), "cache_size": (), "warm_start": ()},
-    ),
-    Mode('with solver="psgd"', _is("solver", "psgd"), {"warm_start": ()}),
+    Mode("without a kernel", _kernel(None), _unused(*_KERNEL, "cache_size")),
+    Mode("with a kernel that has no parameters", _kernel("linear", "precomputed", callable), _unused(*_KERNEL)),
+    Mode('with kernel="rbf"', _kernel("rbf"), _unused("degree", "coef0")),
+    Mode('with kernel="sigmoid"', _kernel("sigmoid"), _unused("degree")),
+    Mode("without an intercept", _is("fit_intercept", False), _unused("penalize_intercept")),
+    Mode('with boundaries="soft" and no kernel', _soft(kernel=False), _unused(solver="newton")),
+    Mode('with boundaries="soft" and a kernel', _soft(kernel=True), _unused("solver", "cache_size", "warm_start")),
+    Mode('with solver="psgd"', _is("solver", "psgd"), _unused("warm_start")),
 )
-
+_STEP = "in partial_fit, one step of the sub-gradient method"
 BOUNDARY_STREAM = (
-    Mode(
-        "in partial_fit, one step of the sub-gradient method",
-        lambda _, __: True,
-        {"solver": ("psgd",), "tol": (), "max_iter": (), "warm_start": (True,)},
-        "call fit to set it",
-    ),
+    Mode(_STEP, lambda *_: True, _unused("tol", "max_iter", solver="psgd", warm_start=True), "call fit to set it"),
 )
 
-_SIZE = {"max_leaves": (), "max_depth": ()}
-_AFFINE = {
-    **_SIZE,
-    "max_literals": (),
-    "min_samples_leaf": (),
-    "l2": (),
-    "random_tests": (),
-    "line_search": ("exact",),
-    "max_bins": (),
-}
+_SIZE = ("max_leaves", "max_depth")
+_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2", "random_tests")
 
 
 def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
@@ -175,43 +141,23 @@ def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
     return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or estimator.random_tests)
 
 
+_AUTO = (
+    *("loss", "descent", "learning_rate", "subsample", "colsample", *_GROWTH, "line_search"),
+    *("early_stopping", "patience", "validation_fraction", "calibration", "warm_start"),
+)
+_NAME = "name a learner to set it, such as learner='tree'"
+_RANDOM = "set subsample or colsample below 1, or random_tests"
 MCBOOST = (
+    Mode('with learner="auto"', _is("learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(
-        'with learner="auto"',
-        _is("learner", "auto"),
-        {
-            "loss": (),
-            "descent": (),
-            "decision": ("bayes",),
-            "learning_rate": (),
-            "subsample": (),
-            "colsample": (),
-            **_SIZE,
-            "max_literals": (),
-            "min_samples_leaf": (),
-            "l2": (),
-            "random_tests": (),
-            "line_search": (),
-            "early_stopping": (),
-            "patience": (),
-            "validation_fraction": (),
-            "calibration": (),
-            "warm_start": (),
-        },
-        "name a learner to set it, such as learner='tree'",
+        "with affine terms", _is("learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
     ),
-    Mode("with affine terms", _is("learner", "linear", "linear-full"), _AFFINE),
-    Mode('with learner="rule"', _is("learner", "rule"), _SIZE),
-    Mode('with learner="tree"', _is("learner", "tree"), {"max_literals": ()}),
-    Mode("without early stopping", _is("early_stopping", None), {"patience": ()}),
-    Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), {"validation_fraction": ()}),
-    Mode(
-        "where nothing is random",
-        _nothing_random,
-        {"n_bags": ()},
-        "set subsample or colsample below 1, or random_tests",
-    ),
-    Mode("with warm_start=True", _is("warm_start", True), {"n_bags": ()}),
-    Mode("where rounds see a sample of the rows or columns", _sampled, {"tol": (0.0,)}),
+    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE)),
+    Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
+    Mode("without early stopping", _is("early_stopping", None), _unused("patience")),
+    Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),
+    Mode("where nothing is random", _nothing_random, _unused("n_bags"), _RANDOM),
+    Mode("with warm_start=True", _is("warm_start", True), _unused("n_bags")),
+    Mode("where rounds see a sample of the rows or columns", _sampled, _unused(tol=0.0)),
     ON_PARTS,
 )

@@ -12,51 +12,26 @@ from permissible.learners.mcboost.problem import LOSSES, Problem
 from permissible.learners.mcboost.trees import UNLIMITED, Growth
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.types import FloatArray
-from permissible.validation import Words, real_numbers, refusal, refusal_type
-from permissible.validation.numbers import flag, whole_number
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
-        raise refusal(name, "one of " + ", ".join(repr(option) for option in allowed), value)
-    return value
-
-
-def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise refusal_type(name, "a whole number", value)
-    if value < least:
-        raise refusal(name, f"at least {least}", value)
-    return int(value)
-
-
-def _number(name: str, value: Any, low: float, high: float, expected: str, *, open_low: bool = True) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise refusal_type(name, "a number", value)
-    if not ((value > low if open_low else value >= low) and value <= high and np.isfinite(value)):
-        raise refusal(name, expected, value)
-    return float(value)
+from permissible.validation import Words, one_of, real_numbers, refusal
+from permissible.validation.numbers import count, flag, fraction, is_auto, positive_number, real_number
 
 
 def _learning_rate(estimator: Any) -> float:
-    if isinstance(estimator.learning_rate, str):
-        _one_of("learning_rate", estimator.learning_rate, ("auto",))
+    if is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
         return 1.0 if estimator.learner in ("linear", "linear-full") else 0.1
-    return _number("learning_rate", estimator.learning_rate, 0.0, 1.0, "a share in (0, 1], or 'auto'")
+    return fraction("learning_rate", estimator.learning_rate, also=", or 'auto'")
 
 
 def _growth(estimator: Any) -> Growth:
-    leaves = estimator.max_leaves
-    depth = estimator.max_depth
-    line_search = _one_of("line_search", estimator.line_search, ("auto", "exact", "newton"))
+    leaves, depth = estimator.max_leaves, estimator.max_depth
     return Growth(
-        max_leaves=UNLIMITED if leaves is None else _count("max_leaves", leaves, 2),
-        max_depth=None if depth is None else _count("max_depth", depth, 1),
-        max_literals=_count("max_literals", estimator.max_literals, 1) if estimator.learner == "rule" else 0,
-        min_leaf_weight=_number("min_samples_leaf", estimator.min_samples_leaf, 0.0, np.inf, "positive"),
-        l2=_number("l2", estimator.l2, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
+        max_leaves=UNLIMITED if leaves is None else count("max_leaves", leaves, 2),
+        max_depth=None if depth is None else count("max_depth", depth),
+        max_literals=count("max_literals", estimator.max_literals) if estimator.learner == "rule" else 0,
+        min_leaf_weight=positive_number("min_samples_leaf", estimator.min_samples_leaf),
+        l2=real_number("l2", estimator.l2),
         random_tests=flag("random_tests", estimator.random_tests),
-        exact=line_search == "exact",
+        exact=one_of("line_search", estimator.line_search, ("auto", "exact", "newton")) == "exact",
     )
 
 
@@ -73,24 +48,22 @@ def loss_name(loss: Any) -> str:
 
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     """The settings of a fit; refuses what makes no sense."""
-    _one_of("decision", estimator.decision, ("argmax", "bayes"))
-    _one_of("calibration", estimator.calibration, ("auto", None))
-    share = "a share in (0, 1]"
+    one_of("decision", estimator.decision, ("argmax", "bayes"))
     return Settings(
-        learner=_one_of("learner", estimator.learner, LEARNERS),
-        descent=_one_of("descent", estimator.descent, ("coordinate", "gradient")),
-        n_rounds=_count("n_rounds", estimator.n_rounds, 1),
+        learner=one_of("learner", estimator.learner, LEARNERS),
+        descent=one_of("descent", estimator.descent, ("coordinate", "gradient")),
+        n_rounds=count("n_rounds", estimator.n_rounds),
         learning_rate=_learning_rate(estimator),
         growth=_growth(estimator),
-        n_bags=_count("n_bags", estimator.n_bags, 1),
-        max_bins=whole_number("max_bins", estimator.max_bins, 2, high=255) or 255,
-        row_share=_number("subsample", estimator.subsample, 0.0, 1.0, share),
-        column_share=_number("colsample", estimator.colsample, 0.0, 1.0, share),
-        early_stopping=_one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
-        patience=_count("patience", estimator.patience, 1),
-        validation_fraction=_number("validation_fraction", estimator.validation_fraction, 0.0, 0.9, "in (0, 0.9]"),
-        calibrate=estimator.calibration is not None,
-        tol=_number("tol", estimator.tol, 0.0, np.inf, "a finite number, zero or positive", open_low=False),
+        n_bags=count("n_bags", estimator.n_bags),
+        max_bins=count("max_bins", estimator.max_bins, 2, 255),
+        row_share=fraction("subsample", estimator.subsample),
+        column_share=fraction("colsample", estimator.colsample),
+        early_stopping=one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
+        patience=count("patience", estimator.patience),
+        validation_fraction=fraction("validation_fraction", estimator.validation_fraction, 0.9),
+        calibrate=one_of("calibration", estimator.calibration, ("auto", None)) is not None,
+        tol=real_number("tol", estimator.tol),
         seed=seed,
         bin_seed=seed,
         n_threads=n_threads,
@@ -120,10 +93,8 @@ def refuse_light(rows: TrainingRows, settings: Settings) -> None:
     least = 2.0 if settings.learner == "auto" else settings.growth.min_leaf_weight
     total = float(rows.weight.sum())
     if rows.weighted and settings.learner in ("rule", "tree", "auto") and total < 2 * least * (1 - 1e-9):
-        raise refusal(
-            "sample_weight", f"of a sum of at least {2 * least:g}, twice the least weight of a leaf, which is in their unit",
-            Words(f"a sum of {total:g}"), "scale them to a mean of 1",
-        )  # fmt: skip
+        expected = f"of a sum of at least {2 * least:g}, twice the least weight of a leaf, which is in their unit"
+        raise refusal("sample_weight", expected, Words(f"a sum of {total:g}"), "scale them to a mean of 1")
 
 
 def problem_of(

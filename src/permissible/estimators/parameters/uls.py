@@ -1,23 +1,22 @@
 """The parameters of ULSClassifier, checked, and every "auto" resolved. Why these defaults: docs/adr on the defaults of ULS."""
 
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from permissible import losses
-from permissible.bins import BinnedTable, encode
+from permissible.bins import Binning, encode
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
-from permissible.learners.uls.compiled import Examples
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.table.reading import read
-from permissible.validation import Words, refusal, refusal_type
-from permissible.validation.numbers import real_number, whole_number
+from permissible.validation import Words, one_of, refusal
+from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
+FEATURES = ("rules", "columns", "tree")
 SHORT, LONG = (2, 0.3), (6, 0.5)
 """The two (literals, learning rate) between which the data choose when `max_literals="auto"`."""
 SEARCH_ROWS = 100_000
@@ -44,28 +43,31 @@ class Plan:
 
 def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
     """Check the parameters of an estimator and resolve its "auto"s for a table of so many rows."""
-    scheme = _scheme(estimator.scheme)
-    rate = estimator.learning_rate
-    if isinstance(rate, str):
-        if rate != "auto":
-            raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
-    elif not 0 < real_number("learning_rate", rate) <= 1:
-        raise refusal("learning_rate", 'a number in (0, 1], or "auto"', rate)
-    columns = _features(estimator.features) == "columns"
-    lengths = _lengths(estimator.max_literals, 1.0 if columns and isinstance(rate, str) else rate, scheme)
+    scheme, features = _scheme(estimator.scheme), one_of("features", estimator.features, FEATURES)
+    rate = None
+    if not is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
+        rate = fraction("learning_rate", estimator.learning_rate, also=', or "auto"')
+    elif features == "columns":
+        rate = 1.0
+    lengths = _lengths(estimator.max_literals, rate, scheme)
     base = ULSOptions(
-        n_rules=whole_number("n_rules", estimator.n_rules, 1) or 1,
-        fit_intercept=_flag("fit_intercept", estimator.fit_intercept),
+        n_rules=count("n_rules", estimator.n_rules),
+        fit_intercept=flag("fit_intercept", estimator.fit_intercept),
         l2=real_number("l2", estimator.l2),
-        beam=whole_number("beam", estimator.beam, 1) or 1,
+        beam=count("beam", estimator.beam),
         scheme=scheme,
-        search_fraction=_fraction(estimator.search_fraction, n_rows),
+        search_fraction=_search_fraction(estimator.search_fraction, n_rows),
         tolerance=real_number("tol", estimator.tol),
         seed=seed,
         max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
     )
-    candidates = tuple(_with(base, literals, chosen) for literals, chosen in lengths)
-    return Plan(candidates, _stopping(estimator), _features(estimator.features))
+    candidates = tuple(replace(base, max_literals=literals, learning_rate=chosen) for literals, chosen in lengths)
+    stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
+    if stopping:
+        stopping = features != "columns"
+    else:
+        stopping = flag("early_stopping", estimator.early_stopping)
+    return Plan(candidates, stopping, features)
 
 
 def loss_of(given: Any) -> Any:
@@ -79,8 +81,8 @@ def loss_of(given: Any) -> Any:
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
 
-def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTable) -> list[Examples]:
-    """The rows that were given to judge the fit, for each class against the rest."""
+def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> LocalSource:
+    """The rows whose loss chooses in place of a hold-out."""
     expected = "a tuple (X, y) or (X, y, sample_weight)"
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         raise refusal("validation", expected, Words(f"a {type(validation).__name__}"))
@@ -89,10 +91,9 @@ def validation_examples(validation: Any, given: TrainingRows, binned: BinnedTabl
     weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
     if weight is not None and not weight.all():
         raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
-    codes = encode(binned.binning, table)
-    labels = [1] if len(given.classes) == 2 else range(len(given.classes))
     weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
-    return [Examples(codes, place == label, weight) for label in labels]
+    part = MemoryPart(encode(binning, table), place, weight)
+    return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)
 
 
 def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
@@ -100,7 +101,7 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
     if isinstance(loss, str):
         remedy = "choose the loss on a sample in memory, then fit that one here"
         raise refusal("loss", "one loss on data in parts", loss, remedy)
-    if _features(estimator.features) != "rules":
+    if one_of("features", estimator.features, FEATURES) != "rules":
         remedy = "fit a UDTClassifier, or rows in memory"
         raise refusal("features", '"rules" for data in parts', estimator.features, remedy)
     if validation is not None:
@@ -109,70 +110,29 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
 
-def _with(base: ULSOptions, literals: int, rate: float) -> ULSOptions:
-    return replace(base, max_literals=literals, learning_rate=rate)
-
-
-def _lengths(max_literals: Any, rate: Any, scheme: int) -> tuple[tuple[int, float], ...]:
-    auto = isinstance(rate, str)
-    if isinstance(max_literals, str):
-        if max_literals != "auto":
-            raise refusal("max_literals", 'an integer of at least 1, or "auto"', max_literals)
-        found: tuple[tuple[int, float], ...] = (SHORT, LONG)
-    else:
-        literals = whole_number("max_literals", max_literals, 1) or 1
+def _lengths(max_literals: Any, rate: float | None, scheme: int) -> tuple[tuple[int, float], ...]:
+    """The (literals, learning rate) between which a hold-out chooses; a rate of None is "auto"."""
+    found: tuple[tuple[int, float], ...] = (SHORT, LONG)
+    if not is_auto("max_literals", max_literals, "an integer of at least 1"):
+        literals = count("max_literals", max_literals)
         found = ((literals, SHORT[1] if literals <= 3 else LONG[1]),)
     if scheme != 1:  # refitted coefficients are exact: a shrunk one would be undone in the next round
-        return tuple((literals, 1.0) for literals, _ in found)
-    return found if auto else tuple((literals, float(rate)) for literals, _ in found)
+        rate = 1.0
+    return found if rate is None else tuple((literals, rate) for literals, _ in found)
 
 
 def _scheme(scheme: Any) -> int:
-    expected = '"classic", "corrective" or a block size of at least 1'
+    """The number of coefficients that a round refits; 0 is all of them."""
     if isinstance(scheme, str):
-        if scheme not in ("classic", "corrective"):
-            raise refusal("scheme", expected, scheme)
-        return 1 if scheme == "classic" else 0
-    if isinstance(scheme, bool) or not isinstance(scheme, Integral):
-        raise refusal_type("scheme", expected, scheme)
-    if scheme < 1:
-        raise refusal("scheme", expected, int(scheme))
-    return int(scheme)
+        return 1 if one_of("scheme", scheme, ("classic", "corrective")) == "classic" else 0
+    return count("scheme", scheme, also=', "classic" or "corrective"')
 
 
-def _fraction(given: Any, n_rows: int) -> float:
-    expected = 'a share in (0, 1], or "auto"'
-    if isinstance(given, str):
-        if given != "auto":
-            raise refusal("search_fraction", expected, given)
+def _search_fraction(given: Any, n_rows: int) -> float:
+    if is_auto("search_fraction", given, "a fraction in (0, 1]"):
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
-    share = real_number("search_fraction", given)
-    if not 0 < share <= 1:
-        raise refusal("search_fraction", expected, given)
-    if (1.0 - share) ** -(-n_rows // RUN_ROWS) > UNSEEN:
-        expected = (
-            f'1.0 or "auto" for {n_rows} rows, since a search takes them in runs of {RUN_ROWS} and might see none'
-        )
-        raise refusal("search_fraction", expected, given)
-    return share
-
-
-def _stopping(estimator: Any) -> bool:
-    given = estimator.early_stopping
-    if isinstance(given, str):
-        if given != "auto":
-            raise refusal("early_stopping", 'True, False or "auto"', given)
-        return bool(estimator.features in ("rules", "tree"))
-    return _flag("early_stopping", given)
-
-
-def _features(features: Any) -> str:
-    if not isinstance(features, str) or features not in ("rules", "columns", "tree"):
-        raise refusal("features", '"rules", "columns" or "tree"', features)
-    return features
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise refusal_type(name, "True or False", value)
-    return bool(value)
+    found = fraction("search_fraction", given, also=', or "auto"')
+    if (1.0 - found) ** -(-n_rows // RUN_ROWS) > UNSEEN:
+        why = f"since a search takes them in runs of {RUN_ROWS} and might see none"
+        raise refusal("search_fraction", f'1.0 or "auto" for {n_rows} rows, {why}', given)
+    return found

@@ -19,7 +19,7 @@ def settings_of(estimator: Any) -> dict[str, Any]:
 
 def goes_on(estimator: Any) -> bool:
     """Whether a fit is to go on from the last one; refused where that one left nothing to go on from."""
-    if not estimator.warm_start or not hasattr(estimator, "models_"):
+    if not estimator.warm_start or not hasattr(estimator, "model_"):
         return False
     if getattr(estimator, "_traces", None) is None:
         came = Words("True for a model read from a file, which keeps no rounds")

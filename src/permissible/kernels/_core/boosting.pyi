@@ -1,22 +1,16 @@
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from permissible.bins.literal import Rule
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Columns = npt.NDArray[np.int32]
-FoundLiteral = tuple[int, int, int, bool, bytes | None]
+Grids = tuple[float, float, float, float]
+Request = tuple[float, float, float, int]
 
 MULTIPLICITY_LIMIT: int
-
-class Grids:
-    weight: float
-    curvature: float
-    value: float
-    error: float
-    def __init__(self, weight: float, curvature: float, value: float = 1.0, error: float = 1.0) -> None: ...
 
 class Root:
     value: float
@@ -62,25 +56,116 @@ class Rows:
         table: LossTable | None = None,
     ) -> None: ...
     def reset(
-        self, rules: Sequence[tuple[Columns, Codes]], coefficients: FloatArray, constant: float, grids: Grids
+        self, terms: tuple[float, Sequence[Rule], Sequence[float]], grids: Grids
     ) -> tuple[IntArray, float, float]: ...
-    def patterns(self, rules: Sequence[tuple[Columns, Codes]], grid: float = 1.0) -> tuple[Codes, IntArray]: ...
-    def histogram(
+    def patterns(self, rules: Sequence[Rule], grid: float = 1.0) -> tuple[Codes, IntArray]: ...
+    def histograms(self, rules: Sequence[Rule], request: Request) -> IntArray: ...
+    def signed_weights(self, rules: Sequence[Rule], weight_grid: float) -> IntArray: ...
+    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray: ...
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> tuple[IntArray, float, float]: ...
+
+class Criterion:
+    def __init__(
         self,
-        columns: Columns,
-        members: Codes,
-        weight_grid: float,
-        curvature_grid: float,
+        two_values: bool,
+        l2: float,
+        weight_unit: float,
+        curvature_unit: float,
+        total_weight: int,
+        total_curvature: int,
         share: float = 1.0,
-        seed: int = 0,
-    ) -> IntArray: ...
-    def measure(
-        self, columns: Columns, members: Codes, value_in: float, value_out: float, grids: Grids
-    ) -> IntArray: ...
-    def apply(
-        self, columns: Columns, members: Codes, value_in: float, value_out: float, grids: Grids
-    ) -> tuple[IntArray, float, float]: ...
-    def count(self, columns: Columns, members: Codes) -> int: ...
+    ) -> None: ...
+    @property
+    def two_values(self) -> bool: ...
+    @property
+    def weight_unit(self) -> float: ...
+    @property
+    def curvature_unit(self) -> float: ...
+    @property
+    def total_weight(self) -> int: ...
+    @property
+    def total_curvature(self) -> int: ...
+    def decrease(self, weight_in: int, curvature_in: int) -> float: ...
+
+class Candidate:
+    @property
+    def decrease(self) -> float: ...
+    @property
+    def weight_in(self) -> int: ...
+    @property
+    def curvature_in(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def test(self) -> int: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def missing(self) -> bool: ...
+    @property
+    def members(self) -> bytes: ...
+
+class LoopOptions:
+    def __init__(
+        self,
+        *,
+        n_rounds: int,
+        max_literals: int,
+        beam: int,
+        fit_constant: bool,
+        l2: float,
+        learning_rate: float,
+        share: float,
+        tolerance: float,
+        seed: int,
+        first_round: int,
+        start_constant: bool,
+        max_seconds: float,
+    ) -> None: ...
+
+class Round:
+    @property
+    def literals(self) -> list[Candidate]: ...
+    @property
+    def value_in(self) -> float: ...
+    @property
+    def value_out(self) -> float: ...
+    @property
+    def edge(self) -> float: ...
+    @property
+    def weight(self) -> float: ...
+    @property
+    def surrogate(self) -> float: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def validation(self) -> float: ...
+    @property
+    def passes(self) -> int: ...
+    @property
+    def covered(self) -> float: ...
+    @property
+    def covered_positive(self) -> float: ...
+    @property
+    def endless(self) -> bool: ...
+
+class LoopResult:
+    @property
+    def constant(self) -> float: ...
+    @property
+    def rounds(self) -> list[Round]: ...
+    @property
+    def stop(self) -> int: ...
+    @property
+    def start_surrogate(self) -> float: ...
+    @property
+    def start_error(self) -> float: ...
+    @property
+    def start_validation(self) -> float: ...
+    @property
+    def largest_edge(self) -> float: ...
+    @property
+    def gradient_norm(self) -> float: ...
 
 def histogram(
     blocks: Codes,
@@ -96,7 +181,7 @@ def histogram(
     first_row: int = 0,
     n_threads: int = 1,
 ) -> IntArray: ...
-def rule_mask(blocks: Codes, n_columns: int, columns: Columns, members: Codes) -> Codes: ...
+def rule_mask(blocks: Codes, n_columns: int, rule: Rule) -> Codes: ...
 def pattern_gradient(bits: Codes, first: FloatArray) -> FloatArray: ...
 def pattern_hessian(bits: Codes, second: FloatArray) -> FloatArray: ...
 def score_rules(
@@ -113,35 +198,13 @@ def histogram_grids(
     weight_bound: float, curvature_bound: float, total_units: float, two_sums: bool
 ) -> tuple[float, float]: ...
 def best_literals(
-    layout: Columns,
-    sums: IntArray,
-    two_values: bool,
-    l2: float,
-    weight_unit: float,
-    curvature_unit: float,
-    total_weight: int,
-    total_curvature: int,
-    oriented: bool,
-    used: Sequence[int],
-    share: float = 1.0,
-) -> list[tuple[float, int, int, FoundLiteral]]: ...
+    layout: Columns, sums: IntArray, criterion: Criterion, oriented: bool, used: Sequence[int]
+) -> list[Candidate]: ...
 def boost(
     rows: Rows,
-    validation: Rows | None,
+    held_out: Rows | None,
     layout: Columns,
-    *,
-    n_rounds: int,
-    max_literals: int,
-    beam: int,
-    fit_constant: bool,
-    l2: float,
-    learning_rate: float,
-    share: float,
-    tolerance: float,
-    seed: int,
-    first_round: int = 0,
-    start_constant: bool = True,
-    max_seconds: float = 0.0,
+    options: LoopOptions,
     start_scores: FloatArray | None = None,
     callback: Callable[[int], bool] | None = None,
-) -> dict[str, Any]: ...
+) -> LoopResult: ...

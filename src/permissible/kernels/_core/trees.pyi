@@ -4,58 +4,83 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from permissible.types import AnyArray, Codes, FloatArray, IntArray
+from permissible.types import Codes, FloatArray, IntArray
 
-Impurity = Callable[[FloatArray], FloatArray]
+_Int32 = npt.NDArray[np.int32]
 
-def grow_counts(
-    blocks: Codes,
-    n_columns: int,
-    target: npt.NDArray[np.uint16],
-    classes: int,
-    weight: npt.NDArray[np.int32] | None,
-    unit: float,
-    counted: bool,
-    codes: npt.NDArray[np.int32],
-    categorical: npt.NDArray[np.uint8],
-    monotone: npt.NDArray[np.int8],
-    phi: int,
-    parameter: float,
-    function: Impurity | None,
-    max_leaves: int,
-    max_depth: int,
-    min_samples: float,
-    min_weight: float,
-    min_gain: float,
-    name_leaves: bool,
-    threads: int,
-) -> dict[str, AnyArray]: ...
-def grow_weights(
-    blocks: Codes,
-    n_columns: int,
-    target: npt.NDArray[np.uint16],
-    classes: int,
-    weight: IntArray | None,
-    unit: float,
-    counted: bool,
-    codes: npt.NDArray[np.int32],
-    categorical: npt.NDArray[np.uint8],
-    monotone: npt.NDArray[np.int8],
-    phi: int,
-    parameter: float,
-    function: Impurity | None,
-    max_leaves: int,
-    max_depth: int,
-    min_samples: float,
-    min_weight: float,
-    min_gain: float,
-    name_leaves: bool,
-    threads: int,
-) -> dict[str, AnyArray]: ...
+class Impurity:
+    def __init__(
+        self, phi: str, parameter: float = 0.0, function: Callable[[FloatArray], FloatArray] | None = None
+    ) -> None: ...
+
+class Limits:
+    def __init__(
+        self,
+        max_leaves: int | None,
+        max_depth: int | None,
+        min_samples: float = 1.0,
+        min_weight: float = 0.0,
+        min_gain: float = 0.0,
+    ) -> None: ...
+
+class Columns:
+    def __init__(self, n_codes: _Int32, categorical: Codes, monotone: npt.NDArray[np.int8]) -> None: ...
+
+class Rows:
+    def __init__(
+        self,
+        blocks: Codes,
+        columns: Columns,
+        target: npt.NDArray[np.uint16],
+        weight: _Int32 | IntArray | None,
+        classes: int,
+        counted: bool = False,
+    ) -> None: ...
+    def sums(self, node_of_row: _Int32, requested: _Int32, threads: int) -> tuple[IntArray, IntArray]: ...
+
+class BestSplit:
+    gain: float
+    rank: float
+    column: int
+    test: int
+    code: int
+    left_set: Codes
+    left_totals: IntArray
+
+class Tree:
+    left: _Int32
+    right: _Int32
+    column: _Int32
+    code: _Int32
+    test: npt.NDArray[np.int8]
+    left_set: Codes
+    weight: FloatArray
+    impurity: FloatArray
+    samples: IntArray
+    split_order: _Int32
+    gain: FloatArray
+    leaf_of_row: _Int32
+
+class SplitFinder:
+    def __init__(
+        self,
+        columns: Columns,
+        classes: int,
+        unit: float,
+        counted: bool,
+        impurity: Impurity,
+        limits: Limits,
+        threads: int = 1,
+    ) -> None: ...
+    def best(self, histogram: IntArray, totals: IntArray, low: float, high: float) -> BestSplit | None: ...
+    def grow(self, rows: Rows, name_leaves: bool = False) -> Tree: ...
+    def impurities(self, sums: FloatArray) -> FloatArray: ...
+
+def move_rows(blocks: Codes, node_of_row: _Int32, splits: _Int32, left_sets: Codes) -> None: ...
 def find_leaves(
-    left: npt.NDArray[np.int32],
-    right: npt.NDArray[np.int32],
-    node_column: npt.NDArray[np.int32],
+    left: _Int32,
+    right: _Int32,
+    node_column: _Int32,
     threshold: FloatArray,
     test: npt.NDArray[np.int8],
     left_set: Codes,
@@ -65,45 +90,4 @@ def find_leaves(
     columns: list[Any],
     n_rows: int,
     threads: int,
-) -> npt.NDArray[np.int32]: ...
-def move_rows(
-    blocks: Codes,
-    node_of_row: npt.NDArray[np.int32],
-    nodes: npt.NDArray[np.int32],
-    columns: npt.NDArray[np.int32],
-    left_sets: Codes,
-    left: npt.NDArray[np.int32],
-    right: npt.NDArray[np.int32],
-) -> None: ...
-def part_histograms(
-    blocks: Codes,
-    n_columns: int,
-    target: npt.NDArray[np.uint16],
-    classes: int,
-    weight: IntArray | None,
-    counted: bool,
-    codes: npt.NDArray[np.int32],
-    node_of_row: npt.NDArray[np.int32],
-    wanted: npt.NDArray[np.int32],
-    threads: int,
-) -> tuple[IntArray, IntArray]: ...
-def choose_cut(
-    histogram: IntArray,
-    totals: IntArray,
-    classes: int,
-    unit: float,
-    counted: bool,
-    codes: npt.NDArray[np.int32],
-    categorical: npt.NDArray[np.uint8],
-    monotone: npt.NDArray[np.int8],
-    phi: int,
-    parameter: float,
-    function: Impurity | None,
-    min_samples: float,
-    min_weight: float,
-    min_gain: float,
-    low: float,
-    high: float,
-    threads: int,
-) -> tuple[float, float, int, int, int, Codes, IntArray] | None: ...
-def node_impurities(sums: FloatArray, phi: int, parameter: float, function: Impurity | None) -> FloatArray: ...
+) -> _Int32: ...

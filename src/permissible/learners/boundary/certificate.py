@@ -4,16 +4,23 @@ D(t) = (1/W) sum_i c_i g(t_i) - |sum_i c_i t_i y_i x_i|^2 / (2 alpha W^2) for 0 
 with a free intercept. So objective - D(t) is a true bound on the distance to the optimum, for whatever point and whatever t.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
 
 ROUNDING = 64 * 2.0**-52
 """Allowance, relative to the objective, for what sums in double precision may lose."""
 
+_REASONS = {
+    "converged": "it reached its tolerance",
+    "max_iter": "it used up its iterations",
+    "rounding": "rounding hides any further decrease",
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(CertificateHead):
     """The duality gap of a fit, on the scale of (18).
 
     Attributes
@@ -22,10 +29,9 @@ class Certificate:
         The value of (18) at the fit (primal).
     dual_objective : float
         The value of a feasible dual point: no classifier can do better than this.
-    gap : float
-        objective - dual_objective, with an allowance for rounding: the optimum is no further away.
-    doubts : tuple of Doubt
-        What is doubtful about the fit; the estimator warned of the same.
+
+    `gap` is objective - dual_objective, with an allowance for rounding: the optimum is no further away. `stopped` is
+    "converged", "max_iter" or "rounding".
 
     Examples
     --------
@@ -37,13 +43,21 @@ class Certificate:
 
     objective: float
     dual_objective: float
-    gap: float
-    doubts: Doubts = ()
 
     @classmethod
     def of(cls, objective: float, dual_objective: float) -> "Certificate":
         """Build from the two values; the gap allows for rounding."""
-        return cls(objective, dual_objective, max(objective - dual_objective, 0.0) + ROUNDING * abs(objective))
+        gap = max(objective - dual_objective, 0.0) + ROUNDING * abs(objective)
+        return cls(objective, dual_objective, gap=gap)
+
+    def ended(self, converged: bool, n_iter: int, max_iter: int, doubts: Doubts) -> "Certificate":
+        """The certificate at the end of a fit: why it stopped, in words too, and what is doubtful."""
+        stopped = "converged" if converged else "max_iter" if n_iter >= max_iter else "rounding"
+        known = (
+            f"the objective is {self.objective:.6g}, and no classifier of this kind is below {self.dual_objective:.6g}"
+        )
+        statement = f"The fit ended after {n_iter} iterations ({_REASONS[stopped]}): {known}."
+        return replace(self, statement=statement, stopped=stopped, doubts=doubts)
 
     @property
     def relative_gap(self) -> float:

@@ -93,7 +93,7 @@ def fit_rows(task: BoundaryTask, last: Solution | None = None) -> BoundaryFit:
     solution = solve(task, last)
     model, linear = model_of(task, solution), task.kernel is None
     effects = solution.coef * spread(task.X) if linear else np.zeros(0)  # those of a kernel are bounded by alpha
-    score = model.score(looked_at(task.X, LOOK if linear else LOOK // 25))
+    score = model.scores(looked_at(task.X, LOOK if linear else LOOK // 25))
     return _certified(solution, model, task.options, effects, saturated(task.target.loss, score))
 
 
@@ -146,4 +146,5 @@ def _certified(
     short = shortfall(solution.converged, solution.n_iter, options.max_iter)
     gap = solution.certificate.relative_gap
     doubts = of_boundary(model.loss, effects, saturated_share, gap, options.tol, short)
-    return BoundaryFit(solution, model, replace(solution.certificate, doubts=doubts))
+    ended = solution.certificate.ended(solution.converged, solution.n_iter, options.max_iter, doubts)
+    return BoundaryFit(solution, model, ended)

@@ -34,7 +34,7 @@ def path_risks(
         for stage, alpha in enumerate(alphas):
             step = some.with_alpha(float(alpha))
             last = solve(step, last)
-            score = model_of(step, last).score(others)
+            score = model_of(step, last).scores(others)
             totals[stage] += weight[held_out] @ losses(positive[held_out], score)
         mass += float(weight[held_out].sum())
     return totals / mass if mass else None

@@ -15,11 +15,11 @@ from scipy.special import logsumexp
 
 from permissible.bins import row_hashes
 from permissible.kernels._core import sums
+from permissible.learners.mcboost.certificate import certificate_of
 from permissible.learners.mcboost.fit import (
     Fitted,
     Report,
     Settings,
-    certificate_of,
     grow,
     make_learner,
     saturated_rows,
@@ -93,14 +93,10 @@ def fit_auto(table: Table, problem: Problem, settings: Settings, report: Report 
         parts.append(part.scaled(share))
         scores += share * final
     model = AdditiveModel(table.schema, "gll", np.zeros(n_classes), tuple(parts), chosen.exponent, True)
-    certificate = {
-        **certificate_of(
-            smallest_margin(blind.target, scores), trace, share=saturated_rows(scores, chosen.exponent) / len(scores)
-        ),
-        "chosen": chosen.name,
-        "cv_cost": chosen.cost,
-        "cv_log_loss": chosen.log_loss,
-    }
+    saturated = saturated_rows(scores, chosen.exponent) / len(scores)
+    certificate = certificate_of(smallest_margin(blind.target, scores), trace, share=saturated)
+    evidence = {"chosen": chosen.name, "cv_cost": chosen.cost, "cv_log_loss": chosen.log_loss}
+    certificate = replace(certificate, **evidence)  # type: ignore[arg-type]
     return Fitted(model, trace, certificate)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from permissible.bins import Binning, encode, find_bins
-from permissible.learners.doubts import LAST_DIGIT, of_rounds
+from permissible.learners.doubts import LAST_DIGIT
+from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
 from permissible.learners.mcboost.linear import LinearLearner
 from permissible.learners.mcboost.loop import Trace, boost, mean_trace
 from permissible.learners.mcboost.monitor import HeldOut, held_out_rows, rows_of
@@ -72,7 +73,7 @@ class Fitted:
 
     model: AdditiveModel
     trace: Trace
-    certificate: dict[str, Any]
+    certificate: BoostCertificate
 
 
 Report = Callable[[int, Trace], None]
@@ -207,31 +208,7 @@ def smallest_margin(target: IntArray, scores: FloatArray) -> float:
     return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))
 
 
-def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> dict[str, Any]:
-    """How far the fit is from the optimum: what a next step could still explain, whether an optimum exists, what is doubtful.
-
-    `exact` says that every round had to lower the surrogate; `share` is that of the rows whose posterior is 0 or 1, None
-    for rules and trees.
-    """
-    cut = int(np.sum(trace.capped))
-    return {
-        "largest_edge": trace.edge[-1] if trace.edge else 0.0,
-        "capped_steps": cut,
-        "separable": smallest > 0,
-        "smallest_margin": smallest,
-        "decrease_of_last_round": _last_decrease(trace),
-        "stopped_by": trace.reason,
-        **({} if share is None else {"saturated": share}),
-        "doubts": of_rounds(trace.start, trace.surrogate, exact, cut if smallest > 0 else 0, share or 0.0),
-    }
-
-
 def saturated_rows(scores: FloatArray, exponent: float) -> int:
     """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
     second, first = np.partition(scores, -2, axis=1)[:, -2:].T
     return int(np.sum(exponent * (first - second) >= -np.log(LAST_DIGIT)))
-
-
-def _last_decrease(trace: Trace) -> float:
-    values = [trace.start, *trace.surrogate]
-    return values[-2] - values[-1] if len(values) > 1 else 0.0

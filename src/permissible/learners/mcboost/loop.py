@@ -29,7 +29,7 @@ class Trace:
     validation: list[float] = field(default_factory=list)
     loss: str = "gll"
     start: float = float("nan")
-    reason: str = "n_rounds"
+    stopped: str = "rounds"
 
     def history(self) -> dict[str, AnyArray]:
         """The mapping that estimators publish as ``history_``."""
@@ -48,7 +48,7 @@ class Trace:
 def mean_trace(traces: list[Trace]) -> Trace:
     """The trace of an average of runs: the mean of each value over the runs that had that round."""
     longest = max(traces, key=lambda trace: len(trace.surrogate))
-    mean = Trace(loss=longest.loss, start=longest.start, reason=longest.reason)
+    mean = Trace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
     for number in range(len(longest.surrogate)):
         alive = [trace for trace in traces if number < len(trace.surrogate)]
         mean.surrogate.append(float(np.mean([trace.surrogate[number] for trace in alive])))
@@ -112,11 +112,11 @@ def run_rounds(
         if report is not None:
             report(first_round + number, trace)
         if watch is not None and watch.exhausted:
-            trace.reason = "validation"
+            trace.stopped = "validation"
             break
-        reason = _finished(made, before - surrogate, surrogate, trace, tol, learner)
-        if reason is not None:
-            trace.reason = reason
+        stopped = _finished(made, before - surrogate, surrogate, trace, tol, learner)
+        if stopped is not None:
+            trace.stopped = stopped
             break
         before = surrogate
     return rounds, trace

@@ -16,12 +16,12 @@ from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.growing import Sizes, Stumps, TreeGrowing
-from permissible.learners.mcboost.grown import Grown, round_arrays
 from permissible.learners.mcboost.linear import AffineStep, affine_part, affine_round
 from permissible.learners.mcboost.rounds import Round, Sampling
 from permissible.learners.mcboost.standardise import Space
 from permissible.learners.mcboost.trees import Growth, round_seed
-from permissible.learners.trees.grower import Cut
+from permissible.learners.trees.arrays import Grown, round_arrays
+from permissible.learners.trees.rows import NodeSplit
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
 from permissible.types import Codes, FloatArray, IntArray
@@ -61,7 +61,7 @@ class PartedRows(Protocol):
         ...
 
     def cells(
-        self, tree: str, cuts: tuple[Cut, ...], wanted: tuple[int, ...], grids: Sizes, sampled: bool
+        self, tree: str, cuts: tuple[NodeSplit, ...], wanted: tuple[int, ...], grids: Sizes, sampled: bool
     ) -> tuple[IntArray, IntArray]:
         """Cells of nodes of a tree."""
         ...

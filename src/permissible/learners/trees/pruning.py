@@ -3,21 +3,18 @@
 Cutting the tree off below node t costs R(t) - R(T_t), R being the mean surrogate, and saves |leaves of T_t| - 1 leaves. The
 weakest link is the node that costs least per leaf saved; that cost is its *level*. Cut it, and go on until only the root is
 left: the tree pruned at level x keeps the nodes whose own level, and those of all above them, exceed x. The level can be chosen
-by cross-validation: the surrogate on rows left out, with probabilities smoothed by Laplace's rule so that it is finite.
+by cross-validation: the surrogate of held-out rows, with probabilities smoothed by Laplace's rule so that it is finite.
 """
 
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from permissible.bins.binning import BinnedTable
-from permissible.kernels._core import sums
-from permissible.learners.udt.fit import TreeLimits, TreeTrace, grow_tree, quantise
+from permissible.learners.trees.arrays import TreeTrace, surrogate_of
 from permissible.models.kinds.tree import PURE, TreeModel
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import FloatArray, IntArray
 
 
 def link_levels(tree: TreeModel, impurity: FloatArray) -> FloatArray:
@@ -87,96 +84,44 @@ def prune(tree: TreeModel, trace: TreeTrace, level: FloatArray, at: float) -> tu
         samples=tree.samples[old],
     )
     order = trace.split_order[inner[trace.split_order]]
-    steps = trace.impurity[tree.left[order]] + trace.impurity[tree.right[order]] - trace.impurity[order]
-    surrogate = trace.impurity[0] + np.concatenate([[0.0], np.cumsum(steps)])
-    pruned = replace(
-        trace, split_order=number[order], surrogate=surrogate, impurity=trace.impurity[old],
-        stopped=trace.stopped if len(old) == tree.n_nodes else "pruned",
-    )  # fmt: skip
-    return model, pruned
+    surrogate = surrogate_of(trace.impurity, order, tree.left, tree.right)
+    stopped = trace.stopped if len(old) == tree.n_nodes else "pruned"
+    impurity = trace.impurity[old]
+    return model, replace(trace, split_order=number[order], surrogate=surrogate, impurity=impurity, stopped=stopped)
 
 
 @dataclass(frozen=True, slots=True)
 class PruningPath:
-    """What cross-validation saw: the candidate levels and the mean surrogate of the rows left out at each."""
+    """What cross-validation saw: the candidate levels, and the mean surrogate of the held-out rows at each."""
 
     levels: FloatArray
     surrogate: FloatArray
     chosen: float
 
 
-def cross_validated_level(
-    binned: BinnedTable,
-    target: AnyArray,
-    n_classes: int,
-    loss: Any,
-    weight: FloatArray,
-    folds: AnyArray,
-    level: FloatArray,
-    limits: TreeLimits,
-    **growing: Any,
-) -> PruningPath:
-    """Choose the pruning level of a tree whose links have the levels `level`; the largest one among equals.
-
-    `folds` gives the fold of each row. The candidates are the geometric means of neighbouring levels, as in CART: a tree pruned
-    at one of them stands for all between the two.
-    """
-    candidates = candidate_levels(level)
-    total = np.zeros(len(candidates))
-    integers, unit, _ = quantise(weight)
-    assert integers is not None
-    for fold in np.unique(folds):
-        inside = np.where(folds == fold, 0.0, weight)
-        if not inside.any():
-            continue
-        tree, trace = grow_tree(binned, target, n_classes, loss, inside, limits, **growing)
-        outside = np.zeros(tree.weight.shape, dtype=np.int64)
-        np.add.at(outside, (descend(tree, binned), target), np.where(folds == fold, integers, 0))
-        total += left_out_surrogate(tree, trace, (outside * unit).astype(np.float64), candidates)
-    return best_level(candidates, total / sums.exact_sum(np.ascontiguousarray(weight, dtype=np.float64)))
-
-
 def candidate_levels(level: FloatArray) -> FloatArray:
-    """Levels to choose among: geometric means of neighbouring ones, and the last."""
+    """Levels to choose among: geometric means of neighbouring ones, as in CART, and the last.
+
+    A tree pruned at such a mean stands for all levels between the two.
+    """
     ends = np.unique(np.concatenate([[0.0], level[np.isfinite(level)]]))
     return np.concatenate([np.sqrt(ends[:-1] * ends[1:]), ends[-1:]])
 
 
-def best_level(candidates: FloatArray, mean: FloatArray) -> PruningPath:
-    """The level of least surrogate on the rows left out, the largest among equals."""
-    best = np.flatnonzero(mean <= mean.min() * (1 + 1e-12))[-1]
-    return PruningPath(candidates, mean, float(candidates[best]))
-
-
-def descend(tree: TreeModel, binned: BinnedTable) -> IntArray:
-    """The leaf of each binned row."""
-    node_of_row = np.zeros(binned.n_rows, dtype=np.int64)
-    order = np.arange(binned.n_rows)
-    stack = [(0, order)]
-    while stack:
-        node, rows = stack.pop()
-        literal = tree.literals[node]
-        if literal is None:
-            node_of_row[rows] = node
-            continue
-        goes = literal.covers(binned.column_codes(literal.column)[rows])
-        stack += [(int(tree.left[node]), rows[goes]), (int(tree.right[node]), rows[~goes])]
-    return node_of_row
-
-
-def left_out_surrogate(tree: TreeModel, trace: TreeTrace, outside: FloatArray, candidates: FloatArray) -> FloatArray:
-    """The surrogate of the rows left out, whose class weights at each leaf are `outside`, at each candidate level."""
+def held_out_surrogate(tree: TreeModel, trace: TreeTrace, leaves: FloatArray, candidates: FloatArray) -> FloatArray:
+    """The surrogate of held-out rows, whose class weights at each leaf are `leaves`, at each candidate level."""
     level = link_levels(tree, trace.impurity)
     smooth = replace(tree, smoothing=1.0)
+    weight = leaves.copy()
     for node in range(tree.n_nodes - 1, 0, -1):
-        outside[tree.parent[node]] += outside[node]
+        weight[tree.parent[node]] += weight[node]
     # One row of each class more makes no difference to a pure leaf of weight 10^16: its score must be finite all the same.
     score = np.asarray(tree.loss.score(np.clip(smooth.node_probability, PURE, 1 - PURE)))
     right, wrong = np.asarray(tree.loss.value(score)), np.asarray(tree.loss.value(-score))
     if tree.n_classes == 2:
-        cost = outside[:, 1] * right[:, 1] + outside[:, 0] * wrong[:, 1]
+        cost = weight[:, 1] * right[:, 1] + weight[:, 0] * wrong[:, 1]
     else:
-        cost = (outside * right + (outside.sum(axis=1, keepdims=True) - outside) * wrong).sum(axis=1)
+        cost = (weight * right + (weight.sum(axis=1, keepdims=True) - weight) * wrong).sum(axis=1)
     above = np.full(tree.n_nodes, np.inf)  # the least level among the nodes above: below it the node is still there
     for node in range(1, tree.n_nodes):
         above[node] = min(above[tree.parent[node]], level[tree.parent[node]])

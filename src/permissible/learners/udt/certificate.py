@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
-from permissible.learners.doubts import LAST_DIGIT, Doubts, of_tree
-from permissible.learners.udt.fit import TreeTrace
+from permissible.learners.certificate import CertificateHead
+from permissible.learners.doubts import LAST_DIGIT, of_tree
+from permissible.learners.trees.arrays import TreeTrace
 from permissible.models.kinds.tree import TreeModel
+from permissible.rows.few import few_rows
+from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 
 BOUND_ROWS = 20_000
@@ -27,7 +30,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class TreeCertificate:
+class TreeCertificate(CertificateHead):
     """How good a tree is known to be. Surrogates are means over the weighted examples.
 
     Attributes
@@ -38,44 +41,45 @@ class TreeCertificate:
         That of the tree without a split.
     lower_bound : float
         No tree over the same bins has less.
-    stopped : {"max_leaves", "pure", "no gain", "pruned"}
     locally_optimal : bool
         Whether no single test within the limits lowers the surrogate.
-    statement : str
-        All that in a sentence.
     saturated : float
-        Share of the training weight in leaves that say 0 or 1: pure ones, unless the tree was smoothed.
-    doubts : tuple of Doubt
-        What is doubtful about the fit; the estimator warned of the same.
+        Fraction of the training weight in leaves of probability 0 or 1: pure ones, unless the tree was smoothed.
+
+    `stopped` is "max_leaves", "pure", "no gain" or "pruned"; `gap` is the distance of `surrogate` to `lower_bound`.
     """
 
     surrogate: float
     root_surrogate: float
     lower_bound: float
-    stopped: str
     locally_optimal: bool
-    statement: str
     saturated: float = 0.0
-    doubts: Doubts = ()
 
 
-def certify(
-    tree: TreeModel, trace: TreeTrace, binned: BinnedTable | None, target: AnyArray, weight: FloatArray | None
-) -> TreeCertificate:
-    """State what is proved of a tree on its training rows; without them (None) the bound is 0."""
+def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificate:
+    """State what is proved of a tree on its training rows; the bound is 0 where these are many."""
     total = float(tree.weight[0].sum())
     surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
     bound = 0.0
-    if binned is not None and trace.stopped != "pure" and binned.n_rows <= BOUND_ROWS:
-        bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
+    if trace.stopped != "pure":
+        binned, target, weight = few_rows(source, BOUND_ROWS)
+        if binned is not None:
+            bound = min(finest_surrogate(tree, binned, target, weight) / total, surrogate)
     return TreeCertificate(
-        surrogate, root, bound, trace.stopped, trace.stopped in ("no gain", "pure"), _statement(trace, surrogate, bound),
-        _saturated(tree), () if trace.stopped == "pruned" else of_tree(trace.surrogate),
-    )  # fmt: skip
+        surrogate=surrogate,
+        root_surrogate=root,
+        lower_bound=bound,
+        locally_optimal=trace.stopped in ("no gain", "pure"),
+        saturated=_saturated(tree),
+        statement=_statement(trace, surrogate, bound),
+        stopped=trace.stopped,
+        gap=surrogate - bound,
+        doubts=() if trace.stopped == "pruned" else of_tree(trace.surrogate),
+    )
 
 
 def _saturated(tree: TreeModel) -> float:
-    """The share of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    """The fraction of the training weight in leaves whose probability is 0 or 1 to the last digit."""
     leaves = tree.left < 0
     weight = tree.weight.sum(axis=1)[leaves]
     sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT

@@ -8,25 +8,24 @@ and a_gamma the mean edge. It says how long weak learning can last, not when to 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
-from permissible.learners.uls.options import Stop
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss, PermissibleLoss
 from permissible.types import AnyArray, FloatArray, Matrix
 
 
 @dataclass(frozen=True, slots=True)
-class RuleCertificate:
+class RuleCertificate(CertificateHead):
     """How far a fit is from the optimum.
 
     Attributes
     ----------
-    stopped : {"rounds", "no edge", "separable", "time", "callback"}
     separable : bool
         Whether the rules separate the classes and the loss falls for ever, so that no finite minimiser exists: the fit stopped
         at a cap.
@@ -44,13 +43,10 @@ class RuleCertificate:
         Theorem 2's bound on the rounds.
     ingredients : mapping
         `examples`, `b`, `a_m`, `a_v`, `a_Z`, `a_gamma`.
-    statement : str
-        All that in a sentence.
-    doubts : tuple of Doubt
-        What is doubtful about the fit; the estimator warned of the same.
+
+    `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
     """
 
-    stopped: Stop
     separable: bool
     rounds: int
     surrogate: float
@@ -58,8 +54,27 @@ class RuleCertificate:
     gradient_norm: float
     bound: float
     ingredients: Mapping[str, float]
-    statement: str
-    doubts: Doubts = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCertificates(CertificateHead):
+    """What is known of the models of several classes, each against the others: the heads joined, and each by itself."""
+
+    by_class: tuple[RuleCertificate, ...]
+
+
+def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> RuleCertificate | ClassCertificates:
+    """The certificate of the one model of two classes, or of one model a class."""
+    if len(found) == 1:
+        return found[0]
+    said = zip(classes.tolist(), found, strict=True)
+    return ClassCertificates(
+        by_class=tuple(found),
+        statement=" ".join(f"Class {label}: {certificate.statement}" for label, certificate in said),
+        stopped=", ".join(dict.fromkeys(certificate.stopped for certificate in found)),
+        gap=max(certificate.gap for certificate in found),
+        doubts=tuple(doubt for certificate in found for doubt in certificate.doubts),
+    )
 
 
 def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None) -> RuleCertificate:
@@ -73,11 +88,18 @@ def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float |
     curved = ingredients["a_v"] * ingredients["a_Z"] ** 2 * ingredients["a_gamma"] ** 2
     if curved > 0:
         bound = 2.0 * ingredients["examples"] * ingredients["b"] * ingredients["a_m"] ** 2 / curved
-    separable = trace.stop == "separable"
     return RuleCertificate(
-        trace.stop, separable, len(trace.rounds), surrogate, trace.largest_edge, trace.gradient_norm, bound, ingredients,
-        _statement(trace, surrogate, bound, doubts), doubts,
-    )  # fmt: skip
+        separable=trace.stop == "separable",
+        rounds=len(trace.rounds),
+        surrogate=surrogate,
+        largest_edge=trace.largest_edge,
+        gradient_norm=trace.gradient_norm,
+        bound=bound,
+        ingredients=ingredients,
+        statement=_statement(trace, surrogate, bound, doubts),
+        stopped=trace.stop,
+        doubts=doubts,
+    )
 
 
 def largest_norm(X: Matrix, weight: FloatArray | None, constant: bool) -> float:
@@ -126,10 +148,10 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     )
     reason = _REASONS[trace.stop].format(term=term, terms=terms)
     away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
-    return " ".join([
-        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}. "
-        f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()),
-    ])  # fmt: skip
+    stopped = (
+        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
+    )
+    return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
 
 
 def history_of(trace: Trace) -> dict[str, AnyArray]:

@@ -9,17 +9,16 @@ A column without a finite coefficient (its rows of one sign are all of one class
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.columns_start import begin, rounds_at_hand
-from permissible.learners.uls.leverage import FADED
+from permissible.learners.uls.boost import OnRound
+from permissible.learners.uls.fit import CLOSE
 from permissible.learners.uls.options import Stop, ULSOptions
-from permissible.learners.uls.refit import Losses, ScoreObjective, fit_scores
+from permissible.learners.uls.step import FADED, Losses, ScoreObjective, fit_scores
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
@@ -73,7 +72,7 @@ class Columns:
 
 @dataclass(slots=True)
 class ColumnFit:
-    """A fit in progress."""
+    """A fit in progress; `theta` in the units of the surrogate, the constant first."""
 
     columns: Columns
     sign: FloatArray
@@ -83,24 +82,48 @@ class ColumnFit:
     options: ULSOptions
     score: FloatArray
     theta: FloatArray
+    short: FloatArray
     joined: list[int] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     path: list[FloatArray] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     endless: list[int] = field(default_factory=list)
-    short: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def total(self) -> float:
+        """The sum of the sample weights."""
+        return float(self.sample.sum())
+
+    @property
+    def unit(self) -> float:
+        """The sum of b F at score 0."""
+        return float(self.surrogate.at(np.zeros(1))[0, 0]) * self.total
+
+    @property
+    def penalty(self) -> FloatArray:
+        """The second derivative of what each coefficient costs, in the units of the surrogate; the constant costs nothing."""
+        cost = np.full(len(self.theta), 2.0 * self.options.l2 * self.scale)
+        cost[: self.columns.constant] = 0.0
+        return cost
 
     def derivatives(self, score: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Sum of b F, and per row y w and the curvature, times the sample weight."""
         at = self.surrogate.at(self.sign * score)
         return float(self.sample @ at[:, 0]), self.sample * self.sign * at[:, 1], self.sample * at[:, 2]
 
-    def penalty(self) -> FloatArray:
-        """The second derivative of what each coefficient costs, in the units of the kernel; the constant costs nothing."""
-        cost = np.full(len(self.theta), 2.0 * self.options.l2 * self.scale)
-        if self.columns.constant:
-            cost[0] = 0.0
-        return cost
+    def means(self, theta: FloatArray, score: FloatArray) -> tuple[float, float, float]:
+        """Mean surrogate, fraction misclassified and mean penalised surrogate, which a step is to lower."""
+        value = self.derivatives(score)[0]
+        error = float(self.sample @ ((score >= 0) != (self.sign > 0))) / self.total
+        return value / self.unit, error, (value + 0.5 * float(self.penalty @ theta**2)) / self.unit
+
+    def score_of(self, theta: FloatArray) -> FloatArray:
+        """Scores added up column by column, the same for any number of threads."""
+        score = np.zeros(self.columns.n_rows)
+        for position in np.flatnonzero(theta).tolist():
+            rows, values = self.columns.feature(position)
+            score[rows] += theta[position] * values
+        return score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,33 +138,36 @@ class ColumnTrace:
 
 
 def boost_columns(
-    X: Any, positive: BoolArray, weight: FloatArray | None, loss: Loss, options: ULSOptions, *,
-    watch: Callable[[int], bool] | None = None, start: ColumnTrace | None = None,
-) -> ColumnTrace:  # fmt: skip
+    X: Any,
+    positive: BoolArray,
+    weight: FloatArray | None,
+    loss: Loss,
+    options: ULSOptions,
+    *,
+    callback: OnRound | None = None,
+    start: ColumnTrace | None = None,
+) -> ColumnTrace:
     """Fit the columns of X, from coefficients 0 or from those of an earlier fit."""
-    kernel = compiled(loss)
+    kernel, columns = compiled(loss), Columns(X, options.fit_intercept)
     surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
-    columns = Columns(X, options.fit_intercept)
-    sample = np.ones(columns.n_rows) if weight is None else weight
-    scale = 1.0 if kernel is None else kernel.scale
-    fit = ColumnFit(
-        columns, np.where(positive, 1.0, -1.0), sample, surrogate, scale, options, np.zeros(columns.n_rows),
-        np.zeros(columns.n_features), short=np.zeros(columns.n_features),
-    )  # fmt: skip
-    unit = float(surrogate.at(np.zeros(1))[0, 0]) * float(sample.sum())
-    start_error = float(sample @ (~positive)) / float(sample.sum())
+    sign, sample = np.where(positive, 1.0, -1.0), np.ones(columns.n_rows) if weight is None else weight
+    scale, score = 1.0 if kernel is None else kernel.scale, np.zeros(columns.n_rows)
+    theta, short = np.zeros(columns.n_features), np.zeros(columns.n_features)
+    fit = ColumnFit(columns, sign, sample, surrogate, scale, options, score, theta, short)
+    start_error = fit.means(theta, score)[1]
     if start is not None:
         fit.options = replace(options, n_rules=max(options.n_rules - len(start.trace.rounds), 0))
-        begin(fit, start)
-        fit.rounds, fit.objective = rounds_at_hand(fit, start, unit)
-    stop, edge, norm = _rounds(fit, unit, loss.name, watch)
+        _continue(fit, start)
+    stop, edge, norm = _rounds(fit, loss.name, callback)
     evidence = {
-        "objective": fit.objective, "features": "columns", "unconverged": tuple(fit.short.tolist()),
+        "objective": fit.objective,
+        "features": "columns",
+        "unconverged": tuple(fit.short.tolist()),
         "endless": tuple(position - columns.constant for position in fit.endless),
         "earlier": 0 if start is None else len(start.path),
-    }  # fmt: skip
-    trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, total_weight=float(sample.sum()), largest_edge=edge,
-                  gradient_norm=norm, evidence=evidence)  # fmt: skip
+    }
+    ends = {"total_weight": fit.total, "largest_edge": edge, "gradient_norm": norm}
+    trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, evidence=evidence, **ends)
     split = [] if start is None else list(start.path)
     split += [_split(scale * theta, options.fit_intercept) for theta in fit.path]
     intercept, coefficients = split[-1] if split else _split(fit.theta, options.fit_intercept)
@@ -152,12 +178,10 @@ def _split(theta: FloatArray, constant: bool) -> tuple[float, FloatArray]:
     return (float(theta[0]), theta[1:].copy()) if constant else (0.0, theta.copy())
 
 
-def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool] | None) -> tuple[Stop, float, float]:
+def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, float, float]:
     """Algorithm 1; why it ended, with the largest edge and the norm of the gradient over the sum of weights."""
-    options, begun, total = fit.options, time.monotonic(), float(fit.sample.sum())
-    cost = fit.penalty()
-    stop: Stop = "rounds"
-    separated = False
+    options, begun, cost = fit.options, time.monotonic(), fit.penalty
+    stop: Stop | None = None
     for number in range(options.n_rules + 1):  # the last turn only measures what is left
         value, first, second = fit.derivatives(fit.score)
         gradient, curvature = fit.columns.products(first, second)
@@ -166,34 +190,27 @@ def _rounds(fit: ColumnFit, unit: float, name: str, watch: Callable[[int], bool]
         edges = np.abs(gradient) / max(weight, 1e-300)
         decrease = _decreases(fit, gradient, curvature + cost)
         best = int(np.argmax(decrease))
-        if separated:
-            stop = "separable"
-            break
-        if number == options.n_rules:
+        if stop is not None or number == options.n_rules:
             break
         if not decrease[best] > options.tolerance * options.tolerance * max(value, 1e-300):
             stop = "no edge"
-            break
-        if value <= options.tolerance * unit:  # nothing is left to gain
+        elif value <= options.tolerance * fit.unit:  # nothing is left to gain
             stop = "no edge" if fit.surrogate.attained else "separable"
-            break
-        if watch is not None and not watch(number):
+        elif callback is not None and not callback(number):
             stop = "callback"
-            break
-        if options.max_seconds and time.monotonic() - begun > options.max_seconds:
+        elif options.max_seconds and time.monotonic() - begun > options.max_seconds:
             stop = "time"
+        if stop is not None:
             break
         _step(fit, best, float(gradient[best] / (curvature[best] + cost[best] + 1e-300)))
+        surrogate, error, penalised = fit.means(fit.theta, fit.score)
         fit.path.append(fit.theta.copy())
-        wrong = (fit.score >= 0) != (fit.sign > 0)
-        after = fit.derivatives(fit.score)[0]
-        fit.objective.append((after + 0.5 * float(cost @ fit.theta**2)) / unit)  # what a step is to lower
-        fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, after / unit,
-                                float(fit.sample @ wrong) / total, name))  # fmt: skip
-        separated = bool(fit.endless) and not wrong.any()
-    if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * total:  # every weight has vanished
-        return stop, 0.0, 0.0
-    return stop, float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
+        fit.objective.append(penalised)
+        fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, surrogate, error, name))
+        stop = "separable" if fit.endless and not error else None
+    if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * fit.total:  # every weight has vanished
+        return stop or "rounds", 0.0, 0.0
+    return stop or "rounds", float(edges.max(initial=0.0)), float(np.sqrt(np.sum(edges**2)))
 
 
 def _decreases(fit: ColumnFit, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
@@ -227,7 +244,7 @@ def _line(fit: ColumnFit, best: int, guess: float) -> None:
     """The exact step along one feature."""
     rows, values = fit.columns.feature(best)
     sign, sample, score = fit.sign[rows], fit.sample[rows], fit.score[rows]
-    cost, now = float(fit.penalty()[best]), float(fit.theta[best])
+    cost, now = float(fit.penalty[best]), float(fit.theta[best])
     root = kernels.Root()
     cap = fit.surrogate.cap / float(fit.columns.reach[best])
     root.value = min(max(guess, -cap), cap)
@@ -248,15 +265,43 @@ def _refit(fit: ColumnFit, active: IntArray) -> None:
     design = fit.columns.dense(active) / reach
     theta = fit.theta[active] * reach
     weight = np.column_stack((np.where(fit.sign < 0, fit.sample, 0.0), np.where(fit.sign > 0, fit.sample, 0.0)))
-
     objective = ScoreObjective(
-        design, fit.score - design @ theta, weight, fit.penalty()[active] / reach**2, fit.surrogate,
-        lambda score: Losses(*fit.derivatives(score)), lambda first: (design * first[:, None]).sum(axis=0),
-        lambda second: np.einsum("ij,ik->jk", design * second[:, None], design), fit.sample @ np.abs(design),
-        fit.sample @ design**2,
-    )  # fmt: skip
+        design,
+        rest=fit.score - design @ theta,
+        weight=weight,
+        penalty=fit.penalty[active] / reach**2,
+        surrogate=fit.surrogate,
+        losses=lambda score: Losses(*fit.derivatives(score)),
+        first_sums=lambda first: (design * first[:, None]).sum(axis=0),
+        second_sums=lambda second: np.einsum("ij,ik->jk", design * second[:, None], design),
+        sizes=fit.sample @ np.abs(design),
+        squares=fit.sample @ design**2,
+    )
     found = fit_scores(objective, theta, np.ones(len(active), dtype=bool))
     fit.theta[active] = found.theta / reach
     fit.score = objective.rest + design @ found.theta
     fit.endless.extend(int(active[place]) for place in found.endless if int(active[place]) not in fit.endless)
     fit.short[active] = 0.0 if found.converged else found.residual
+
+
+def _continue(fit: ColumnFit, start: ColumnTrace) -> None:
+    """Take over an earlier fit; its rounds are measured again unless the rows give the figures with which it ended (fit.py)."""
+    parts = [((intercept,) if fit.columns.constant else (), coefficients) for intercept, coefficients in start.path]
+    path = [np.zeros(fit.columns.n_features)] + [np.concatenate(pair) / fit.scale for pair in parts]
+    fit.joined, fit.theta, fit.score = list(start.joined), path[-1], fit.score_of(path[-1])
+    rounds = start.trace.rounds
+    if not rounds:
+        return
+    last = rounds[-1].surrogate, rounds[-1].train_error
+    same = np.allclose(fit.means(fit.theta, fit.score)[:2], last, rtol=CLOSE, atol=1e-12)
+    if start.trace.total_weight == fit.total and same:
+        fit.rounds, fit.objective = list(rounds), list(start.trace.evidence["objective"])
+        return
+    for step, before, after in zip(rounds, path, path[1:], strict=False):
+        _, first, second = fit.derivatives(fit.score_of(before))
+        slopes = np.abs(fit.columns.products(first, second)[0] - fit.penalty * before)
+        weight, newest = float(np.abs(first).sum()), int(np.argmax(np.abs(after - before)))
+        surrogate, error, penalised = fit.means(after, fit.score_of(after))
+        measured = replace(step, edge=float(slopes[newest]) / max(weight, 1e-300), weight=weight)
+        fit.rounds.append(replace(measured, surrogate=surrogate, train_error=error))
+        fit.objective.append(penalised)

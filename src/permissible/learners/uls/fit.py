@@ -1,135 +1,344 @@
-"""One fit of boosted rules on binned examples: which loop runs, and what a hold-out chooses. Returns the trace and the loss.
+"""A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by held-out rows, then fit on all rows.
 
-Built-in losses by the classic scheme run compiled; a user's own loss, refitting schemes and the adaptive flavours run the
-readable loop; leaves of trees have their own.
+The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
+Leaves of trees and the adaptive flavours have loops of their own.
+
+A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
+the error with which the earlier fit ended, its rounds are kept as they are. Other rows measure them again, so that every entry
+of the history and the certificate is about the rows of the last fit.
 """
 
+import math
+import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from permissible import losses
-from permissible.learners.uls.boost import boost
-from permissible.learners.uls.compiled import Examples, Watch, boost_compiled
-from permissible.learners.uls.flavours import FLAVOURS, boost_adaptive, boost_best
-from permissible.learners.uls.holdout import Choice, choose, choose_by, choose_on, held_out, repeats
-from permissible.learners.uls.loss_rows import CompiledRows, PythonRows
+from permissible.learners.choose import Choice, choose
+from permissible.learners.uls.boost import GRADIENT_WORK, Loop, LoopTask, OnRound, Start, boost
+from permissible.learners.uls.compiled import boost_compiled
+from permissible.learners.uls.flavours import (
+    FLAVOURS,
+    LossEvidence,
+    boost_adaptive,
+    boost_best,
+    choose_loss,
+    equally_penalised,
+)
+from permissible.learners.uls.loss_rows import ExamplesOpening, Opened, open_rows
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import Rows, Terms
-from permissible.learners.uls.start import Start, at_hand, continued
-from permissible.learners.uls.trace import Trace
+from permissible.learners.uls.rows import Examples, Terms
+from permissible.learners.uls.step import FitRows
+from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
-from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
+from permissible.rows.local import LocalSource
+from permissible.rows.selection import ALL_ROWS, Selection
+from permissible.rows.source import NoJournal, Source
+from permissible.rows.splits import has_duplicates, hold_out
+from permissible.rows.totals import TotalsOf
+from permissible.types import FloatArray
+
+LEAST_GAIN = 0.01
+"""Longer rules are taken when they lower the held-out loss by this fraction; less counts as a tie, and ties go to the shorter."""
+CLOSE = 1e-9
+"""Figures of the earlier fit that differ by less, relatively, are the same: scores are added up in another order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What to fit: the loss (or a flavour), the candidates between which a hold-out chooses, and the hold-out.
+    """What to fit: the loss (a flavour, or "auto"), and the candidates between which held-out rows choose.
 
-    `hashes` are those of the rows' content when rows are to be held out; `validation` a set that was given instead, which
-    chooses where `stopping` says so and is only looked at otherwise. `start` is a fit to go on from, without a hold-out.
+    `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
+    loss is only recorded. `start` is a fit to continue, without a hold-out.
     """
 
     loss: Loss | str
     candidates: tuple[ULSOptions, ...]
     features: str = "rules"
-    hashes: npt.NDArray[np.uint64] | None = None
-    validation: Examples | None = None
     stopping: bool = True
+    validation: Source | None = None
     start: Start | None = None
     n_threads: int = 1
-    watch: Watch | None = None
+    callback: OnRound | None = None
+
+    def with_loss(self, name: str) -> "Task":
+        """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
+        loss = losses.get(name)
+        candidates = tuple(replace(options, l2=equally_penalised(loss, options.l2)) for options in self.candidates)
+        return replace(self, loss=loss, candidates=candidates)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """The trace of the final fit, the loss of its scores, and what the hold-out saw."""
+class FittedRules:
+    """The trace of the final fit, the loss of its scores, and what the held-out rows and loss="auto" saw."""
 
     trace: Trace
     loss: Loss
-    choice: Choice | None = None
+    selection: Mapping[str, Any] | None = None
+    evidence: LossEvidence | None = None
 
 
-def fit_rules(examples: Examples, task: Task) -> Fitted:
-    """Choose by the hold-out where there is one, then fit on all rows."""
+class Chosen(NamedTuple):
+    """Some rows of a source, with one label as the positive class."""
 
-    def run(kept: Examples, options: ULSOptions, held: Examples | None = None) -> Trace:
-        return run_loop(kept, options, task, held)[1]
+    source: Source
+    label: int
+    selection: Selection = ALL_ROWS
 
-    choice: Choice | None = None
-    if task.validation is not None and task.stopping:
-        choice = choose_on(examples, task.validation, task.candidates, run)
-    elif task.hashes is not None:
-        if repeats(task.hashes):
-            choice = choose_by(task.candidates, lambda options: run(examples, options), 0.0, by_itself=True)
-        elif (held := held_out(task.hashes, examples.positive, examples.weight)) is not None:
-            choice = choose(examples, held, task.candidates, run)
-    options = task.candidates[0] if choice is None else choice.options
-    # A given validation set stays beside the final fit, so that the history shows its loss.
-    loss, trace = run_loop(examples, options, task, task.validation)
-    return Fitted(trace, loss, choice)
+    @property
+    def weight(self) -> float:
+        """The sum of their weights."""
+        return self.source.survey(TotalsOf(self.selection)).weight
 
 
-def run_loop(examples: Examples, options: ULSOptions, task: Task, held: Examples | None = None) -> tuple[Loss, Trace]:
+def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[FittedRules]:
+    """Fit each label against the rest; where a question is a message, those of all labels travel in one."""
+    lock = threading.Lock()
+
+    def locked(callback: OnRound, number: int) -> bool:
+        with lock:  # a bar on the terminal is one for all labels
+            return callback(number)
+
+    def fit(label: int, task: Task, rows: Source) -> FittedRules:
+        callback = None if task.callback is None else partial(locked, task.callback)
+        return fit_rules(rows, label, replace(task, callback=callback))
+
+    return source.each({str(label): partial(fit, label, task) for label, task in tasks.items()})
+
+
+def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
+    """Fit one label against the rest."""
+    if task.loss == "auto":
+        assert isinstance(source, LocalSource)  # refused elsewhere
+
+        def fit(training: LocalSource, name: str) -> tuple[Loss, Trace]:
+            """What the final fit would be: the same candidates, hold-out and penalty."""
+            fitted = fit_rules(training, label, replace(task.with_loss(name), callback=None))
+            return fitted.loss, fitted.trace
+
+        evidence = choose_loss(source, label, fit)
+        return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
+    choice = _choice(source, label, task)
+    options = task.candidates[0]
+    if choice is not None:
+        best = choice[0].chosen
+        options = replace(best.candidate, n_rules=max(best.stage, 1))
+    # Given validation rows stay beside the final fit, so that the history shows their loss.
+    given = None if task.validation is None else Chosen(task.validation, label)
+    loss, trace = run(Chosen(source, label), given, task, options)
+    return FittedRules(trace, loss, None if choice is None else _selection(*choice))
+
+
+def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions], float] | None:
+    """The best candidate with its number of rounds, and the fraction of weight that was held out; None without a choice."""
+    training, held_out = Chosen(source, label), None if task.validation is None else Chosen(task.validation, label)
+    if not task.stopping or (task.start is not None and held_out is None):
+        return None
+    by_training_loss = held_out is None and has_duplicates(source)
+    if held_out is None and not by_training_loss:
+        split = hold_out(source, label)
+        if split is None:
+            return None
+        training, held_out = Chosen(source, label, split.training), Chosen(source, label, split.held_out)
+
+    def curve(options: ULSOptions) -> FloatArray:
+        trace = run(training, held_out, task, options)[1]
+        if by_training_loss:
+            return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
+        return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
+
+    held_weight = 0.0 if held_out is None else held_out.weight
+    fraction = held_weight / (training.weight + held_weight)
+    return choose(task.candidates, curve, least_gain=LEAST_GAIN, first_stage=1), fraction
+
+
+def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
+    """What the choice saw, as the estimator shows it."""
+    candidates = [
+        {
+            "max_literals": tried.candidate.max_literals,
+            "learning_rate": tried.candidate.learning_rate,
+            "n_rules": tried.stage,
+            "validation": tried.loss,
+            "curve": tried.curve,
+        }
+        for tried in choice.tried
+    ]
+    return {"candidates": candidates, "validation_share": fraction}
+
+
+def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
     """One fit with fixed options, from the beginning or from an earlier fit."""
-    before = task.start
-    if before is None:
-        return _run(examples, options, task, held)
-    left = max(options.n_rules - len(before.trace.rounds), 0)
-    loss, trace = _run(examples, replace(options, n_rules=left), task, held)
-    earlier = at_hand(before, examples, lambda name: loss if name == loss.name else losses.get(name))
-    return loss, continued(earlier, trace, examples, loss, refitted=options.scheme != 1)
+    if task.start is None:
+        return _run(training, held_out, task, options)
+    before = task.start.trace
+    known = _Measured(training, task, options)
+    try:
+        earlier = known.trace(before)
+        start = replace(task.start, same_rows=earlier is before)
+        left = replace(options, n_rules=max(options.n_rules - len(before.rounds), 0))
+        loss, after = _run(training, held_out, replace(task, start=start), left)
+        trace = _joined(earlier, after)
+        if options.scheme != 1:  # its gradient is over all rules
+            return loss, trace
+        return loss, replace(trace, gradient_norm=known.gradient_norm(trace, earlier, after, loss))
+    finally:
+        known.close()
 
 
-def _run(examples: Examples, options: ULSOptions, task: Task, held: Examples | None) -> tuple[Loss, Trace]:
+def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
     """The loop that the task asks for; its trace has the rounds of this run only."""
     if task.loss == "F*":
-        return boost_best(examples, lambda loss: _run(examples, options, replace(task, loss=loss), held)[1])
-    before = task.start
-    shared: dict[str, Any] = {"n_threads": task.n_threads, "watch": task.watch}
-    if isinstance(task.loss, str) and task.loss in FLAVOURS:
-        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, before=before, **shared)
-    loss = losses.get(task.loss)
-    if task.features == "tree":
-        from permissible.learners.uls.leaves import boost_trees  # loaded only where trees are grown
+        return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), options)[1])
+    adaptive = isinstance(task.loss, str) and task.loss in FLAVOURS
+    if not adaptive and task.features == "rules":
+        loss = losses.get(task.loss)
+        return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
+    examples, held = _examples(training), None if held_out is None else _examples(held_out)
+    if isinstance(task.loss, str) and adaptive:
+        more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
+        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, **more)
+    from permissible.learners.uls.leaves import boost_trees  # loaded only where trees are grown
 
-        return loss, boost_trees(examples, loss, options, validation=held, **shared)
-    kernel = compiled(loss)
-    if kernel is None or options.scheme != 1:
-        return loss, _readable(examples, options, task, held, loss)
-    return loss, boost_compiled(
-        examples,
-        kernel,
-        loss.name,
-        options,
-        validation=held,
-        start_scores=None if before is None else before.scores,
-        first_round=0 if before is None else len(before.trace.rounds),
-        **shared,
+    loss = losses.get(task.loss)
+    return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads, watch=task.callback)
+
+
+def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> Trace:
+    """Boost rules by the compiled loop where it can run, else by the readable one; both give the same trace."""
+    assert isinstance(task.loss, Loss)
+    source, opened = training.source, list[Opened]()
+    try:
+        for chosen in (training, held_out):
+            if chosen is not None:
+                opened.append(_open(chosen, task.loss, task, options))
+        held = opened[1] if held_out is not None else None
+        only = opened[0].rows.only
+        in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
+        # The compiled loop records no rounds in a journal, refits nothing, and starts held-out rows at score 0.
+        classic = options.scheme == 1 and (task.start is None or held is None)
+        loop: Loop = boost_compiled if in_memory and classic else boost
+        more = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        return loop(opened[0], held, LoopTask.of(task.loss, source.binning, **more), options)
+    finally:
+        for rows in opened:
+            rows.rows.close()
+
+
+def _open(chosen: Chosen, loss: Loss, task: Task, options: ULSOptions) -> Opened:
+    source, label, selection = chosen
+    return open_rows(source, label, loss, options.fit_intercept, selection=selection, n_threads=task.n_threads)
+
+
+def _examples(chosen: Chosen) -> Examples:
+    """All rows in one place, where they lie in memory: trees and flavours are refused elsewhere."""
+    examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
+    assert examples is not None
+    return examples
+
+
+class _Measured:
+    """The rows of a continuation, under the loss of each earlier round."""
+
+    def __init__(self, rows: Chosen, task: Task, options: ULSOptions) -> None:
+        self._open = partial(_open, rows, task=task, options=options)
+        self._binning, self._loss = rows.source.binning, task.loss
+        self._opened: dict[str, tuple[LoopTask, FitRows]] = {}
+
+    def of(self, loss: Loss | str) -> tuple[LoopTask, FitRows]:
+        """The rows under a loss, or under that of a round by its name."""
+        name = loss if isinstance(loss, str) else loss.name
+        if name not in self._opened:
+            own = isinstance(self._loss, Loss) and self._loss.name == name
+            made = self._loss if own and isinstance(self._loss, Loss) else losses.get(loss)
+            task = LoopTask.of(made, self._binning)
+            self._opened[name] = task, FitRows.start(self._open(loss=made), task.surrogate, Terms())
+        return self._opened[name]
+
+    def trace(self, before: Trace) -> Trace:
+        """The earlier trace if its figures hold on these rows; otherwise its rounds, measured again on them."""
+        if not before.rounds:
+            return before
+        last = before.rounds[-1]
+        task, rows = self.of(last.loss)
+        rows.reset(Terms.of(*before.terms(), task.scale))
+        total = rows.sizes.total_weight
+        same = np.allclose(_means(task, rows), (last.surrogate, last.train_error), rtol=CLOSE, atol=1e-12)
+        if before.total_weight == total and same:
+            return before
+        rounds, stage = list[Round](), dict[str, int]()
+        for number, step in enumerate(before.rounds):
+            task, rows = self.of(step.loss)
+            if stage.get(step.loss) != number:
+                rows.reset(Terms.of(*before.terms(number), task.scale))
+            if not rounds:
+                start = _means(task, rows)
+            rounds.append(_again(step, task, rows, Terms.of(*before.terms(number + 1), task.scale)))
+            stage[step.loss] = number + 1
+        trace = replace(before, rounds=tuple(rounds), total_weight=total, start_validation=math.nan)
+        return replace(trace, start_surrogate=start[0], start_error=start[1])
+
+    def gradient_norm(self, trace: Trace, earlier: Trace, after: Trace, loss: Loss) -> float:
+        """The norm of the gradient over all rules: that of the continuation, and the part of the earlier rules."""
+        only_earlier = {step.rule for step in earlier.rounds} - {step.rule for step in after.rounds}
+        rules = [rule for rule in trace.terms()[1] if rule in only_earlier]
+        if math.isnan(trace.gradient_norm) or not rules:
+            return trace.gradient_norm
+        task, rows = self.of(loss)
+        if float(rows.sizes.n_rows) * len(trace.terms()[1]) > GRADIENT_WORK:
+            return math.nan
+        rows.reset(Terms.of(*trace.terms(), task.scale))
+        return (
+            0.0 if rows.faded else math.hypot(trace.gradient_norm, *(s / rows.state.weight for s in rows.slopes(rules)))
+        )
+
+    def close(self) -> None:
+        """Let the rows go."""
+        for _, rows in self._opened.values():
+            rows.rows.close()
+
+
+def _means(task: LoopTask, rows: FitRows) -> tuple[float, float]:
+    """The mean surrogate, 1 at score 0, and the fraction misclassified."""
+    total = rows.sizes.total_weight
+    return rows.state.surrogate / (task.unit * total), rows.state.error / total
+
+
+def _again(step: Round, task: LoopTask, rows: FitRows, after: Terms) -> Round:
+    """A round as other rows see it; they have the margins before it, and get those after it."""
+    weight, slope = rows.state.weight, rows.slopes([step.rule])[0]
+    if step.refit is None:
+        rows.apply(step.rule, step.value_in / task.scale, step.value_out / task.scale)
+    else:
+        rows.reset(after)
+        rows.apply(step.rule, 0.0, 0.0)
+    surrogate, error = _means(task, rows)
+    covered, positive = rows.state.covered, rows.state.covered_positive
+    return replace(
+        step,
+        edge=abs(slope) / weight if weight > 0 else 0.0,
+        weight=weight,
+        surrogate=surrogate,
+        train_error=error,
+        support=covered / rows.sizes.total_weight,
+        positive=positive / covered if covered else math.nan,
+        validation=math.nan,
+        endless=step.endless and rows.pure_sides > 0,
     )
 
 
-def _readable(examples: Examples, options: ULSOptions, task: Task, held: Examples | None, loss: Loss) -> Trace:
-    kernel, two = compiled(loss), options.fit_intercept
-    surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
-    scale = 1.0 if kernel is None else kernel.scale
-
-    def rows(part: Examples) -> Rows:
-        if kernel is None:
-            return PythonRows(part, loss, two, task.n_threads)
-        return CompiledRows(part, kernel, two, task.n_threads)
-
-    start, told, first = None, None, 0
-    if task.start is not None:
-        intercept, terms = task.start.trace.terms()
-        start = Terms(intercept / scale, tuple(terms), tuple(c / scale for c in terms.values()))
-        first = len(task.start.trace.rounds)
-        same = options.scheme != 1 and at_hand(task.start, examples, lambda _: loss) is task.start.trace
-        told = task.start.trace.evidence if same else None
-    return boost(
-        rows(examples), surrogate, examples.binned.binning, loss.name, replace(options, l2=options.l2 * scale),
-        held=None if held is None else rows(held), scale=scale, start=start, told=told, first_round=first,
-        watch=task.watch,
-    )  # fmt: skip
+def _joined(before: Trace, after: Trace) -> Trace:
+    """A trace followed by its continuation."""
+    evidence = {**after.evidence, "earlier": len(before.rounds)}
+    if "shrunk" in after.evidence:
+        earlier = before.evidence.get("shrunk", [False] * len(before.rounds))
+        evidence["shrunk"] = [*earlier, *after.evidence["shrunk"]]
+    trace = replace(after, constant=before.constant, rounds=before.rounds + after.rounds, evidence=evidence)
+    if not before.rounds:
+        return trace
+    start = before.start_surrogate, before.start_error, before.start_validation
+    return replace(trace, start_surrogate=start[0], start_error=start[1], start_validation=start[2])

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from permissible.learners.trees.pruning import descend
-from permissible.learners.udt.fit import TreeLimits, grow_tree
-from permissible.learners.uls.compiled import Examples, Watch
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
+from permissible.learners.trees.rows import descend
+from permissible.learners.uls.boost import OnRound
 from permissible.learners.uls.options import Stop, ULSOptions
+from permissible.learners.uls.rows import Examples
 from permissible.learners.uls.trace import Round, Trace
 from permissible.models.kinds.tree import PURE, TreeModel
 from permissible.models.kinds.tree_rules import simplified
@@ -36,7 +38,7 @@ def boost_trees(
     *,
     validation: Examples | None = None,
     n_threads: int = 1,
-    watch: Watch | None = None,
+    watch: OnRound | None = None,
 ) -> Trace:
     """Boost the leaves of trees; one round a leaf. `watch` is told before each tree how many rounds there are."""
     train, held = Scored.start(examples, loss, options), None
@@ -132,7 +134,7 @@ def exact_sums(group: IntArray, terms: FloatArray, size: int, examples: Examples
 
 def on_grid(terms: FloatArray, examples: Examples, bits: int) -> tuple[FloatArray, float]:
     """Terms times sample weights as whole numbers of 1 / grid, a power of two; their sums stay below 2^bits."""
-    copies = examples.weight if examples.weight is not None and examples.whole else None
+    copies = examples.weight if examples.weight is not None and examples.integer_weights else None
     if examples.weight is not None and copies is None:
         terms = terms * examples.weight
     largest = float(np.max(np.abs(terms), initial=0.0))

@@ -1,162 +1,211 @@
-"""Rows in memory: `CompiledRows` for built-in losses, `PythonRows` for any loss (weights computed by it, in NumPy).
+"""How a part builds the rows of a fit, and `LossRows`: rows of any loss, whose weights the loss itself computes in NumPy.
 
-Both answer the protocol of uls/rows.py. `CompiledRows` runs the kernels that the compiled loop runs, so a fit by the readable
-loop over them is the compiled fit bit for bit.
+Rows of compiled losses are `kernels.Rows`. The compiled loop runs the same ones, so a fit by the readable loop over them is
+the compiled fit bit for bit.
 """
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.uls.compiled import Examples, kernel_rows
-from permissible.learners.uls.rows import Facts, Grids, HistogramRequest, Patterns, Standing, Terms, pairs_of
+from permissible.learners.uls.rows import (
+    Examples,
+    Grids,
+    HistogramRequest,
+    Patterns,
+    RulePart,
+    RuleRows,
+    StepSums,
+    Terms,
+)
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
-from permissible.losses.surrogate import natural_value
-from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
-
-KernelRule = tuple[AnyArray, AnyArray]
-
-
-def kernel_rule(rule: Rule) -> KernelRule:
-    """A rule as the kernels take it: the column of each literal, and which of the 256 codes it covers."""
-    columns = np.array([literal.column for literal in rule], dtype=np.int32)
-    members = np.array([literal.membership() for literal in rule], dtype=np.uint8).reshape(len(rule), 256)
-    return columns, members
+from permissible.losses.surrogate import compiled, natural_value
+from permissible.rows.part import Part
+from permissible.rows.selection import ALL_ROWS, Selection
+from permissible.rows.source import OpenRows, Source
+from permissible.rows.totals import RowsByPart, TotalsOf
+from permissible.types import BoolArray, FloatArray, IntArray
 
 
-def sample_facts(examples: Examples) -> Facts:
-    """What the coordinator must know of the sample weights."""
-    weight = examples.weight
-    n_rows = len(examples.positive)
-    if weight is None:
-        return Facts(n_rows, float(n_rows), 1.0, False)
-    if examples.whole:
-        return Facts(n_rows, float(weight.sum()), 1.0, False)
-    return Facts(n_rows, math.fsum(weight), float(weight.max()), True)
+class RowSizes(NamedTuple):
+    """What a fit must know of its rows before the first round; `largest_weight` is 1 where weights are integers."""
+
+    n_rows: int
+    total_weight: float
+    largest_weight: float
+    real_weights: bool
+
+    @property
+    def units(self) -> float:
+        """Rows, counted with their copies where weights are integers: what the sums of a histogram must hold."""
+        return float(self.n_rows) if self.real_weights else self.total_weight
+
+    @property
+    def pattern_grid(self) -> float:
+        """The grid on which real weights of a pattern are added in 64 bits; 1 where weights are counts."""
+        if not self.real_weights:
+            return 1.0
+        return math.ldexp(1.0, min(46, 61 - self.n_rows.bit_length()) - math.frexp(self.largest_weight)[1])
 
 
-def pattern_grid(facts: Facts) -> float:
-    """The grid on which real sample weights of a pattern are added in 64 bits; 1 where weights are counts."""
-    if not facts.real_weights:
-        return 1.0
-    return math.ldexp(1.0, min(46, 61 - facts.n_rows.bit_length()) - math.frexp(facts.largest_sample)[1])
+@dataclass(frozen=True, slots=True)
+class ExamplesOpening:
+    """Builds the selected rows of a part, with label `label` as the positive class."""
+
+    label: int
+    selection: Selection = ALL_ROWS
+    integers: bool | None = None
+    first_rows: Mapping[int, int] = field(default_factory=dict)
+
+    def build(self, part: Part) -> Examples | None:
+        """The examples; None where no row is selected."""
+        target = part.target()
+        chosen = self.selection.mask(part.hashes(), target) if self.selection.intervals else None
+        if not (len(target) if chosen is None else chosen.any()):
+            return None
+        examples = Examples(part.binned(), target == self.label, part.weight())
+        taken = examples if chosen is None else examples.take(chosen)
+        return Examples(taken.binned, taken.positive, taken.weight, self.first_rows.get(part.number, 0), self.integers)
 
 
-class CompiledRows:
-    """Rows of a built-in loss: the kernels hold the state. `scale` stretches values (losses.entropy.Functor)."""
+@dataclass(frozen=True, slots=True)
+class RuleOpening:
+    """Builds the rows of a fit: `two_sums` asks for curvatures in the histograms too."""
 
-    def __init__(
-        self, examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1,
-        state: FloatArray | None = None,
-    ) -> None:  # fmt: skip
-        self._facts = sample_facts(examples)
-        self._rows = kernel_rows(examples, loss, two_sums, n_threads, state)
+    examples: ExamplesOpening
+    loss: Loss
+    two_sums: bool
+    n_threads: int = 1
 
-    def facts(self) -> Facts:
-        """Rows, total sample weight, largest real sample weight."""
-        return self._facts
+    def build(self, part: Part) -> RulePart | None:
+        """The rows of one part; None where no row is selected."""
+        examples = self.examples.build(part)
+        if examples is None:
+            return None
+        make = partial(self._rows, examples) if part.in_memory else partial(self._read, part)
+        return RulePart(make, len(examples.positive), part.in_memory)
 
-    def reset(self, terms: Terms, grids: Grids) -> Standing:
-        """Set every margin to that of a model."""
-        rules = [kernel_rule(rule) for rule in terms.rules]
-        return Standing(*self._rows.reset(rules, np.array(terms.coefficients), terms.constant, kernels.Grids(*grids)))
+    def _read(self, part: Part, state: FloatArray) -> RuleRows:
+        examples = self.examples.build(part)
+        assert examples is not None
+        return self._rows(examples, state)
 
-    def count(self, rule: Rule) -> int:
-        """How many rows the rule covers."""
-        return self._rows.count(*kernel_rule(rule))
-
-    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
-        """Quantised signed weights (and curvatures) of the covered rows, summed by column and code."""
-        weight_grid, curvature_grid, share, seed = request
-        return self._rows.histogram(*kernel_rule(rule), weight_grid, curvature_grid, share, seed)
-
-    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
-        """Sums of derivatives at a trial step."""
-        return self._rows.measure(*kernel_rule(rule), value_in, value_out, kernels.Grids(*grids))
-
-    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
-        """Take a step."""
-        return Standing(*self._rows.apply(*kernel_rule(rule), value_in, value_out, kernels.Grids(*grids)))
-
-    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
-        """The combinations of covering rules that occur, with the weight of each class."""
-        return Patterns(*self._rows.patterns([kernel_rule(rule) for rule in rules], grid))
+    def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
+        kernel = compiled(self.loss)
+        if kernel is None:
+            return LossRows(examples, self.loss, self.two_sums, self.n_threads, state)
+        return kernel_rows(examples, kernel, self.two_sums, self.n_threads, state)
 
 
-class PythonRows:
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """The rows of a fit, and their sizes."""
+
+    rows: OpenRows[RulePart]
+    sizes: RowSizes
+
+
+def open_rows(
+    source: Source, label: int, loss: Loss, two_sums: bool, *, selection: Selection = ALL_ROWS, n_threads: int = 1
+) -> Opened:
+    """Open the selected rows of every part."""
+    counts = source.survey(RowsByPart(selection))
+    starts = np.cumsum([0, *counts.values()]).tolist()
+    totals = source.survey(TotalsOf(selection))
+    integers = source.weighted and totals.integers and totals.largest <= kernels.MULTIPLICITY_LIMIT
+    real = source.weighted and not integers
+    sizes = RowSizes(totals.n_rows, totals.weight, totals.largest if real else 1.0, real)
+    examples = ExamplesOpening(label, selection, integers, dict(zip(counts, starts, strict=False)))
+    return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads)), sizes)
+
+
+def kernel_rows(
+    examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
+) -> kernels.Rows:
+    """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
+    return kernels.Rows(
+        examples.binned.blocks,
+        examples.binned.n_columns,
+        np.ascontiguousarray(examples.positive).view(np.uint8),
+        examples.weight,
+        examples.integer_weights,
+        loss.name,
+        loss.parameter,
+        two_sums,
+        n_threads,
+        examples.first_row,
+        state,
+        loss.table,
+    )
+
+
+class LossRows:
     """Rows of any loss: the state is the margin, and derivatives come from the loss itself."""
 
-    def __init__(self, examples: Examples, loss: Loss, two_sums: bool, n_threads: int = 1) -> None:
+    def __init__(
+        self, examples: Examples, loss: Loss, two_sums: bool, n_threads: int = 1, margin: FloatArray | None = None
+    ) -> None:
         self.examples, self.loss, self.two_sums, self.n_threads = examples, loss, two_sums, n_threads
-        self._facts = sample_facts(examples)
+        integers = examples.weight is not None and examples.integer_weights
         self._sign = np.where(examples.positive, 1.0, -1.0)
-        self._real = examples.weight if self._facts.real_weights else None
-        self._copies = None if examples.weight is None or self._real is not None else examples.weight.astype(np.int64)
-        self._multiplicity = None if self._copies is None else self._copies.astype(np.float32)
-        self.margin: FloatArray = np.zeros(len(examples.positive))
+        self._real = None if integers else examples.weight
+        self._copies = examples.weight.astype(np.int64) if integers and examples.weight is not None else None
+        self._margin = np.zeros(len(self._sign)) if margin is None else margin
 
-    def facts(self) -> Facts:
-        """Rows, total sample weight, largest real sample weight."""
-        return self._facts
-
-    def mask(self, rule: Rule) -> BoolArray:
-        """Which rows the rule covers."""
-        binned = self.examples.binned
-        return kernels.rule_mask(binned.blocks, binned.n_columns, *kernel_rule(rule)).view(np.bool_)
-
-    def count(self, rule: Rule) -> int:
-        """How many rows the rule covers."""
-        return int(self.mask(rule).sum())
-
-    def reset(self, terms: Terms, grids: Grids) -> Standing:
+    def reset(self, terms: Terms, grids: Grids) -> StepSums:
         """Set every margin to that of a model."""
-        score = np.full(len(self._sign), terms.constant)
-        for rule, coefficient in zip(terms.rules, terms.coefficients, strict=True):
-            score += np.where(self.mask(rule), coefficient, -coefficient)
-        self.margin = self._sign * score
-        return self._stand(grids, np.ones(len(score), dtype=bool))
+        score = self.examples.score(terms.constant, dict(zip(terms.rules, terms.coefficients, strict=True)))
+        self._margin[:] = self._sign * score
+        return self._sums(grids, np.ones(len(score), dtype=bool))
 
-    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> StepSums:
         """Take a step."""
-        mask = self.mask(rule)
-        self.margin = self.moved(mask, value_in, value_out)
-        return self._stand(grids, mask)
-
-    def moved(self, mask: BoolArray, value_in: float, value_out: float) -> FloatArray:
-        """The margins after a trial step."""
-        return np.asarray(self.margin + self._sign * np.where(mask, value_in, value_out))
-
-    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
-        """Quantised signed weights (and curvatures) of the covered rows, summed by column and code."""
-        binned, scale = self.examples.binned, 1.0 if self._real is None else self._real
-        signed = (self._sign * (scale * np.asarray(self.loss.weight(self.margin)))).astype(np.float32)
-        curved = (scale * np.asarray(self.loss.curvature(self.margin))).astype(np.float32) if self.two_sums else None
-        mask = self.mask(rule).view(np.uint8) if rule else None
-        return kernels.histogram(
-            binned.blocks, binned.n_columns, signed, curved, self._multiplicity, mask, *request,
-            self.examples.first_row, n_threads=self.n_threads,
-        )  # fmt: skip
+        mask = self.examples.covers(rule)
+        self._margin[:] = self._moved(mask, value_in, value_out)
+        return self._sums(grids, mask)
 
     def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
         """Sums of derivatives at a trial step; the slope of the curvature is not known and 0."""
-        mask = self.mask(rule)
-        moved = self.moved(mask, value_in, value_out)
+        mask = self.examples.covers(rule)
+        moved = self._moved(mask, value_in, value_out)
         weight = self._terms(self._sign * np.asarray(self.loss.weight(moved)), grids.weight)
         curvature = self._terms(np.asarray(self.loss.curvature(moved)), grids.curvature)
         sums = [_exact(weight[mask]), _exact(curvature[mask]), 0, _exact(weight[~mask]), _exact(curvature[~mask]), 0]
         return pairs_of(sums)
 
-    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
+    def histograms(self, rules: Sequence[Rule], request: HistogramRequest) -> IntArray:
+        """Quantised signed weights (and curvatures) of the rows that each rule covers, by column and code."""
+        examples, sample = self.examples, 1.0 if self._real is None else self._real
+        signed = (self._sign * (sample * np.asarray(self.loss.weight(self._margin)))).astype(np.float32)
+        curved = (sample * np.asarray(self.loss.curvature(self._margin))).astype(np.float32) if self.two_sums else None
+        copies = None if self._copies is None else self._copies.astype(np.float32)
+        masks = [examples.covers(rule).view(np.uint8) if rule else None for rule in rules]
+        of = partial(kernels.histogram, examples.binned.blocks, examples.binned.n_columns, signed, curved, copies)
+        return np.stack([of(mask, *request, examples.first_row, self.n_threads) for mask in masks])
+
+    def signed_weights(self, rules: Sequence[Rule], weight_grid: float) -> IntArray:
+        """The sum of quantised signed weights over the rows that each rule covers."""
+        request = HistogramRequest(weight_grid, 1.0)
+        return np.array([self.histograms((rule,), request)[0, 0, 0].sum() for rule in rules], dtype=np.int64)
+
+    def patterns(self, rules: Sequence[Rule], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""
         n_rows = len(self._sign)
-        bits = np.array([self.mask(rule) for rule in rules], dtype=np.uint8).reshape(len(rules), n_rows).T
-        each = self._terms(np.ones(n_rows), grid)
+        bits = np.array([self.examples.covers(rule) for rule in rules], dtype=np.uint8).reshape(len(rules), n_rows).T
         weight = np.zeros((n_rows, 2), dtype=np.int64)
-        weight[np.arange(n_rows), self.examples.positive.astype(np.intp)] = each
+        weight[np.arange(n_rows), self.examples.positive.astype(np.intp)] = self._terms(np.ones(n_rows), grid)
         return Patterns.merged([Patterns(np.ascontiguousarray(bits), weight)])
+
+    def _moved(self, mask: BoolArray, value_in: float, value_out: float) -> FloatArray:
+        """The margins after a trial step."""
+        return np.asarray(self._margin + self._sign * np.where(mask, value_in, value_out))
 
     def _terms(self, values: FloatArray, grid: float) -> IntArray:
         """Values as integers on a grid, times the sample weight."""
@@ -165,19 +214,22 @@ class PythonRows:
         terms = np.rint(values * grid).astype(np.int64)
         return terms if self._copies is None else terms * self._copies
 
-    def _stand(self, grids: Grids, mask: BoolArray) -> Standing:
-        loss, margin = self.loss, self.margin
-        wrong = (margin < 0) | ((margin == 0) & ~self.examples.positive)  # H = 0 predicts +1
-        sums = [
-            _exact(self._terms(np.abs(loss.weight(margin)), grids.weight)),
-            _exact(self._terms(np.asarray(loss.curvature(margin)), grids.curvature)),
-            _exact(self._terms(natural_value(loss, margin), grids.value)),
-            *(
-                _exact(self._terms(chosen.astype(np.float64), grids.error))
-                for chosen in (wrong, mask, mask & self.examples.positive)
-            ),
+    def _sums(self, grids: Grids, mask: BoolArray) -> StepSums:
+        loss, margin, positive = self.loss, self._margin, self.examples.positive
+        wrong = (margin < 0) | ((margin == 0) & ~positive)  # H = 0 predicts +1
+        counted = [np.asarray(rows, dtype=np.float64) for rows in (wrong, mask, mask & positive)]
+        terms = [
+            self._terms(np.abs(loss.weight(margin)), grids.weight),
+            self._terms(np.asarray(loss.curvature(margin)), grids.curvature),
+            self._terms(natural_value(loss, margin), grids.value),
+            *(self._terms(rows, grids.error) for rows in counted),
         ]
-        return Standing(pairs_of(sums), float(margin.min()), float(margin.max()))
+        return StepSums(pairs_of([_exact(term) for term in terms]), float(margin.min()), float(margin.max()))
+
+
+def pairs_of(totals: Sequence[int]) -> IntArray:
+    """Exact sums as pairs."""
+    return np.array([(total >> 32, total & 0xFFFFFFFF) for total in totals], dtype=np.int64)
 
 
 def _exact(terms: IntArray) -> int:

@@ -1,32 +1,33 @@
-"""What a fit asks of the rows, wherever they are: the protocol between the coordinator (learners/uls/boost.py) and the data.
+"""What a fit of rules asks of its rows, wherever they lie: the questions, their answers, and the rows that answer them.
 
-The law: every answer is a sum of integers over rows (or a maximum), so the answers of parts of a table *add*, in any order,
-to the answer of the whole table; and the rows change by `reset` and `apply` only. A transport (blocks on disk, workers of a
-cluster) implements `Rows` by sending each call to every part and merging with `merged_sums`, `Standing.merged` and
-`Patterns.merged`. Calls carry rules, numbers and nothing else, so they pickle small; parts keep codes, labels, sample weights
-and margins. A part that is lost is rebuilt from its data by `reset` with the model so far.
+The law: every answer is a sum of integers over rows (or an extreme), so the answers of parts of a table *add*, in any order,
+to the answer of the whole table; and the rows change by `Reset` and `Apply` only. Questions carry rules, numbers and nothing
+else, so they pickle small; parts keep codes, labels, sample weights and margins. A part that is lost is rebuilt from its data.
 
-| call | answer | merged by |
-|---|---|---|
-| `facts()` | rows, total sample weight, largest real sample weight | +, +, max |
-| `reset(terms, grids)` | `Standing`: margins set to those of a model | see `Standing.merged` |
-| `count(rule)` | covered rows | + |
-| `histogram(rule, request)` | int64 (columns, sums, 256) over the covered rows | + |
-| `measure(rule, value_in, value_out, grids)` | exact sums (6, 2) at a trial step | + |
-| `apply(rule, value_in, value_out, grids)` | `Standing` after the step | see `Standing.merged` |
-| `patterns(rules, grid)` | `Patterns`: weight per class of each combination of rules | by pattern, + |
+| question | answer |
+|---|---|
+| `Reset(terms, grids)` | `StepSums` after the margins are set to those of a model |
+| `Apply(rule, value_in, value_out, grids)` | `StepSums` after the step |
+| `Measure(rule, value_in, value_out, grids)` | exact sums (6, 2) of derivatives at a trial step |
+| `Histograms(rules, request)` | int64 (rules, columns, sums, 256) over the rows that each rule covers |
+| `SignedWeights(rules, grid)` | int64 (rules): y w over the rows that each rule covers |
+| `PatternsOf(rules, grid)` | `Patterns`: weight per class of each combination of rules |
 
 An exact sum is a pair (high, low) of int64 with value high * 2^32 + low, so pairs add elementwise without carrying.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Rule
-from permissible.types import Codes, IntArray
+from permissible.kernels._core import boosting as kernels
+from permissible.rows.source import Question
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
 
 class Grids(NamedTuple):
@@ -39,49 +40,29 @@ class Grids(NamedTuple):
 
 
 class HistogramRequest(NamedTuple):
-    """Grids of a histogram, and the share of runs of rows that it visits (chosen by the seed)."""
+    """Grids of a histogram, and the fraction of runs of rows that it visits (chosen by the seed)."""
 
     weight_grid: float
     curvature_grid: float
-    share: float = 1.0
+    fraction: float = 1.0
     seed: int = 0
 
 
-class Facts(NamedTuple):
-    """What the coordinator must know of the rows before the first round."""
-
-    n_rows: int
-    total_weight: float
-    largest_sample: float
-    real_weights: bool
-
-    @property
-    def units(self) -> float:
-        """Rows, counted with their copies where weights are whole numbers: what a histogram's sums must hold."""
-        return float(self.n_rows) if self.real_weights else self.total_weight
-
-    @staticmethod
-    def merged(parts: Sequence["Facts"]) -> "Facts":
-        """The facts of all parts together (parts agree on what kind of weights they hold)."""
-        return Facts(
-            sum(part.n_rows for part in parts),
-            sum(part.total_weight for part in parts),
-            max(part.largest_sample for part in parts),
-            any(part.real_weights for part in parts),
-        )
-
-
 class Terms(NamedTuple):
-    """A model to start from: score = constant + sum of coefficient * h."""
+    """A model of rules: score = constant + sum of coefficient * h."""
 
     constant: float = 0.0
     rules: tuple[Rule, ...] = ()
     coefficients: tuple[float, ...] = ()
 
+    @staticmethod
+    def of(intercept: float, found: dict[Rule, float], scale: float = 1.0) -> "Terms":
+        """The coefficient of each rule, in the unit of rows whose scores are divided by `scale`."""
+        return Terms(intercept / scale, tuple(found), tuple(c / scale for c in found.values()))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """How the rows stand after a change: six exact sums and the extreme states.
+
+class StepSums(NamedTuple):
+    """What a change leaves: six exact sums and the extreme states.
 
     The sums are of |weight|, curvature, loss and misclassified sample weight over all rows, and of the sample weight of the
     covered rows and of the positives among them.
@@ -91,19 +72,9 @@ class Standing:
     low_state: float
     high_state: float
 
-    @staticmethod
-    def merged(parts: Sequence["Standing"]) -> "Standing":
-        """The standing of all parts together."""
-        return Standing(
-            merged_sums([part.sums for part in parts]),
-            min(part.low_state for part in parts),
-            max(part.high_state for part in parts),
-        )
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Patterns:
-    """The different combinations of covering rules, sorted, and the weight of negatives and positives of each.
+class Patterns(NamedTuple):
+    """The distinct combinations of covering rules, sorted, and the weight of negatives and positives of each.
 
     `bits` is uint8 (patterns, rules), `weight` int64 (patterns, 2) on the grid of sample weights.
     """
@@ -120,14 +91,8 @@ class Patterns:
             return Patterns(bits[:1], weight.sum(axis=0, keepdims=True))
         order = np.lexsort(bits.T[::-1])
         bits, weight = bits[order], weight[order]
-        first = np.append(True, (bits[1:] != bits[:-1]).any(axis=1))
-        starts = np.flatnonzero(first)
+        starts = np.flatnonzero(np.append(True, (bits[1:] != bits[:-1]).any(axis=1)))
         return Patterns(np.ascontiguousarray(bits[starts]), np.add.reduceat(weight, starts, axis=0))
-
-
-def merged_sums(parts: Sequence[IntArray]) -> IntArray:
-    """Integer answers of the parts, added."""
-    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
 def value_of(pair: IntArray, grid: float) -> float:
@@ -135,38 +100,186 @@ def value_of(pair: IntArray, grid: float) -> float:
     return float((int(pair[0]) << 32) + int(pair[1])) / grid
 
 
-def pairs_of(totals: Sequence[int]) -> IntArray:
-    """Exact sums as pairs."""
-    return np.array([(total >> 32, total & 0xFFFFFFFF) for total in totals], dtype=np.int64)
+class RuleRows(Protocol):
+    """Rows that answer: `kernels.Rows` for compiled losses, `LossRows` for any loss. The table at the top says what."""
 
-
-class Rows(Protocol):
-    """The rows of a fit; see the table at the top of this file."""
-
-    def facts(self) -> Facts:
-        """Rows, total sample weight, largest real sample weight."""
+    def reset(self, terms: Terms, grids: Grids) -> tuple[IntArray, float, float]:
+        """Set every margin to that of a model; the fields of `StepSums`."""
         ...
 
-    def reset(self, terms: Terms, grids: Grids) -> Standing:
-        """Set every margin to that of a model."""
-        ...
-
-    def count(self, rule: Rule) -> int:
-        """How many rows the rule covers."""
-        ...
-
-    def histogram(self, rule: Rule, request: HistogramRequest) -> IntArray:
-        """Quantised signed weights (and curvatures) of the covered rows, summed by column and code."""
+    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> tuple[IntArray, float, float]:
+        """Add a value to the score of covered rows and one to that of the others; the fields of `StepSums`."""
         ...
 
     def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
         """Sums of y w, curvature and y * its slope at a trial step: three over covered rows, three over the others."""
         ...
 
-    def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> Standing:
-        """Add a value to the score of covered rows and one to that of the others."""
+    def histograms(self, rules: Sequence[Rule], request: HistogramRequest) -> IntArray:
+        """Quantised signed weights (and curvatures) of the rows that each rule covers, by column and code."""
         ...
 
-    def patterns(self, rules: tuple[Rule, ...], grid: float) -> Patterns:
-        """The combinations of covering rules that occur, with the weight of each class."""
+    def signed_weights(self, rules: Sequence[Rule], weight_grid: float) -> IntArray:
+        """The sum of quantised signed weights over the rows that each rule covers."""
         ...
+
+    def patterns(self, rules: Sequence[Rule], grid: float) -> tuple[Codes, IntArray]:
+        """The combinations of covering rules that occur; the fields of `Patterns`."""
+        ...
+
+
+class RulePart:
+    """The rows of one part under a fit; `build` makes them on an array that holds the states of their margins.
+
+    Rows on disk are read for each question: between questions their states alone stay in memory, 8 bytes a row.
+    """
+
+    def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, in_memory: bool) -> None:
+        self._build, self._state = build, np.zeros(n_rows)
+        self._kept = build(self._state) if in_memory else None
+
+    @property
+    def now(self) -> RuleRows:
+        """The rows, with their margins as they are now."""
+        return self._build(self._state) if self._kept is None else self._kept
+
+    @property
+    def compiled(self) -> kernels.Rows | None:
+        """The rows in memory of a compiled loss."""
+        return self._kept if isinstance(self._kept, kernels.Rows) else None
+
+
+class Change(Question[RulePart, StepSums]):
+    """A change of the margins."""
+
+    changes: ClassVar[bool] = True
+
+    def merge(self, answers: Sequence[StepSums]) -> StepSums:
+        """Sums add; of the states the extremes stay."""
+        sums = np.sum([answer.sums for answer in answers], axis=0, dtype=np.int64)
+        low, high = min(answer.low_state for answer in answers), max(answer.high_state for answer in answers)
+        return StepSums(np.asarray(sums), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset(Change):
+    """Set every margin to that of a model."""
+
+    terms: Terms
+    grids: Grids
+
+    def answer(self, rows: RulePart) -> StepSums:
+        """The sums of one part."""
+        return StepSums(*rows.now.reset(self.terms, self.grids))
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Change):
+    """Take a step along a rule."""
+
+    rule: Rule
+    value_in: float
+    value_out: float
+    grids: Grids
+
+    def answer(self, rows: RulePart) -> StepSums:
+        """The sums of one part."""
+        return StepSums(*rows.now.apply(self.rule, self.value_in, self.value_out, self.grids))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(Question[RulePart, IntArray]):
+    """Sums of derivatives at a trial step."""
+
+    rule: Rule
+    value_in: float
+    value_out: float
+    grids: Grids
+
+    def answer(self, rows: RulePart) -> IntArray:
+        """The sums of one part."""
+        return rows.now.measure(self.rule, self.value_in, self.value_out, self.grids)
+
+
+@dataclass(frozen=True, slots=True)
+class Histograms(Question[RulePart, IntArray]):
+    """The histograms of several rules."""
+
+    rules: tuple[Rule, ...]
+    request: HistogramRequest
+
+    def answer(self, rows: RulePart) -> IntArray:
+        """Those of one part."""
+        return rows.now.histograms(self.rules, self.request)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedWeights(Question[RulePart, IntArray]):
+    """Sums of y w over the rows of several rules."""
+
+    rules: tuple[Rule, ...]
+    weight_grid: float
+
+    def answer(self, rows: RulePart) -> IntArray:
+        """Those of one part."""
+        return rows.now.signed_weights(self.rules, self.weight_grid)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternsOf(Question[RulePart, Patterns]):
+    """The combinations of covering rules, with the weight of each class."""
+
+    rules: tuple[Rule, ...]
+    grid: float
+
+    def answer(self, rows: RulePart) -> Patterns:
+        """Those of one part."""
+        return Patterns(*rows.now.patterns(self.rules, self.grid))
+
+    def merge(self, answers: Sequence[Patterns]) -> Patterns:
+        """Weights of equal patterns add."""
+        return Patterns.merged(answers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Binned rows with a label each: `positive`, and a sample weight (None: 1 each).
+
+    Where they are a part of a larger table, `first_row` rows come before them, and `integers` says whether all weights of the
+    table are integers that count as copies of a row.
+    """
+
+    binned: BinnedTable
+    positive: BoolArray
+    weight: FloatArray | None = None
+    first_row: int = 0
+    integers: bool | None = None
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether sample weights count as copies of a row."""
+        if self.integers is not None or self.weight is None:
+            return bool(self.integers)
+        return bool((self.weight <= kernels.MULTIPLICITY_LIMIT).all() and (self.weight == np.rint(self.weight)).all())
+
+    @property
+    def total(self) -> float:
+        """The sum of the sample weights."""
+        return float(len(self.positive)) if self.weight is None else math.fsum(self.weight)
+
+    def take(self, chosen: AnyArray) -> "Examples":
+        """The chosen rows (positions or a mask)."""
+        blocks = np.ascontiguousarray(self.binned.blocks[:, chosen])
+        weight = None if self.weight is None else self.weight[chosen]
+        return Examples(BinnedTable(self.binned.binning, blocks, blocks.shape[1]), self.positive[chosen], weight)
+
+    def covers(self, rule: Rule) -> BoolArray:
+        """Which rows a rule covers."""
+        return kernels.rule_mask(self.binned.blocks, self.binned.n_columns, rule).view(np.bool_)
+
+    def score(self, intercept: float, terms: dict[Rule, float]) -> FloatArray:
+        """The score of each row under a model of rules."""
+        score = np.full(len(self.positive), intercept)
+        for rule, coefficient in terms.items():
+            score += np.where(self.covers(rule), coefficient, -coefficient)
+        return score

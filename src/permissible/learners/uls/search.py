@@ -4,7 +4,8 @@ The criterion is the second-order decrease of the surrogate for the values that 
 (the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
 and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side has
 no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first
-literals and continue differently, so both are completed; only the side with fewer rows is summed.
+literals and continue differently, so both are completed. Only one side of a literal is summed, that of less curvature where
+curvatures are known; the other side is the difference.
 The compiled twin is cpp/rules/grow.cpp.
 """
 
@@ -17,10 +18,10 @@ import numpy as np
 from permissible.bins.binning import Binning
 from permissible.bins.literal import MISSING, OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.kernels.reference.boosting import decrease
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import HistogramRequest, Rows
+from permissible.learners.uls.rows import HistogramRequest, Histograms, RulePart
 from permissible.learners.uls.trace import literal_of
+from permissible.rows.source import OpenRows
 from permissible.types import AnyArray, IntArray
 
 IMPROVEMENT = 1.0 + 1e-9
@@ -37,24 +38,6 @@ class Extended(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """The decrease as a function of the sums inside, given those over all rows."""
-
-    two_values: bool
-    l2: float
-    weight_unit: float
-    curvature_unit: float
-    total_weight: int
-    total_curvature: int
-
-    def decrease(self, weight_in: int, curvature_in: int) -> float:
-        """The second-order decrease of a rule, from the sums over the rows that it covers."""
-        units = self.weight_unit, self.curvature_unit
-        total = self.total_weight * units[0], self.total_curvature * units[1]
-        return decrease(weight_in * units[0], curvature_in * units[1], *total, self.l2, self.two_values)
-
-
-@dataclass(frozen=True, slots=True)
 class GrownRule:
     """A rule, and the real sums inside and over all searched rows: where the leverage starts."""
 
@@ -66,13 +49,13 @@ class GrownRule:
     curvature_all: float
 
 
-class Cut(NamedTuple):
-    """A rule that is cut by a literal: its rows (None: to be counted), and the sums over them."""
+class Extension(NamedTuple):
+    """A rule that is extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
 
     parent: Rule
-    n_rows: int | None
     sums: IntArray
     literal: Literal
+    curvature_in: int
 
 
 @dataclass(slots=True)
@@ -83,22 +66,31 @@ class Chain:
     sums: IntArray
 
 
-class Growth:
-    """The search of one round."""
+class RuleSearch:
+    """The search of one round; `layout` is that of all columns."""
 
     def __init__(
-        self, rows: Rows, n_rows: int, binning: Binning, layout: AnyArray, options: ULSOptions,
-        request: HistogramRequest, total_curvature: float,
-    ) -> None:  # fmt: skip
-        self.rows, self.n_rows, self.binning, self.layout = rows, n_rows, binning, layout
-        self.options, self.request = options, request
-        self.all = rows.histogram((), request)
-        two, share = options.fit_intercept, request.share
-        self.criterion = Criterion(
-            two, options.l2 * share, 1.0 / request.weight_grid,
-            1.0 / request.curvature_grid if two else total_curvature * share,
-            int(self.all[0, 0].sum()), int(self.all[0, 1].sum()) if two else 1,
-        )  # fmt: skip
+        self,
+        rows: OpenRows[RulePart],
+        binning: Binning,
+        layout: AnyArray,
+        options: ULSOptions,
+        request: HistogramRequest,
+        total_curvature: float,
+    ) -> None:
+        self.rows, self.binning, self.layout, self.options, self.request = rows, binning, layout, options, request
+        self.all = rows.ask(Histograms(((),), request))[0]
+        two, fraction = options.fit_intercept, request.fraction
+        curvature_unit = 1.0 / request.curvature_grid if two else total_curvature * fraction
+        self.criterion = kernels.Criterion(
+            two_values=two,
+            l2=options.l2 * fraction,
+            weight_unit=1.0 / request.weight_grid,
+            curvature_unit=curvature_unit,
+            total_weight=int(self.all[0, 0].sum()),
+            total_curvature=int(self.all[0, 1].sum()) if two else 1,
+            share=fraction,
+        )
 
     def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
         """The best rule, none of the excluded, that starts with one of the `beam` best first literals; None if there is none."""
@@ -129,29 +121,28 @@ class Growth:
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
         """Each first literal and its negation, continued while they gain, side by side: one question serves all."""
-        sides = self._splits([Cut((), self.n_rows, self.all, first.rule[0]) for first in firsts])
+        sides = self._splits([Extension((), self.all, first.rule[0], first.curvature_in) for first in firsts])
         chains: list[Chain] = []
         for first, (kept, left) in zip(firsts, sides, strict=True):
             has_missing = self.binning.columns[first.rule[0].column].has_missing
-            opposite = Extended(
-                first.decrease, self.criterion.total_weight - first.weight_in,
-                self.criterion.total_curvature - first.curvature_in, (_negated(first.rule[0], has_missing),),
-            )  # fmt: skip
+            weight = self.criterion.total_weight - first.weight_in
+            curvature = self.criterion.total_curvature - first.curvature_in
+            opposite = Extended(first.decrease, weight, curvature, (_negated(first.rule[0], has_missing),))
             chains += [Chain(first, kept), Chain(opposite, left)]
         growing = chains
         while growing:
-            cuts = [(chain, cut) for chain in growing if (cut := self._continued(chain)) is not None]
-            sides = self._splits([cut for _, cut in cuts])
-            for (chain, _), (kept, _) in zip(cuts, sides, strict=True):
+            extensions = [(chain, extension) for chain in growing if (extension := self._continued(chain)) is not None]
+            sides = self._splits([extension for _, extension in extensions])
+            for (chain, _), (kept, _) in zip(extensions, sides, strict=True):
                 chain.sums = kept
-            growing = [chain for chain, _ in cuts]
+            growing = [chain for chain, _ in extensions]
         return [
             [chain.grown for chain in chains[place : place + 2] if len(chain.grown.rule) > 1]
             for place in range(0, len(chains), 2)
         ]
 
-    def _continued(self, chain: Chain) -> Cut | None:
-        """Add the best literal where it gains; the cut whose sums are wanted before the next one, None when the chain ends."""
+    def _continued(self, chain: Chain) -> Extension | None:
+        """Add the best literal where it gains; the extension whose sums are needed next, None when the chain ends."""
         found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
@@ -159,42 +150,38 @@ class Growth:
         if not best.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
         parent, chain.grown = chain.grown.rule, best
-        return Cut(parent, None, chain.sums, best.rule[-1]) if len(best.rule) < self.options.max_literals else None
+        if len(best.rule) == self.options.max_literals:
+            return None
+        return Extension(parent, chain.sums, best.rule[-1], best.curvature_in)
 
     def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
         """The rule with the best literal of each further column."""
-        c = self.criterion
-        found = kernels.best_literals(
-            self.layout, sums, c.two_values, c.l2, c.weight_unit, c.curvature_unit, c.total_weight, c.total_curvature,
-            oriented, [literal.column for literal in rule], self.request.share,
-        )  # fmt: skip
-        return [Extended(d, weight, curvature, (*rule, literal_of(literal, self.binning)))
-                for d, weight, curvature, literal in found]  # fmt: skip
+        used = [literal.column for literal in rule]
+        return [
+            Extended(found.decrease, found.weight_in, found.curvature_in, (*rule, literal_of(found, self.binning)))
+            for found in kernels.best_literals(self.layout, sums, self.criterion, oriented, used)
+        ]
 
-    def _splits(self, cuts: list[Cut]) -> list[tuple[IntArray, IntArray]]:
-        """Sums of parent and literal, and of parent and not literal, for each cut; only the sides with fewer rows are visited."""
-        ask = getattr(self.rows, "splits", None)
-        if ask is None or not cuts:
-            return [self._split(cut) for cut in cuts]
-        kept = ask(
-            tuple((cut.parent, cut.literal) for cut in cuts), self.request
-        )  # rows elsewhere: one question for all
-        return [(sums, cut.sums - sums) for cut, sums in zip(cuts, kept, strict=True)]
-
-    def _split(self, cut: Cut) -> tuple[IntArray, IntArray]:
-        parent_rows = self.rows.count(cut.parent) if cut.n_rows is None else cut.n_rows
-        if 2 * self.rows.count((*cut.parent, cut.literal)) <= parent_rows:
-            kept = self.rows.histogram((*cut.parent, cut.literal), self.request)
-            return kept, cut.sums - kept
-        left = self.rows.histogram((*cut.parent, cut.literal.negated()), self.request)
-        return cut.sums - left, left
+    def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
+        """For each extension the sums over the rows that the literal keeps, and over the others of the parent: one question."""
+        if not extensions:
+            return []
+        known = self.criterion.two_values
+        own = [not known or 2 * extension.curvature_in <= int(extension.sums[0, 1].sum()) for extension in extensions]
+        literals = [
+            extension.literal if kept else extension.literal.negated()
+            for extension, kept in zip(extensions, own, strict=True)
+        ]
+        rules = tuple((*extension.parent, literal) for extension, literal in zip(extensions, literals, strict=True))
+        found = self.rows.ask(Histograms(rules, self.request))
+        pairs = [(sums, extension.sums - sums) for extension, sums in zip(extensions, found, strict=True)]
+        return [pair if kept else pair[::-1] for pair, kept in zip(pairs, own, strict=True)]
 
     def _grown(self, best: Extended) -> GrownRule:
         c = self.criterion
-        return GrownRule(
-            best.rule, best.decrease, float(best.weight_in) * c.weight_unit, float(c.total_weight) * c.weight_unit,
-            float(best.curvature_in) * c.curvature_unit, float(c.total_curvature) * c.curvature_unit,
-        )  # fmt: skip
+        weights = float(best.weight_in) * c.weight_unit, float(c.total_weight) * c.weight_unit
+        curvatures = float(best.curvature_in) * c.curvature_unit, float(c.total_curvature) * c.curvature_unit
+        return GrownRule(best.rule, best.decrease, *weights, *curvatures)
 
 
 def _better(best: Extended | None, other: Extended) -> Extended:
@@ -209,7 +196,7 @@ def _negated(literal: Literal, has_missing: bool) -> Literal:
 def single_literals(column: int, layout: AnyArray, binning: Binning, without: Collection[Rule]) -> list[Literal]:
     """Every literal of a column, one of each pair of a literal and its negation; those that are rules of `without` left out.
 
-    `layout` is that of all columns (bins/layout.py).
+    `layout` is that of all columns.
     """
     categorical, n_bins, has_missing = (int(number) for number in layout[column])
     sides = (False, True) if has_missing else (False,)

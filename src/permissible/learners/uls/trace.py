@@ -8,7 +8,8 @@ import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.literal import Literal, Rule, Test
-from permissible.learners.uls.options import STOPS, Stop
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls.options import Stop
 from permissible.models.kinds.rules import RuleModel
 from permissible.types import Codes
 
@@ -18,8 +19,8 @@ class Round:
     """One round: the rule, what it adds inside and outside, and how things stood.
 
     `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
-    `weight` the sum of the weights before it; `support` is the share of sample weight that the rule covers and `positive` the
-    share of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
+    `weight` the sum of the weights before it; `support` is the fraction of sample weight that the rule covers and `positive` the
+    fraction of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
     and then `intercept` with it. `endless`: a side of the rule had no finite value, all its rows being of one class.
     """
 
@@ -79,7 +80,7 @@ class Trace:
         return list(dict.fromkeys([*told, *(places[step.rule] for step in self.rounds if step.endless)]))
 
     def coverage(self) -> dict[Rule, tuple[float, float]]:
-        """Support and share of positives of each rule."""
+        """Support and fraction of positives of each rule."""
         return {step.rule: (step.support, step.positive) for step in self.rounds}
 
     def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
@@ -102,19 +103,14 @@ def category_bins(binning: Binning) -> dict[int, Codes]:
 _TESTS: tuple[Test, ...] = ("<=", ">", "missing", "present", "in", "not in")
 
 
-def literal_of(found: tuple[int, int, int, bool, bytes | None], binning: Binning) -> Literal:
-    """A kernel's literal (column, test, code, missing, members) as data with its threshold or categories."""
-    column, test, code, missing, members = found
-    name = _TESTS[test]
+def literal_of(found: kernels.Candidate, binning: Binning) -> Literal:
+    """A kernel's literal as data with its threshold or categories."""
+    name = _TESTS[found.test]
     if name in ("<=", ">"):
-        return Literal(column, name, float(binning.columns[column].thresholds[code]), (code,), missing)
-    if members is None:
-        return Literal(column, name, missing=missing)
-    named = np.frombuffer(members, dtype=np.uint8)[:255].astype(bool)
-    codes = np.flatnonzero(named if name == "in" else ~named)
-    return Literal(column, name, codes=tuple(codes.tolist()), missing=missing)
-
-
-def stop_of(number: int) -> Stop:
-    """The kernels' reason to stop in words."""
-    return STOPS[number]
+        threshold = float(binning.columns[found.column].thresholds[found.code])
+        return Literal(found.column, name, threshold, (found.code,), found.missing)
+    if name in ("missing", "present"):
+        return Literal(found.column, name, missing=found.missing)
+    members = np.frombuffer(found.members, dtype=np.uint8)[:255].astype(bool)
+    codes = np.flatnonzero(members if name == "in" else ~members)
+    return Literal(found.column, name, codes=tuple(codes.tolist()), missing=found.missing)

@@ -1,33 +1,35 @@
-"""What to do with a row, as data: cuts of one probability, least expected cost, or the largest score. Renderings read this.
+"""What to do with a row, as data: cuts of one probability, least expected cost, or the largest score.
 
-Every decision of `permissible.decisions` becomes one of these three shapes, with a label for each action; None is the label of
-"no decision" (the reject option), which SQL writes as NULL and Python as None.
+Every decision of `permissible.decisions` becomes one of these shapes, with a label for each action; None is the label of "no
+decision" (the reject option), which SQL writes as NULL and Python as None. `predict`, `decide` and the renderings all read this,
+so that they cannot disagree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, Reject, Soft, Weighted
-from permissible.models.render.dialects import Dialect
 from permissible.table.schema import Category
+from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal, refusal_type
 
 Label: TypeAlias = Category | None
-Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft"]
+Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft", "own"]
 
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """How labels are chosen.
+    """How actions are chosen.
 
     Parameters
     ----------
-    shape : {"cuts", "costs", "largest", "soft"}
-        "cuts": the label of the interval that the positive class's probability falls in. "costs": the action of least expected
-        cost, the first on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself.
+    shape : {"cuts", "costs", "largest", "soft", "own"}
+        "cuts": the interval that the positive class's probability falls in. "costs": the action of least expected cost, the first
+        on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself. "own": a
+        decision that has no rendering.
     labels : tuple
         One for each interval, action or class.
     cuts : tuple of float
@@ -35,9 +37,13 @@ class Actions:
     score_cuts : tuple of float
         The same cuts as scores, for a probability that has no formula.
     by_score : bool
-        Use the score cuts even where there are probabilities, as `predict` does.
+        Use scores even where there are probabilities, as `predict` does.
     costs : tuple of tuple of float
         costs[j][k]: what action k costs when the class is j.
+    codes : tuple of int
+        What `decide` answers for each label: a position in ``classes_``, a region, or -1; the positions unless given.
+    own : Decision, optional
+        The decision of the shape "own".
     """
 
     shape: Shape
@@ -47,131 +53,98 @@ class Actions:
     cut_goes_up: bool = False
     by_score: bool = False
     costs: tuple[tuple[float, ...], ...] = ()
+    codes: tuple[int, ...] = ()
+    own: Decision | None = None
 
-    def sql(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect, nullable: bool = False) -> str:
-        """The decision as an SQL expression of the columns named in `scores` and `probabilities`; NULL where a score is NULL."""
-        chosen = self._chosen(scores, probabilities, target)
-        return f"CASE WHEN {scores[0]} IS NULL THEN NULL ELSE {chosen} END" if nullable else chosen
-
-    def _chosen(self, scores: Sequence[str], probabilities: Sequence[str], target: Dialect) -> str:
-        labels = ["NULL" if label is None else target.value(label) for label in self.labels]
-        if self.shape == "cuts":
-            x, cuts = (
-                (scores[0], self.score_cuts) if self.by_score or not probabilities else (probabilities[-1], self.cuts)
-            )
-            compare = "<" if self.cut_goes_up else "<="
-            whens = [
-                f"WHEN {x} {compare} {target.double(cut)} THEN {label}"
-                for cut, label in zip(cuts, labels, strict=False)
-            ]
-            return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
-        if self.shape == "largest":
-            return _first_best(list(scores if self.by_score else probabilities or scores), labels, ">=")
+    def decide(self, values: FloatArray) -> AnyArray:
+        """The code of each row's action (of "soft" its probability), from scores where `by_score`, else from probabilities."""
+        if self.own is not None:
+            return np.asarray(self.own.decide(values))
         if self.shape == "soft":
-            return probabilities[-1]
-        if len(probabilities) == 1:
-            probabilities = [f"(1.0 - {probabilities[0]})", probabilities[0]]
-        expected = [
-            "("
-            + " + ".join(f"{target.double(row[k])} * {p}" for row, p in zip(self.costs, probabilities, strict=True))
-            + ")"
-            for k in range(len(labels))
-        ]
-        return _first_best(expected, labels, "<=")
+            return np.asarray(values[:, -1])
+        places = self.places(values, self.by_score)
+        return np.array(self.codes)[places] if self.codes else places
+
+    def places(self, values: FloatArray, by_score: bool) -> IntArray:
+        """The position among the labels of each row's action, from scores or from probabilities of all classes."""
+        if self.shape == "cuts":
+            x, cuts = values if values.ndim == 1 else values[:, -1], self.score_cuts if by_score else self.cuts
+            places = np.zeros(len(x), dtype=np.int64)
+            for cut in cuts:
+                places += x >= cut if self.cut_goes_up else x > cut
+            return places
+        if self.shape == "largest":
+            return np.asarray(values.argmax(axis=1))
+        costs, n_classes = np.array(self.costs), values.shape[1]
+        expected = values @ np.ascontiguousarray(costs[:, :n_classes])
+        if costs.shape[1] > n_classes:  # a rejection comes last, so that it must be strictly cheaper
+            expected = np.column_stack([expected, values @ costs[:, -1]])
+        return np.asarray(expected.argmin(axis=1))
 
     def check(self, has_probabilities: bool, alike: bool) -> None:
-        """Refuse a decision that needs probabilities where there is no formula for them.
+        """Refuse a decision that cannot be written out, for want of a rendering or of a formula for the probabilities.
 
         The largest score can stand for the largest probability only where all scores go through one loss (`alike`).
         """
+        if self.own is not None:
+            raise refusal_type("decision", "a decision that can be written out", self.own)
         needed = self.shape in ("costs", "soft") or (self.shape == "largest" and not alike)
         if needed and not has_probabilities:
+            expected = "one that scores can make, or a loss whose probability has a formula"
             remedy = "decide by Weighted, Reject or Boundaries, or fit with another loss"
-            raise refusal(
-                "decision", "one that scores can make, or a loss whose probability has a formula", self.shape, remedy
-            )
-
-    def choose(self, scores: Sequence[float], probabilities: Sequence[float]) -> Label:
-        """The label for one row: the reference for the renderings."""
-        if self.shape == "cuts":
-            by_score = self.by_score or not len(probabilities)
-            x, cuts = (scores[0], self.score_cuts) if by_score else (probabilities[-1], self.cuts)
-            above: Callable[[float], bool] = (lambda cut: x >= cut) if self.cut_goes_up else (lambda cut: x > cut)
-            return self.labels[sum(above(cut) for cut in cuts)]
-        if self.shape == "largest":
-            values = list(scores if self.by_score or not len(probabilities) else probabilities)
-            return self.labels[max(range(len(values)), key=lambda k: (values[k], -k))]
-        if self.shape == "soft":
-            return probabilities[-1]
-        both = list(probabilities) if len(probabilities) > 1 else [1.0 - probabilities[0], probabilities[0]]
-        expected = [sum(row[k] * p for row, p in zip(self.costs, both, strict=True)) for k in range(len(self.labels))]
-        return self.labels[min(range(len(expected)), key=lambda k: (expected[k], k))]
+            raise refusal("decision", expected, self.shape, remedy)
 
 
-def actions_of(
-    decision: Decision | None,
-    classes: Sequence[Category],
-    losses: Sequence[Any] = (),
-    cutoff: float = 0.0,
-    cut_goes_up: bool = True,
-    by_score: bool = True,
-) -> Actions:
+def predicting(classes: Sequence[Category], by_score: bool, cutoff: float = 0.0, cut_goes_up: bool = True) -> Actions:
+    """What `predict` does: cut one score (or probability 1/2), or take the class of the largest one.
+
+    `cutoff` is the score above which it says positive, and `cut_goes_up` whether it does so at that score itself.
+    """
+    if len(classes) == 2:
+        return Actions("cuts", tuple(classes), (0.5,), (cutoff,), cut_goes_up, by_score)
+    return Actions("largest", tuple(classes), by_score=by_score)
+
+
+def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence[Any] = ()) -> Actions:
     """The actions of a decision over the given classes.
 
     Parameters
     ----------
-    decision : Decision or None
-        None is what `predict` does: the sign of a score, or the class of the largest one.
+    decision : Decision
     classes : sequence
         The labels in order; the last of two is the positive one.
     losses : sequence of losses, optional
         Where there is one, it turns the cuts of a probability into cuts of a score, for a probability that has no formula.
-    cutoff, cut_goes_up : float, bool
-        The score above which `predict` says positive, and whether it does so at that score itself.
-    by_score : bool
-        Whether `predict` looks at scores rather than at probabilities.
     """
     labels = tuple(classes)
     binary = len(labels) == 2
     loss = losses[0] if len(losses) == 1 else None
     match decision:
-        case None if binary:
-            return Actions("cuts", labels, (0.5,), (cutoff,), cut_goes_up, by_score)
-        case None:
-            return Actions("largest", labels, by_score=by_score)
         case Hard() if binary:
             return Actions("cuts", labels, (0.5,), (0.0,), cut_goes_up=True)
         case Hard():
             return Actions("largest", labels)
-        case Weighted():
+        case Weighted() if binary:
             return _cut(labels, (decision.pi,), loss)
-        case Reject():
-            return _cut((labels[0], None, labels[1]), (decision.cost, 1 - decision.cost), loss)
-        case Boundaries():
+        case Reject() if binary:
+            return _cut((labels[0], None, labels[1]), (decision.cost, 1 - decision.cost), loss, (0, -1, 1))
+        case Boundaries() if binary:
             return _cut(tuple(range(len(decision.boundaries) + 1)), decision.boundaries, loss)
         case Soft() if binary:
             return Actions("soft", labels)
         case CostMatrix():
             return _costs(decision.aligned(np.asarray(labels)), labels)
-    raise refusal_type("decision", "a decision that can be written out", decision)
+    return Actions("own", labels, own=decision)
 
 
-def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Any) -> Actions:
+def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Any, codes: tuple[int, ...] = ()) -> Actions:
     score_cuts = () if loss is None else tuple(float(loss.score(cut)) for cut in cuts)
-    return Actions("cuts", labels, tuple(cuts), score_cuts)
+    return Actions("cuts", labels, tuple(cuts), score_cuts, codes=codes)
 
 
 def _costs(decision: CostMatrix, labels: tuple[Label, ...]) -> Actions:
-    columns = np.asarray(decision.matrix)
+    columns, codes = np.asarray(decision.matrix), tuple(range(len(labels)))
     if decision.reject_cost is not None:
         price = np.broadcast_to(np.asarray(decision.reject_cost, dtype=np.float64), (len(columns),))
-        columns, labels = np.column_stack([columns, price]), (*labels, None)
-    return Actions("costs", labels, costs=tuple(tuple(row) for row in columns.tolist()))
-
-
-def _first_best(values: Sequence[str], labels: Sequence[str], compare: str) -> str:
-    whens = []
-    for k in range(len(values) - 1):
-        rivals = " AND ".join(f"{values[k]} {compare} {values[j]}" for j in range(len(values)) if j != k)
-        whens.append(f"WHEN {rivals} THEN {labels[k]}")
-    return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
+        columns, labels, codes = np.column_stack([columns, price]), (*labels, None), (*codes, -1)
+    return Actions("costs", labels, costs=tuple(tuple(row) for row in columns.tolist()), codes=codes)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from permissible.bins.describe import describe
-from permissible.bins.literal import Literal, Rule
+from permissible.bins.literal import Rule
 from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, kernel_values
 from permissible.models.kinds.rules import passes
+from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray
 
@@ -41,40 +41,6 @@ def scores(card: Scorecard, table: Table) -> FloatArray:
             part += adds(term, card, table)
         total += part
     return total
-
-
-def probabilities(card: Scorecard, score: FloatArray) -> FloatArray | None:
-    """Class probabilities of scores, None where the model has none."""
-    link = card.link
-    match link.kind:
-        case "loss":
-            positive = np.asarray(link.losses[0].probability(score[:, 0]))
-            return np.column_stack([1 - positive, positive])
-        case "one-versus-rest":
-            each = np.column_stack([loss.probability(score[:, k]) for k, loss in enumerate(link.losses)])
-            total = each.sum(axis=1, keepdims=True)
-            even = np.full_like(each, 1 / each.shape[1])
-            return np.asarray(np.divide(each, total, out=even, where=total > 0))
-        case "softmax":
-            raised = np.exp(link.sharpness * (score - score.max(axis=1, keepdims=True)))
-            return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-        case "probabilities":
-            return score
-    return None
-
-
-def literal_words(literal: Literal, card: Scorecard) -> str:
-    """A literal in words."""
-    seen = card.seen_missing is None or literal.column in card.seen_missing
-    return describe(literal, card.schema, card.code_of_category.get(literal.column), has_missing=seen)
-
-
-def rule_words(rule: Rule, card: Scorecard) -> str:
-    """A rule in words."""
-    parts = [literal_words(literal, card) for literal in rule]
-    if len(parts) > 1:
-        parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
-    return " and ".join(parts) or "always"
 
 
 def words(term: Term, card: Scorecard) -> str:

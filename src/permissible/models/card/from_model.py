@@ -7,7 +7,6 @@ import numpy as np
 from permissible.bins.literal import Literal, Rule
 from permissible.models.card.scorecard import (
     KernelTerm,
-    Link,
     RuleTerm,
     Scorecard,
     SlopeTerm,
@@ -22,6 +21,7 @@ from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, KernelModel
 from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.kinds.rules import GROUP, RuleModel
 from permissible.models.kinds.simplex import codewords
 from permissible.models.kinds.tree import TreeModel
@@ -29,26 +29,26 @@ from permissible.table.schema import Schema
 from permissible.types import Codes, FloatArray
 from permissible.validation import Words, refusal, refusal_type
 
+__all__ = ["scorecard"]
+
 
 @scorecard.register
 def _(model: RuleModel, schema: Schema) -> Scorecard:
     terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
-    return Scorecard(
-        schema, (float(model.intercept),), grouped(terms), Link("loss", (model.loss,)), dict(model.code_of_category)
-    )
+    return Scorecard(schema, (float(model.intercept),), grouped(terms), model.link, dict(model.code_of_category))
 
 
 @scorecard.register
 def _(model: LinearModel, schema: Schema) -> Scorecard:
     slopes = tuple((SlopeTerm(column, (slope,)),) for column, slope in enumerate(model.coef.tolist()) if slope != 0.0)
-    return Scorecard(schema, (float(model.intercept),), slopes, Link("loss", (model.loss,)))
+    return Scorecard(schema, (float(model.intercept),), slopes, model.link)
 
 
 @scorecard.register
 def _(model: TreeModel, schema: Schema) -> Scorecard:
     term = tree_term(model, model.node_probability)
     start = tuple(0.0 for _ in range(model.n_classes))
-    return Scorecard(schema, start, ((term,),), Link("probabilities"), dict(model.code_of_category), model.seen_missing)
+    return Scorecard(schema, start, ((term,),), model.link, dict(model.code_of_category), model.seen_missing)
 
 
 @scorecard.register
@@ -66,10 +66,8 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
         for attribute, slope in zip(part.attributes, coefficients.T, strict=True):
             if slope.any():
                 terms.append(affine_term(attribute, slope))
-    return Scorecard(
-        schema, tuple(start.tolist()), tuple((term,) for term in terms), Link("softmax", (), model.exponent),
-        *_bins(model),
-    )  # fmt: skip
+    groups = tuple((term,) for term in terms)
+    return Scorecard(schema, tuple(start.tolist()), groups, model.link, *_bins(model))
 
 
 @scorecard.register
@@ -78,12 +76,21 @@ def _(model: KernelModel, schema: Schema) -> Scorecard:
         name = "a function" if callable(model.kernel.name) else repr(model.kernel.name)
         raise refusal("kernel", f"one of {', '.join(KINDS)}, to be exported", Words(name))
     vectors = model.support.toarray() if hasattr(model.support, "toarray") else np.asarray(model.support)
-    n_columns = len(schema.columns)
-    term = KernelTerm(
-        str(model.kernel.name), float(model.kernel.gamma), float(model.kernel.degree), float(model.kernel.coef0),
-        tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns), vectors.astype(np.float64), model.coef[:, None],
-    )  # fmt: skip
-    return Scorecard(schema, (float(model.intercept),), ((term,),), Link("loss", (model.loss,)))
+    kernel, n_columns = model.kernel, len(schema.columns)
+    shape = (str(kernel.name), float(kernel.gamma), float(kernel.degree), float(kernel.coef0))
+    columns = (tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns))
+    term = KernelTerm(*shape, *columns, vectors.astype(np.float64), model.coef[:, None])
+    return Scorecard(schema, (float(model.intercept),), ((term,),), model.link)
+
+
+@scorecard.register
+def _(model: OneVersusRest, schema: Schema) -> Scorecard:
+    cards = [scorecard(member, schema) for member in model.models]
+    groups = [
+        tuple(_widened(term, k, len(cards)) for term in group) for k, card in enumerate(cards) for group in card.groups
+    ]
+    codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
+    return Scorecard(schema, tuple(card.intercept[0] for card in cards), tuple(groups), model.link, codes)
 
 
 def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
@@ -152,13 +159,8 @@ def affine_term(attribute: Attribute, slope: FloatArray) -> Term:
         return SlopeTerm(attribute.column, tuple(slope.tolist()), attribute.mean, 1.0, nothing)
     missing = Literal(attribute.column, "missing", missing=True)
     equal = Literal(attribute.column, "in", codes=(attribute.category,))
-    values = (
-        nothing,
-        nothing,
-        nothing,
-        tuple((slope * (1 - attribute.mean)).tolist()),
-        tuple((slope * -attribute.mean).tolist()),
-    )
+    sides = (tuple((slope * (1 - attribute.mean)).tolist()), tuple((slope * -attribute.mean).tolist()))
+    values = (nothing, nothing, nothing, *sides)
     return TreeTerm((missing, None, equal, None, None), (1, -1, 3, -1, -1), (2, -1, 4, -1, -1), values)
 
 
@@ -175,18 +177,6 @@ def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
 def grouped(terms: Sequence[Term]) -> tuple[tuple[Term, ...], ...]:
     """Terms in the groups of eight in which rule models add them up."""
     return tuple(tuple(terms[start : start + GROUP]) for start in range(0, len(terms), GROUP))
-
-
-def one_versus_rest(models: Sequence[RuleModel | LinearModel], schema: Schema) -> Scorecard:
-    """The scorecard of one binary model a class: as many scores as classes, each through its own loss, then normalised."""
-    cards = [scorecard(model, schema) for model in models]
-    groups = [
-        tuple(_widened(term, k, len(cards)) for term in group) for k, card in enumerate(cards) for group in card.groups
-    ]
-    codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
-    intercept = tuple(card.intercept[0] for card in cards)
-    losses = tuple(card.link.losses[0] for card in cards)  # loss="auto" and "F*" choose one for each class
-    return Scorecard(schema, intercept, tuple(groups), Link("one-versus-rest", losses), codes)
 
 
 def _widened(term: Term, k: int, n_scores: int) -> Term:

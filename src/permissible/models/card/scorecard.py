@@ -8,19 +8,18 @@ SQL, Python, ONNX and the report's own JavaScript are renderings of this, so the
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any, TypeAlias
-from typing import Literal as OneOf
+from typing import TypeAlias
 
 import numpy as np
 
 from permissible.bins.literal import Literal, Rule
 from permissible.models.card.categories import Covered, covered
+from permissible.models.model import Link
 from permissible.table.schema import Schema
 from permissible.types import Codes, FloatArray
 from permissible.validation import refusal_type
 
 Vector: TypeAlias = tuple[float, ...]
-LinkKind: TypeAlias = OneOf["loss", "one-versus-rest", "softmax", "probabilities", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +80,6 @@ class TreeTerm:
 
 
 Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """How scores become class probabilities.
-
-    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own loss (there
-    are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised. "probabilities": the scores are the
-    probabilities already.
-    "none": labels only.
-    """
-
-    kind: LinkKind
-    losses: tuple[Any, ...] = ()
-    sharpness: float = 1.0
-
-    @property
-    def alike(self) -> bool:
-        """Whether every score goes through the same loss, so that scores can be compared with each other."""
-        return all(loss == self.losses[0] for loss in self.losses)
 
 
 @dataclass(frozen=True, slots=True)

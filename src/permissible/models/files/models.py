@@ -25,6 +25,7 @@ from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.kinds.tree import TreeModel
 from permissible.table.schema import Schema
@@ -121,29 +122,33 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     )
 
 
+_LINE = ("intercept", "coefficients", "boundaries", "deltas")
+
+
+def _line_document(model: LinearModel | KernelModel) -> dict[str, Plain]:
+    arrays = (model.coef, np.asarray(model.boundaries), np.asarray(model.deltas))
+    return {"intercept": number(model.intercept)} | {
+        name: numbers(array.tolist()) for name, array in zip(_LINE[1:], arrays, strict=True)
+    }
+
+
+def _read_line(fields: dict[str, Node], n_coefficients: int, own_losses: Losses) -> tuple[Any, ...]:
+    """Coefficients, intercept, loss, boundaries and cut-offs."""
+    boundaries = fields["boundaries"].floats(finite=True)
+    coefficients = fields["coefficients"].floats(n_coefficients, finite=True)
+    score = (coefficients, fields["intercept"].number(finite=True), read_loss(fields["loss"], own_losses))
+    return *score, boundaries, fields["deltas"].floats(len(boundaries))
+
+
 def linear_document(model: LinearModel) -> Plain:
     """A linear score with its boundaries."""
-    return {
-        "kind": "linear",
-        "loss": loss_document(model.loss),
-        "intercept": number(model.intercept),
-        "coefficients": numbers(model.coef.tolist()),
-        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
-        "deltas": numbers(np.asarray(model.deltas).tolist()),
-    }
+    return {"kind": "linear", "loss": loss_document(model.loss), **_line_document(model)}
 
 
 def read_linear(node: Node, schema: Schema, own_losses: Losses) -> LinearModel:
     """A linear score of a document."""
-    fields = node.fields("kind", "loss", "intercept", "coefficients", "boundaries", "deltas")
-    boundaries = fields["boundaries"].floats(finite=True)
-    return LinearModel(
-        fields["coefficients"].floats(len(schema.columns), finite=True),
-        fields["intercept"].number(finite=True),
-        read_loss(fields["loss"], own_losses),
-        boundaries,
-        fields["deltas"].floats(len(boundaries)),
-    )
+    fields = node.fields("kind", "loss", *_LINE)
+    return LinearModel(*_read_line(fields, len(schema.columns), own_losses))
 
 
 def kernel_document(model: KernelModel) -> Plain:
@@ -159,29 +164,15 @@ def kernel_document(model: KernelModel) -> Plain:
         "gamma": number(model.kernel.gamma),
         "coef0": number(model.kernel.coef0),
         "degree": int(model.kernel.degree),
-        "intercept": number(model.intercept),
-        "coefficients": numbers(model.coef.tolist()),
         "vectors": [numbers(row) for row in support.astype(np.float64).tolist()],
-        "boundaries": numbers(np.asarray(model.boundaries).tolist()),
-        "deltas": numbers(np.asarray(model.deltas).tolist()),
+        **_line_document(model),
     }
 
 
 def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
     """A kernel score of a document."""
-    fields = node.fields(
-        "kind",
-        "loss",
-        "kernel",
-        "gamma",
-        "coef0",
-        "degree",
-        "intercept",
-        "coefficients",
-        "vectors",
-        "boundaries",
-        "deltas",
-    )
+    shape = ("kernel", "gamma", "coef0", "degree")
+    fields = node.fields("kind", "loss", *shape, "vectors", *_LINE)
     kernel = Kernel(
         fields["kernel"].one_of(tuple(KINDS)),
         fields["gamma"].number(finite=True),
@@ -189,16 +180,7 @@ def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
         fields["degree"].integer(0, 1000),
     )
     vectors = fields["vectors"].matrix(len(schema.columns), finite=True)
-    boundaries = fields["boundaries"].floats(finite=True)
-    return KernelModel(
-        kernel,
-        vectors,
-        fields["coefficients"].floats(len(vectors), finite=True),
-        fields["intercept"].number(finite=True),
-        read_loss(fields["loss"], own_losses),
-        boundaries,
-        fields["deltas"].floats(len(boundaries)),
-    )
+    return KernelModel(kernel, vectors, *_read_line(fields, len(vectors), own_losses))
 
 
 def additive_document(model: AdditiveModel) -> Plain:
@@ -274,15 +256,15 @@ def _read_attribute(node: Node, schema: Schema) -> Attribute:
     return Attribute(column, category, fields["mean"].number(finite=True))
 
 
-def several_document(models: Sequence[Any]) -> Plain:
+def several_document(model: OneVersusRest) -> Plain:
     """One model a class."""
-    return {"kind": "one-versus-rest", "models": [model_document(model) for model in models]}
+    return {"kind": "one-versus-rest", "models": [model_document(member) for member in model.models]}
 
 
-def read_several(node: Node, schema: Schema, own_losses: Losses) -> tuple[Any, ...]:
+def read_several(node: Node, schema: Schema, own_losses: Losses) -> OneVersusRest:
     """One model a class, each of the same kind."""
-    fields = node.fields("kind", "models")
-    return tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in fields["models"].items())
+    items = node.fields("kind", "models")["models"].items()
+    return OneVersusRest(tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in items))
 
 
 _WRITERS: dict[type, Callable[[Any], Plain]] = {
@@ -291,8 +273,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     LinearModel: linear_document,
     KernelModel: kernel_document,
     AdditiveModel: additive_document,
-    tuple: several_document,
-    list: several_document,
+    OneVersusRest: several_document,
 }
 _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
     "rules": read_rules,

@@ -1,6 +1,6 @@
 """Side information of a fit (certificate, history, notes, parameters) <-> plain data that keeps types apart and executes nothing.
 
-Models themselves are written field by field (`document.py`). What is kept here is for reading: dataclasses and mappings come
+Models themselves are written field by field (models.py). What is kept here is for reading: dataclasses and mappings come
 back as a `Record`, a mapping whose entries are attributes too; arrays come back as arrays.
 """
 
@@ -12,6 +12,14 @@ import numpy as np
 
 from permissible.models.files.json_node import Node
 from permissible.models.files.strict_json import Plain, number, spoken
+
+_KINDS = (
+    "object",
+    "bool",
+    "float32",
+    "float64",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
 
 
 class Record(dict[str, Any]):
@@ -68,21 +76,7 @@ def read_record(node: Node) -> Any:
         return value
     if "array" in value:
         inner = node.fields("array", "values")
-        kinds = (
-            "object",
-            "bool",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "float32",
-            "float64",
-        )
-        kind = inner["array"].one_of(kinds)
+        kind = inner["array"].one_of(_KINDS)
         return _array(_read_nested(inner["values"]), kind, node)
     if "tuple" in value:
         return tuple(read_record(item) for item in node.fields("tuple")["tuple"].items())

@@ -7,26 +7,31 @@ largest score (1), or the least expected cost under the posterior softmax(expone
 2 for MC, and for GEL with symmetric costs; 1 for GLL without costs; otherwise a temperature found on held-out rows.
 """
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from permissible.models.model import Link
 from permissible.table.schema import Schema
 from permissible.table.table import Table
-from permissible.types import FloatArray
+from permissible.types import FloatArray, IntArray
 
 
 class Part(Protocol):
-    """Base functions that score a table, whole or in their first rounds."""
+    """Base functions that score a table."""
 
     @property
     def n_rounds(self) -> int:
         """Number of rounds."""
         ...
 
-    def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
-        """The (n, M) scores of the first rounds, of all when None."""
+    def scores(self, table: Table) -> FloatArray:
+        """The (n, M) scores."""
+        ...
+
+    def first(self, n_rounds: int) -> Any:
+        """The same part after its first rounds."""
         ...
 
     def scaled(self, factor: float) -> Any:
@@ -63,6 +68,12 @@ class AdditiveModel:
     parts: tuple[Part, ...]
     exponent: float = 1.0
     calibrated: bool = False
+    takes_matrix: ClassVar[bool] = False
+
+    @property
+    def link(self) -> Link:
+        """The posterior, softmax(exponent * S)."""
+        return Link("softmax", (), self.exponent)
 
     @property
     def n_classes(self) -> int:
@@ -74,19 +85,29 @@ class AdditiveModel:
         """Rounds of the longest part."""
         return max((part.n_rounds for part in self.parts), default=0)
 
-    def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
-        """The (n, M) scores S; those after `n_rounds` rounds when given."""
+    def first(self, n_rounds: int) -> "AdditiveModel":
+        """The model after its first rounds."""
+        return replace(self, parts=tuple(part.first(n_rounds) for part in self.parts))
+
+    def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """The (n, M) scores S."""
         total = np.tile(self.prior, (table.n_rows, 1))
         for part in self.parts:
-            total += part.scores(table, n_rounds)
+            total += part.scores(table)
         return total
 
-    def probability(self, table: Table, n_rounds: int | None = None) -> FloatArray:
-        """The posterior (n, M), softmax(exponent * S)."""
-        return posterior(self.scores(table, n_rounds), self.exponent)
+    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """The posterior (n, M)."""
+        return self.link.probabilities(self.scores(table))
+
+    def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """The margin (9) of each row: the score of its class minus the largest other one."""
+        scores, rows = self.scores(table), np.arange(len(codes))
+        others = scores.copy()
+        others[rows, codes] = -np.inf
+        return np.asarray(scores[rows, codes] - others.max(axis=1))
 
 
 def posterior(scores: FloatArray, exponent: float) -> FloatArray:
-    """Softmax of exponent * S, row by row, without overflow (33)."""
-    raised = np.exp(exponent * (scores - scores.max(axis=1, keepdims=True)))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+    """Softmax of exponent * S, row by row (33)."""
+    return Link("softmax", (), exponent).probabilities(scores)

@@ -4,7 +4,8 @@ The sum of affine terms is affine: scoring uses one coefficient per attribute an
 the order in which they were learned, for staged predictions and for reading.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from permissible.models.kinds.attributes import Attribute, attribute_matrix
 from permissible.models.kinds.simplex import scores_of
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
+
+_TERMS = ("round_", "coordinate", "attribute", "slope", "level")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,34 +37,31 @@ class AffineTerms:
         """Number of rounds that left terms."""
         return int(self.round_.max()) + 1 if len(self.round_) else 0
 
-    def coefficients(self, n_rounds: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Scores of the first rounds as affine functions: coefficients (M, d), and levels (M,) at the means."""
-        kept = slice(None) if n_rounds is None else self.round_ < n_rounds
+    def coefficients(self) -> tuple[FloatArray, FloatArray]:
+        """The scores as affine functions: coefficients (M, d), and levels (M,) at the means."""
         slopes = np.zeros((len(self.attributes) + 1, self.n_classes - 1))
-        np.add.at(slopes, (self.attribute[kept], self.coordinate[kept]), self.slope[kept])  # -1 is the spare last row
-        levels = np.bincount(self.coordinate[kept], weights=self.level[kept], minlength=self.n_classes - 1)
+        np.add.at(slopes, (self.attribute, self.coordinate), self.slope)  # -1 is the spare last row
+        levels = np.bincount(self.coordinate, weights=self.level, minlength=self.n_classes - 1)
         return scores_of(slopes[:-1]).T, scores_of(np.asarray(levels, dtype=np.float64)[None, :])[0]
 
-    def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
+    def scores(self, table: Table) -> FloatArray:
         """The (n, M) scores S of a table."""
-        coefficients, intercepts = self.coefficients(n_rounds)
+        coefficients, intercepts = self.coefficients()
         return np.asarray(attribute_matrix(self.attributes, table) @ coefficients.T + intercepts)
 
+    def first(self, n_rounds: int) -> "AffineTerms":
+        """The terms of the first rounds."""
+        kept = self.round_ < n_rounds
+        return replace(self, **{name: getattr(self, name)[kept] for name in _TERMS})
+
     def scaled(self, factor: float) -> "AffineTerms":
-        """Every term times a factor: its share in a blend."""
-        return AffineTerms(
-            self.attributes, self.n_classes, self.round_, self.coordinate, self.attribute,
-            self.slope * factor, self.level * factor,
-        )  # fmt: skip
+        """Every term times a factor: its fraction of a blend."""
+        return replace(self, slope=self.slope * factor, level=self.level * factor)
 
     def joined(self, later: "AffineTerms", *, same_rounds: bool = False) -> "AffineTerms":
         """These terms, then the later ones; their rounds count on from here, or run side by side (`same_rounds`)."""
-        moved = later.round_ if same_rounds else later.round_ + self.n_rounds
-        return AffineTerms(
-            self.attributes, self.n_classes,
-            np.concatenate([self.round_, moved]),
-            np.concatenate([self.coordinate, later.coordinate]),
-            np.concatenate([self.attribute, later.attribute]),
-            np.concatenate([self.slope, later.slope]),
-            np.concatenate([self.level, later.level]),
-        )  # fmt: skip
+        moved = later if same_rounds else replace(later, round_=later.round_ + self.n_rounds)
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in (self, moved)]) for name in _TERMS
+        }
+        return replace(self, **both)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray
 
@@ -21,11 +20,6 @@ class Attribute:
     column: int
     category: int = -1
     mean: float = 0.0
-
-    def text(self, schema: Schema) -> str:
-        """How a reader sees it: ``age`` or ``[colour = red]``."""
-        column = schema.columns[self.column]
-        return column.name if self.category < 0 else f"[{column.name} = {column.categories[self.category]}]"
 
     def values(self, table: Table) -> FloatArray:
         """The attribute of each row minus its training mean; 0 where the value is missing."""

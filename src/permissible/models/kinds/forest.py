@@ -12,7 +12,7 @@ import numpy as np
 
 from permissible.bins import Binning, encode
 from permissible.bins.candidates import category_literal, threshold_literal
-from permissible.bins.literal import MISSING, OTHER, Literal, Rule
+from permissible.bins.literal import MISSING, OTHER, Literal
 from permissible.kernels._core import mcboost as kernel
 from permissible.models.kinds.simplex import scores_of
 from permissible.table.table import Table
@@ -60,10 +60,9 @@ class Forest:
         round_ = np.repeat(np.arange(len(rounds)), trees).astype(np.int64)
         return cls(binning, n_classes, joined(rounds), round_)
 
-    def scores(self, table: Table, n_rounds: int | None = None) -> FloatArray:
+    def scores(self, table: Table) -> FloatArray:
         """The (n, M) scores S of a table."""
-        chosen = self if n_rounds is None else self.first(n_rounds)
-        return scores_of(forest_values(chosen.arrays, encode(self.binning, table).blocks, self.binning, self.n_classes))
+        return scores_of(forest_values(self.arrays, encode(self.binning, table).blocks, self.binning, self.n_classes))
 
     def first(self, n_rounds: int) -> "Forest":
         """The trees of the first rounds."""
@@ -113,26 +112,6 @@ class Forest:
             return Literal(column, "present", missing=False)
         return threshold_literal(self.binning, column, code, missing=missing)
 
-    def leaves(self, tree: int) -> list[tuple[Rule, FloatArray]]:
-        """Each leaf of a tree: the literals on the way to it, and what it adds to the coordinate (or to all of them)."""
-        start = int(self.arrays["first_node"][tree])
-        values = self.arrays["value"][slice(*self.arrays["first_value"][tree : tree + 2])]
-        width = 1 if self.arrays["coordinate"][tree] >= 0 else self.n_classes - 1
-        table = values.reshape(-1, width)
-        if self.arrays["first_node"][tree + 1] == start:
-            return [((), table[0])]
-        found: list[tuple[Rule, FloatArray]] = []
-        waiting: list[tuple[int, Rule]] = [(0, ())]
-        while waiting:
-            node, rule = waiting.pop()
-            if node < 0:
-                found.append((rule, table[~node]))
-                continue
-            literal = self.literal(start + node)
-            waiting.append((int(self.arrays["right"][start + node]), (*rule, literal.negated())))
-            waiting.append((int(self.arrays["left"][start + node]), (*rule, literal)))
-        return found
-
 
 def joined(pieces: list[Any]) -> dict[str, AnyArray]:
     """Several groups of trees as one."""
@@ -140,10 +119,8 @@ def joined(pieces: list[Any]) -> dict[str, AnyArray]:
         empty = np.zeros(0, dtype=np.int32)
         found: dict[str, AnyArray] = dict.fromkeys(("column", "code", "left", "right", "coordinate"), empty)
         first = np.zeros(1, dtype=np.int32)
-        return {
-            **found, "mask": np.zeros((0, 32), dtype=np.uint8), "first_node": first, "first_value": first,
-            "value": np.zeros(0),
-        }  # fmt: skip
+        empty_trees: dict[str, AnyArray] = {"mask": np.zeros((0, 32), dtype=np.uint8), "value": np.zeros(0)}
+        return {**found, **empty_trees, "first_node": first, "first_value": first}
     arrays = {name: np.concatenate([piece[name] for piece in pieces]) for name in (*_NODES, "coordinate", "value")}
     for name in ("first_node", "first_value"):
         sizes = np.concatenate([np.diff(piece[name]) for piece in pieces])
@@ -153,8 +130,7 @@ def joined(pieces: list[Any]) -> dict[str, AnyArray]:
 
 def forest_values(arrays: Mapping[str, AnyArray], blocks: AnyArray, binning: Binning, n_classes: int) -> FloatArray:
     """What trees add to f (n, M-1), on coded rows."""
-    return kernel.score_trees(
-        blocks, len(binning.columns), arrays["column"], arrays["left"], arrays["right"], arrays["mask"],
-        arrays["first_node"], arrays["first_value"], arrays["coordinate"], arrays["value"], n_classes - 1, 0,
-        len(arrays["coordinate"]), 1,
-    )  # fmt: skip
+    nodes = arrays["column"], arrays["left"], arrays["right"], arrays["mask"]
+    trees = arrays["first_node"], arrays["first_value"], arrays["coordinate"], arrays["value"]
+    n_trees = len(arrays["coordinate"])
+    return kernel.score_trees(blocks, len(binning.columns), *nodes, *trees, n_classes - 1, 0, n_trees, 1)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from permissible.kernels._core import boundary as core
-from permissible.models.kinds.linear import probability_at
+from permissible.models.kinds.linear import probabilities_at
+from permissible.models.model import Link, probability_margins
 from permissible.types import AnyArray, FloatArray, IntArray, Matrix
 from permissible.validation import refusal
 
@@ -84,8 +85,14 @@ class KernelModel:
     loss: Any
     boundaries: FloatArray
     deltas: FloatArray
+    takes_matrix: ClassVar[bool] = True
 
-    def score(self, X: Matrix) -> FloatArray:
+    @property
+    def link(self) -> Link:
+        """Ginv of the loss."""
+        return Link("loss", (self.loss,))
+
+    def scores(self, X: Matrix, n_threads: int = 1) -> FloatArray:
         """f(x) of each row; for a precomputed kernel X holds k(row, training row)."""
         if self.kernel.name == "precomputed":
             return np.asarray(X[:, self.support] @ self.coef, dtype=np.float64) + self.intercept
@@ -95,10 +102,10 @@ class KernelModel:
             return core.score_kernel(support, kernel.record, self.coef, points) + self.intercept
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
-    def probability(self, X: Matrix) -> FloatArray:
-        """The probability of the positive class, ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
-        return probability_at(self.score(X), self.loss, self.boundaries, self.deltas)
+    def probabilities(self, X: Matrix, n_threads: int = 1) -> FloatArray:
+        """Of the positive class ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        return probabilities_at(self.scores(X), self.loss, self.boundaries, self.deltas)
 
-    def region(self, X: Matrix, closed: str = "right") -> IntArray:
-        """The region 0..K of each row: k iff f in (delta_k, delta_{k+1}] ([K] (8), indices corrected); or left-closed."""
-        return np.searchsorted(self.deltas, self.score(X), side="left" if closed == "right" else "right")
+    def margins(self, X: Matrix, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """2 Pr[own class] - 1 of each row."""
+        return probability_margins(self.probabilities(X), codes)

@@ -1,10 +1,11 @@
 """A linear score with probability boundaries: the frozen result of the boundary learner. It only scores."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from permissible.models.model import Link, probability_margins
 from permissible.types import FloatArray, IntArray, Matrix
 
 
@@ -29,31 +30,37 @@ class LinearModel:
     loss: Any
     boundaries: FloatArray
     deltas: FloatArray
+    takes_matrix: ClassVar[bool] = True
 
-    def score(self, X: Matrix) -> FloatArray:
+    @property
+    def link(self) -> Link:
+        """Ginv of the loss."""
+        return Link("loss", (self.loss,))
+
+    def scores(self, X: Matrix, n_threads: int = 1) -> FloatArray:
         """f(x) of each row of a matrix, dense or sparse."""
         return np.asarray(X @ self.coef, dtype=np.float64) + self.intercept
 
-    def probability(self, X: Matrix) -> FloatArray:
-        """The probability of the positive class, ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
-        return probability_at(self.score(X), self.loss, self.boundaries, self.deltas)
+    def probabilities(self, X: Matrix, n_threads: int = 1) -> FloatArray:
+        """Of the positive class ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        return probabilities_at(self.scores(X), self.loss, self.boundaries, self.deltas)
 
-    def region(self, X: Matrix, closed: str = "right") -> IntArray:
-        """The region 0..K of each row: k iff f in (delta_k, delta_{k+1}] ([K] (8), indices corrected); or left-closed."""
-        return np.searchsorted(self.deltas, self.score(X), side="left" if closed == "right" else "right")
+    def margins(self, X: Matrix, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """2 Pr[own class] - 1 of each row."""
+        return probability_margins(self.probabilities(X), codes)
 
 
-def probability_at(score: FloatArray, loss: Any, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:
-    """Ginv of scores, kept on the side of every boundary on which the score lies.
+def probabilities_at(score: FloatArray, loss: Any, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:
+    """The probabilities of two classes, shape (n_rows, 2), kept on the side of every boundary on which the score lies.
 
     Without it rounding decides: ginv(g(pi)) misses pi by a last digit for about one pi in three, so that a row exactly on a
     cut-off would lie in one region by its score and in another by its probability.
     """
-    found = np.asarray(loss.probability(score), dtype=np.float64)
-    if not len(deltas):
-        return found
-    edges = np.concatenate([[0.0], boundaries, [1.0]])
-    region = np.searchsorted(deltas, score, side="left")
-    lowest = np.nextafter(edges[region], 1.0)
-    lowest[region == 0] = 0.0
-    return np.asarray(np.clip(found, lowest, edges[region + 1]))
+    positive = np.asarray(loss.probability(score), dtype=np.float64)
+    if len(deltas):
+        edges = np.concatenate([[0.0], boundaries, [1.0]])
+        region = np.searchsorted(deltas, score, side="left")
+        lowest = np.nextafter(edges[region], 1.0)
+        lowest[region == 0] = 0.0
+        positive = np.clip(positive, lowest, edges[region + 1])
+    return np.column_stack([1.0 - positive, positive])

@@ -10,15 +10,16 @@ first to last and then the groups first to last, whatever kernel computes it: so
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.models.model import Link, binary_margins
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
-from permissible.types import AnyArray, BoolArray, Codes, FloatArray
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
 GROUP = 8
 """Rules whose contributions are added to each other before they are added to the score."""
@@ -50,8 +51,15 @@ class RuleModel:
     rules: tuple[Rule, ...]
     coefficients: FloatArray
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    takes_matrix: ClassVar[bool] = False
+    seen_missing: ClassVar[tuple[int, ...] | None] = None
 
-    def score(self, table: Table, n_threads: int = 1) -> FloatArray:
+    @property
+    def link(self) -> Link:
+        """Ginv of the loss."""
+        return Link("loss", (self.loss,))
+
+    def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The score H of each row; its sign decides (0 counts as positive)."""
         used = sorted({literal.column for rule in self.rules for literal in rule})
         place = {column: position for position, column in enumerate(used)}
@@ -76,16 +84,13 @@ class RuleModel:
         members = passes(literal, known, self.code_of_category.get(literal.column)).view(np.uint8)
         return place, len(_TESTS), 0.0, False, members
 
-    def probability(self, table: Table) -> FloatArray:
-        """The probability of the positive class, ginv(H)."""
-        return np.asarray(self.loss.probability(self.score(table)), dtype=np.float64)
+    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """The probability of each class; of the positive one ginv(H)."""
+        return self.link.probabilities(self.scores(table, n_threads))
 
-    def covers(self, rule: Rule, table: Table) -> BoolArray:
-        """Whether each row passes every literal of the rule."""
-        covered = np.ones(table.n_rows, dtype=bool)
-        for literal in rule:
-            covered &= passes(literal, table.columns[literal.column], self.code_of_category.get(literal.column))
-        return covered
+    def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """2 ginv(y H) - 1 of each row."""
+        return binary_margins(self.loss, self.scores(table, n_threads), codes)
 
 
 def _plain(values: AnyArray) -> AnyArray:

@@ -9,13 +9,14 @@ probability 1 - `PURE`, which no leaf of fewer than 10^9 examples can reach othe
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import trees
 from permissible.models.kinds.tree_monotone import in_order
+from permissible.models.model import Link, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
@@ -65,6 +66,12 @@ class TreeModel:
     smoothing: float = 0.0
     seen_missing: tuple[int, ...] | None = None
     monotone: tuple[int, ...] | None = None
+    takes_matrix: ClassVar[bool] = False
+
+    @property
+    def link(self) -> Link:
+        """A scorecard adds up probabilities: those of the leaf."""
+        return Link("probabilities")
 
     @property
     def n_nodes(self) -> int:
@@ -126,13 +133,17 @@ class TreeModel:
         leaf = trees.find_leaves(**self._arrays, columns=list(table.columns), n_rows=table.n_rows, threads=n_threads)
         return leaf.astype(np.int64)
 
-    def score(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """Score of each row: that of its leaf."""
-        return np.asarray(self.node_score[self.apply(table, n_threads)], dtype=np.float64)
+    def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """The score g(p) of each row's leaf: one, or one a class where there are more than two; always finite."""
+        return np.take(self.node_score, self.apply(table, n_threads), axis=0)
 
-    def probability(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """Class probabilities of each row, shape (n_rows, n_classes)."""
-        return np.asarray(self.node_probability[self.apply(table, n_threads)], dtype=np.float64)
+    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
+        """Class probabilities of each row, those of its leaf, shape (n_rows, n_classes)."""
+        return np.take(self.node_probability, self.apply(table, n_threads), axis=0)
+
+    def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """2 Pr[own class] - 1 of each row."""
+        return probability_margins(self.probabilities(table, n_threads), codes)
 
     def path(self, node: int) -> Rule:
         """The literals that lead from the root to a node, as they were tested; the rule that covers exactly its rows."""
@@ -164,10 +175,9 @@ class TreeModel:
         covered[swapped] = ~covered[swapped]
         codes, begins = _category_codes(self.schema, self.code_of_category)
         sets = np.packbits(covered, axis=1, bitorder="little")
-        return {
-            "left": left.astype(np.int32), "right": right.astype(np.int32), "node_column": column, "threshold": threshold,
-            "test": test, "left_set": sets, "code_of_category": codes, "category_begin": begins, "other": OTHER,
-        }  # fmt: skip
+        links = {"left": left.astype(np.int32), "right": right.astype(np.int32), "node_column": column}
+        tests = {"threshold": threshold, "test": test, "left_set": sets}
+        return {**links, **tests, "code_of_category": codes, "category_begin": begins, "other": OTHER}
 
 
 def _category_codes(schema: Schema, code_of_category: Mapping[int, Codes]) -> tuple[Codes, IntArray]:

@@ -13,7 +13,7 @@ import numpy as np
 from permissible.bins.literal import MISSING, Literal, Rule
 from permissible.models.kinds.rules import passes
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.render.tree_text import rule_words
+from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 
@@ -45,7 +45,7 @@ def leaf_rules(tree: TreeModel) -> tuple[LeafRule, ...]:
             LeafRule(
                 node=node,
                 rule=rule,
-                words=rule_words(tree, rule),
+                words=rule_words(rule, tree),
                 probability=tuple(tree.node_probability[node].tolist()),
                 score=tuple(np.atleast_1d(tree.node_score[node]).tolist()),
                 support=float(tree.weight[node].sum()),

@@ -1,17 +1,21 @@
 """A scorecard as plain data for the browser: the report's what-if panel runs it in JavaScript (report/assets/model.js)."""
 
+from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 
 from permissible.bins.literal import Literal
 from permissible.models.card.actions import Actions
-from permissible.models.card.evaluate import literal_words, words
-from permissible.models.card.scorecard import Link, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.evaluate import words
+from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.files.strict_json import Plain, number, numbers
+from permissible.models.model import Link
 from permissible.models.render.formula import formula, tree_of
+from permissible.models.words import literal_words
 
 _GRID = 4001
+_KINDS: dict[type, str] = {RuleTerm: "rule", TreeTerm: "tree", SlopeTerm: "slope", KernelTerm: "kernel"}
 
 
 def plain_card(card: Scorecard) -> dict[str, Plain]:
@@ -33,12 +37,7 @@ def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:
     """A term, its words included."""
     if isinstance(term, RuleTerm):
         tests: list[Plain] = [plain_literal(literal, card) for literal in term.rule]
-        entry: dict[str, Plain] = {
-            "kind": "rule",
-            "rule": tests,
-            "holds": numbers(term.holds),
-            "fails": numbers(term.fails),
-        }
+        entry: dict[str, Plain] = {"rule": tests, "holds": numbers(term.holds), "fails": numbers(term.fails)}
     elif isinstance(term, TreeTerm):
         nodes: list[Plain] = []
         for node, literal in enumerate(term.literals):
@@ -46,30 +45,19 @@ def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:
                 nodes.append({"values": numbers(term.values[node])})
             else:
                 nodes.append({"test": plain_literal(literal, card), "left": term.left[node], "right": term.right[node]})
-        entry = {"kind": "tree", "nodes": nodes}
-    elif isinstance(term, SlopeTerm):
-        entry = {
-            "kind": "slope",
-            "column": term.column,
-            "slope": numbers(term.slope),
-            "center": number(term.center),
-            "scale": number(term.scale),
-            "missing": None if term.missing is None else numbers(term.missing),
-        }
+        entry = {"nodes": nodes}
     else:
-        entry = {
-            "kind": "kernel",
-            "kernel": term.kernel,
-            "gamma": number(term.gamma),
-            "degree": number(term.degree),
-            "coef0": number(term.coef0),
-            "columns": list(term.columns),
-            "center": numbers(term.center.tolist()),
-            "scale": numbers(term.scale.tolist()),
-            "vectors": [numbers(row) for row in term.vectors.tolist()],
-            "coefficients": [numbers(row) for row in term.coefficients.tolist()],
-        }
-    return {**entry, "words": words(term, card)}
+        entry = {field.name: _plain(getattr(term, field.name)) for field in fields(term)}
+    return {"kind": _KINDS[type(term)], **entry, "words": words(term, card)}
+
+
+def _plain(value: Any) -> Plain:
+    """A field of a term: a number, a name, None, or numbers nested in sequences."""
+    if isinstance(value, np.ndarray | tuple):
+        return [_plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return number(value) if isinstance(value, float) else value
 
 
 def plain_literal(literal: Literal, card: Scorecard) -> Plain:

@@ -5,8 +5,9 @@ The bars use blue and orange, which colour-blind readers tell apart, and each ba
 
 from html import escape
 
-from permissible.models.card.evaluate import literal_words, words
+from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.words import literal_words
 
 _STYLE = """<style>
 .permissible{font-family:system-ui,sans-serif;font-size:13px;max-width:60rem}

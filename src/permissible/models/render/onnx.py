@@ -247,8 +247,6 @@ def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
             return scores
         case "softmax":
             return graph.add("Softmax", graph.add("Mul", scores, graph.numbers(np.array(card.link.sharpness))), axis=1)
-        case "none":
-            return None
     known = formulas(card.link.losses)
     if known is None:
         return None

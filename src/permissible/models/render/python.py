@@ -48,13 +48,8 @@ def module(card: Scorecard, actions: Actions) -> str:
     """The source of a module with the three functions."""
     actions.check(_has_probability(card), card.link.alike)
     body = [_HEAD, *([_PRESENT] if card.needs_values else []), *_scores(card), *_probabilities(card)]
-    body += [
-        "",
-        "",
-        "def decide(row):",
-        '    """The decision for a row; None means: do not decide."""',
-        "    s = scores(row)",
-    ]
+    body += ["", "", "def decide(row):", '    """The decision for a row; None means: do not decide."""']
+    body += ["    s = scores(row)"]
     body += ["    p = probabilities(row)" if _has_probability(card) else "    p = []", *_decision(actions, card)]
     return "\n".join(body) + "\n"
 
@@ -164,13 +159,8 @@ def _probabilities(card: Scorecard) -> list[str]:
         lines += [f"    if x <= -{_number(one.limit)}:", "        return 0.0"]
         lines += ["    if x > 0.0:", f"        return 1.0 - {name}(-x)"]
         lines += [f"    return {one.below.format(x='x', **_FUNCTIONS)}"]
-    lines += [
-        "",
-        "",
-        "def probabilities(row):",
-        '    """The probability of each class, in order."""',
-        "    s = scores(row)",
-    ]
+    lines += ["", "", "def probabilities(row):", '    """The probability of each class, in order."""']
+    lines += ["    s = scores(row)"]
     match card.link.kind:
         case "loss":
             lines += ["    p = _link(s[0])", "    return [1.0 - p, p]"]

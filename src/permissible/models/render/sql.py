@@ -92,7 +92,9 @@ def select(
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
         query = _storey(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
     actions.check(bool(probabilities), card.link.alike)
-    decision = actions.sql(names.scores, names.probabilities if probabilities else [], target, card.needs_values)
+    decision = decision_sql(actions, names.scores, names.probabilities if probabilities else [], target)
+    if card.needs_values:
+        decision = f"CASE WHEN {names.scores[0]} IS NULL THEN NULL ELSE {decision} END"
     return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
 
 
@@ -227,8 +229,6 @@ def _probabilities(card: Scorecard, names: "_OutputNames", target: Dialect) -> l
     link = card.link
     if link.kind == "probabilities":
         return names.scores
-    if link.kind == "none":
-        return []
     if link.kind == "softmax":
         return [_softmax_share(k, names.scores, link.sharpness, target) for k in range(card.n_scores)]
     known = formulas(link.losses)
@@ -256,6 +256,37 @@ def _softmax_share(k: int, scores: Sequence[str], sharpness: float, target: Dial
         return f"CASE WHEN {gap} > 700 THEN exp(700) WHEN {gap} < -700 THEN 0.0 ELSE exp({gap}) END"
 
     return "1.0 / (" + " + ".join("1.0" if j == k else clipped(j) for j in range(len(scores))) + ")"
+
+
+def decision_sql(actions: Actions, scores: Sequence[str], probabilities: Sequence[str], target: Dialect) -> str:
+    """The decision as an SQL expression of the columns named in `scores` and `probabilities`."""
+    labels = ["NULL" if label is None else target.value(label) for label in actions.labels]
+    by_score = actions.by_score or not probabilities
+    if actions.shape == "cuts":
+        x, cuts = (scores[0], actions.score_cuts) if by_score else (probabilities[-1], actions.cuts)
+        test = f"WHEN {x} {'<' if actions.cut_goes_up else '<='}"
+        whens = [f"{test} {target.double(cut)} THEN {label}" for cut, label in zip(cuts, labels, strict=False)]
+        return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
+    if actions.shape == "largest":
+        return _first_best(scores if by_score else probabilities, labels, ">=")
+    if actions.shape == "soft":
+        return probabilities[-1]
+    if len(probabilities) == 1:
+        probabilities = [f"(1.0 - {probabilities[0]})", probabilities[0]]
+
+    def expected(k: int) -> str:
+        costs = zip(actions.costs, probabilities, strict=True)
+        return "(" + " + ".join(f"{target.double(row[k])} * {p}" for row, p in costs) + ")"
+
+    return _first_best([expected(k) for k in range(len(labels))], labels, "<=")
+
+
+def _first_best(values: Sequence[str], labels: Sequence[str], compare: str) -> str:
+    whens = []
+    for k in range(len(values) - 1):
+        rivals = " AND ".join(f"{values[k]} {compare} {values[j]}" for j in range(len(values)) if j != k)
+        whens.append(f"WHEN {rivals} THEN {labels[k]}")
+    return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
 
 
 def _storey(columns: Sequence[str], source: str) -> str:

@@ -1,22 +1,26 @@
 """A scorecard as text: what each rule adds, the heaviest first, and how the score becomes a probability."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from permissible.models.card.actions import Actions
-from permissible.models.card.evaluate import literal_words, words
+import numpy as np
+
+from permissible.bins.describe import number
+from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.kinds.tree import TreeModel
 from permissible.models.render.formula import formula
+from permissible.models.words import literal_words
+from permissible.validation import refusal_type
 
 
-def text(card: Scorecard, actions: Actions, classes: tuple[object, ...]) -> str:
+def text(card: Scorecard, classes: tuple[object, ...]) -> str:
     """The model in words.
 
     One line a term: what it adds where it holds and elsewhere, one column for each score.
     """
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]
     lines = [_start(card, classes)]
-    if card.link.kind == "probabilities" and len(card.terms) == 1 and isinstance(card.terms[0], TreeTerm):
-        return "\n".join([*lines, *_tree_lines(card.terms[0], 0, card, classes, "")])
     rows = [[*(_signed(value) for value in card.intercept), "always", ""]]
     rows += [row for term in _heaviest_first(card) for row in _rows(term, card)]
     widths = [max(len(row[k]) for row in [[*heads, "", ""], *rows]) for k in range(card.n_scores)]
@@ -25,6 +29,43 @@ def text(card: Scorecard, actions: Actions, classes: tuple[object, ...]) -> str:
         numbers = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
         lines.append(f"{numbers}  {row[-2]}{row[-1]}")
     return "\n".join(lines)
+
+
+def tree_text(tree: TreeModel, classes: Sequence[object]) -> str:
+    """The tree as text.
+
+    A score followed by `*` is cut off: the leaf is pure and its score infinite in theory.
+    """
+    lines: list[str] = []
+    stack: list[tuple[int, str, str]] = [(0, "", "")]
+    while stack:
+        node, indent, lead = stack.pop()
+        literal = tree.literals[node]
+        if literal is None:
+            lines.append(f"{indent}{lead}{_leaf_words(tree, node, classes)}")
+            continue
+        words = [literal_words(side, tree) for side in (literal, literal.negated())]
+        if lead:
+            lines.append(f"{indent}{lead}")
+            indent += "  "
+        for child, text in zip((tree.right[node], tree.left[node]), reversed(words), strict=True):
+            stack.append((int(child), indent, f"if {text}: "))
+    if tree.n_classes == 2 and any(tree.is_pure[tree.leaves]) and not np.isfinite(tree.loss.score_limit):
+        lines.append("(* a pure leaf: its score is infinite in theory and cut off here)")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _leaf_words(tree: TreeModel, node: int, classes: Sequence[object]) -> str:
+    """What a leaf says."""
+    probability = tree.node_probability[node]
+    weight = number(round(float(tree.weight[node].sum()), 6))
+    if tree.n_classes > 2:
+        best = int(np.argmax(probability))
+        return f"{classes[best]} (probability {probability[best]:.3f}; {weight} examples)"
+    star = "*" if tree.is_pure[node] and not np.isfinite(tree.loss.score_limit) else ""
+    label = classes[int(probability[1] >= 0.5)]
+    score = f"{tree.node_score[node]:+.3f}{star}"
+    return f"{label} (Pr[{classes[1]}] = {probability[1]:.3f}, score {score}; {weight} examples)"
 
 
 def _start(card: Scorecard, classes: tuple[object, ...]) -> str:
@@ -41,7 +82,7 @@ def _start(card: Scorecard, classes: tuple[object, ...]) -> str:
             return f"P(class) is proportional to ({each}), where score is the class's own, the sum of"
         case "softmax":
             return f"P(class) is proportional to exp({card.link.sharpness:g} * its score); the scores are the sums of"
-    return "probabilities of the classes " + ", ".join(map(str, classes))
+    raise refusal_type("model", "a model whose scores add up, since a tree is written by tree_text", card.link)
 
 
 def _link_words(loss: Any) -> str:
@@ -76,19 +117,6 @@ def _rows(term: Term, card: Scorecard) -> list[list[str]]:
     if isinstance(term, TreeTerm):
         return [row for leaf in term.leaves() for row in _rows(leaf, card)]
     return [[*("" for _ in range(card.n_scores)), words(term, card), ""]]
-
-
-def _tree_lines(term: TreeTerm, node: int, card: Scorecard, classes: tuple[object, ...], indent: str) -> list[str]:
-    literal = term.literals[node]
-    if literal is None:
-        shares = ", ".join(f"{label} {share:.3f}" for label, share in zip(classes, term.values[node], strict=True))
-        return [f"{indent}{shares}"]
-    return [
-        f"{indent}if {literal_words(literal, card)}:",
-        *_tree_lines(term, term.left[node], card, classes, indent + "    "),
-        f"{indent}else:",
-        *_tree_lines(term, term.right[node], card, classes, indent + "    "),
-    ]
 
 
 def _signed(value: float) -> str:

@@ -47,7 +47,7 @@ def test_monotone_constraints_hold_after_smoothing(pruning):
             loss=("logistic", "squared", "matsushita")[seed % 3],
         ).fit(X, y)
         assert largest_violation(tree.predict_proba(GRID)[:, 1], directions) == 0.0
-        free = replace(tree.tree_, monotone=None).node_probability
+        free = replace(tree.model_, monotone=None).node_probability
         moved += largest_violation(free[tree.apply(GRID), 1], directions) > 0
     assert moved > (10 if pruning is None else 0)  # smoothing alone breaks the constraint in as many trees
 
@@ -65,7 +65,7 @@ def test_the_same_probabilities_on_parts_and_from_files(tmp_path):
         np.testing.assert_array_equal(parts.predict_proba(grid), expected)
         pm.save(memory, tmp_path / "tree.json")
         np.testing.assert_array_equal(pm.load(tmp_path / "tree.json").predict_proba(grid), expected)
-        free = replace(memory.tree_, monotone=None).node_probability
+        free = replace(memory.model_, monotone=None).node_probability
         moved += largest_violation(free[memory.apply(grid), 1], directions) > 0
     assert moved
 

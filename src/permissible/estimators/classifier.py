@@ -1,0 +1,203 @@
+"""What every fitted classifier can do, all of it read from `model_`: scores, probabilities, decisions, margins, explanations.
+
+An estimator stores its frozen model in `model_`, the columns of fit and `classes_`; it inherits `Classifier`, or
+`StagedClassifier` where the model grows round by round.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from permissible.decisions import Decision, Hard, decision_for
+from permissible.estimators.exports import Exports
+from permissible.estimators.input.matrix import matrix, numeric_schema
+from permissible.estimators.input.target import codes_among
+from permissible.estimators.input.training import check_names, rows, threads
+from permissible.models.card.actions import Actions, actions_of, predicting
+from permissible.models.card.scorecard import Scorecard
+from permissible.models.kinds.tree import TreeModel
+from permissible.models.model import Model
+from permissible.table.reading import names_of, read
+from permissible.table.schema import Schema
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray
+
+
+class Classifier(Exports):
+    """The fitted side of an estimator."""
+
+    model_: Model[Any]
+    classes_: AnyArray
+    n_jobs: int | None
+
+    def _rows(self, X: Any) -> Any:
+        """X as the model takes it: a table, or a matrix of numbers."""
+        check_is_fitted(self, "model_")
+        if self.model_.takes_matrix:
+            return matrix(self, X, reset=False)
+        return rows(self, X, n_threads=threads(self.n_jobs))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of the positive class, or one per class when there are more than two."""
+        given = self._rows(X)
+        return self.model_.scores(given, threads(self.n_jobs))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class, in the order of ``classes_``."""
+        given = self._rows(X)
+        return self.model_.probabilities(given, threads(self.n_jobs))
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each row: the positive one where the score is at least 0, or the most probable one."""
+        given = self._rows(X)
+        return np.asarray(self.classes_.take(self._decided(self.model_, given, self._predicting())))
+
+    def decide(self, X: Any, decision: Any = None) -> AnyArray:
+        """Return the actions of a decision on the probabilities: class index, region index, or -1 for a rejection.
+
+        Parameters
+        ----------
+        X : rows
+        decision : Decision or array of costs, optional
+            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the decision that the estimator was fitted for.
+        """
+        given = self._rows(X)
+        chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
+        return self._decided(self.model_, given, actions_of(chosen, labels_of(self)))
+
+    def _decided(self, model: Model[Any], given: Any, actions: Actions) -> AnyArray:
+        read_from = model.scores if actions.by_score else model.probabilities
+        return actions.decide(read_from(given, threads(self.n_jobs)))
+
+    def _predicting(self) -> Actions:
+        """What `predict` does, for the exports too."""
+        return predicting(labels_of(self), self.model_.link.kind == "loss")
+
+    def _fitted_for(self) -> Decision:
+        """The decision of `decide` where none is given."""
+        return Hard()
+
+    def margins(self, X: Any, y: Any) -> FloatArray:
+        """Return the margin of each example: 2 Pr[its class] - 1, in [-1, 1], which for two classes is (27) of [T]."""
+        given = self._rows(X)
+        codes = codes_among(self.classes_, y, given.shape[0] if self.model_.takes_matrix else given.n_rows)
+        return self.model_.margins(given, codes, threads(self.n_jobs))
+
+    def margin_distribution(self, X: Any, y: Any, at: Any = None) -> tuple[FloatArray, FloatArray]:
+        """Return thresholds and the fraction of margins at most as large (the cumulative margin distribution of [T])."""
+        margins = np.sort(self.margins(X, y))
+        thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
+        return thresholds, np.searchsorted(margins, thresholds, side="right") / len(margins)
+
+    def explain(self, X: Any, n_steps: int | None = None) -> list[Any]:
+        """Return for each row what the terms of the model, or the tests of a tree, added to its scores.
+
+        Parameters
+        ----------
+        X : rows
+        n_steps : int, optional
+            The number of terms to name, those first that moved the decision most; the others are summed up in one step.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; printing one shows it.
+        """
+        from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
+
+        costs = self._costs()
+        outcomes = Outcomes(np.asarray(self.classes_), self.predict_proba(X), costs)
+        if isinstance(self.model_, TreeModel):
+            return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
+        return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
+
+    def _costs(self) -> FloatArray | None:
+        """What each mistake costs, where the estimator was fitted for costs."""
+        return None
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """How much each column matters, normalised to sum to 1.
+
+        Of a tree the decrease of the surrogate by the splits on a column; otherwise how far the rules and slopes of a column move
+        the scores. A kernel model has none.
+        """
+        from permissible.models.card.importance import card_importances, tree_importances
+
+        check_is_fitted(self, "model_")
+        found = tree_importances(self.model_) if isinstance(self.model_, TreeModel) else card_importances(card_of(self))
+        if found is None:
+            raise AttributeError(
+                "A kernel model has no importance by column: see sklearn.inspection.permutation_importance."
+            )
+        return found
+
+
+class StagedClassifier(Classifier):
+    """A classifier whose model grows round by round."""
+
+    def _stages(self) -> Iterator[Model[Any]]:
+        """The model after 1, 2, ... rounds."""
+        raise NotImplementedError
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the scores after 1, 2, ... rounds."""
+        given = self._rows(X)
+        for model in self._stages():
+            yield model.scores(given, threads(self.n_jobs))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the class probabilities after 1, 2, ... rounds."""
+        given = self._rows(X)
+        for model in self._stages():
+            yield model.probabilities(given, threads(self.n_jobs))
+
+    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+        """Yield the classes after 1, 2, ... rounds."""
+        given, actions = self._rows(X), self._predicting()
+        for model in self._stages():
+            yield np.asarray(self.classes_.take(self._decided(model, given, actions)))
+
+
+def card_of(estimator: Any) -> Scorecard:
+    """The scorecard of a fitted estimator: what its exports and reports read."""
+    from permissible.models.card.from_model import scorecard
+
+    check_is_fitted(estimator, "model_")
+    return scorecard(estimator.model_, schema_of(estimator))
+
+
+def schema_of(estimator: Any) -> Schema:
+    """The columns of fit, made up (x0, x1, ...) where there were no names."""
+    known: Schema | None = getattr(estimator, "schema_", None)
+    return numeric_schema(estimator) if known is None else known
+
+
+def table_of(estimator: Any, X: Any) -> Table:
+    """Rows in the terms of the columns of fit."""
+    if hasattr(estimator, "schema_"):
+        return rows(estimator, X)
+    check_names(estimator, names_of(X))
+    return read(X, schema_of(estimator))
+
+
+def labels_of(estimator: Any) -> list[Any]:
+    """The classes as plain Python values."""
+    return list(np.asarray(estimator.classes_).tolist())
+
+
+def decision_asked(estimator: Any, decision: Any) -> Decision | None:
+    """The decision that was asked for, else the one that the estimator was saved with, for its classes; None: `predict`."""
+    chosen = getattr(estimator, "decision_", None) if decision is None else decision
+    return None if chosen is None else decision_for(chosen, estimator.classes_)
+
+
+def actions_for(estimator: Any, decision: Any) -> Actions:
+    """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
+    chosen = decision_asked(estimator, decision)
+    if chosen is None:
+        own: Actions = estimator._predicting()
+        return own
+    return actions_of(chosen, labels_of(estimator), estimator.model_.link.losses)

@@ -1,0 +1,181 @@
+"""A grown tree as arrays: as a `TreeModel` with its trace, and as the step of a boosting round."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.literal import OTHER, Literal, Test
+from permissible.kernels._core import trees
+from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
+from permissible.learners.trees.grower import GrownNodes
+from permissible.models.kinds.tree import TreeModel
+from permissible.types import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeArrays:
+    """The nodes of a tree in the order in which they were made, as `trees.Tree` has them.
+
+    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes left.
+    `leaf_of_row` is empty unless it was asked for, and -1 for rows of weight 0.
+    """
+
+    left: AnyArray
+    right: AnyArray
+    column: AnyArray
+    code: AnyArray
+    test: AnyArray
+    left_set: AnyArray
+    weight: FloatArray
+    impurity: FloatArray
+    samples: IntArray
+    split_order: AnyArray
+    leaf_of_row: AnyArray
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTrace:
+    """How the tree grew: the node split at each step and the surrogate (a sum over examples) before and after each one."""
+
+    split_order: IntArray
+    surrogate: FloatArray
+    impurity: FloatArray
+    leaf_of_row: IntArray
+    stopped: str
+
+
+def arrays_of(grown: GrownNodes, criterion: ImpurityCriterion) -> TreeArrays:
+    """The arrays of a tree grown from answers."""
+    n = len(grown.nodes)
+    left, right, column, code, test = (np.full(n, -1) for _ in range(5))
+    left_set = np.zeros((n, 32), dtype=np.uint8)
+    for made, node in enumerate(grown.split):
+        split, place = node.split, node.place
+        assert split is not None
+        left[place], right[place] = 2 * made + 1, 2 * made + 2
+        column[place], test[place], code[place], left_set[place] = split.column, split.test, split.code, split.left_set
+    weight = np.array([node.totals[: criterion.classes] for node in grown.nodes]) * criterion.weighting.unit
+    impurity = criterion.finder.impurities(np.ascontiguousarray(weight.T, dtype=np.float64))
+    samples, order = np.array([node.rows for node in grown.nodes]), np.array([node.place for node in grown.split], int)
+    nobody = np.zeros(0, dtype=np.int64)
+    return TreeArrays(left, right, column, code, test, left_set, weight, impurity, samples, order, nobody)
+
+
+def tree_and_trace(
+    arrays: TreeArrays | trees.Tree, binning: Binning, n_classes: int, task: TreeTask
+) -> tuple[TreeModel, TreeTrace]:
+    """Model and trace."""
+    columns = enumerate(zip(binning.schema.columns, binning.columns, strict=True))
+    model = TreeModel(
+        schema=binning.schema,
+        loss=task.loss,
+        literals=_literals(binning, arrays),
+        left=arrays.left.astype(np.int64),
+        right=arrays.right.astype(np.int64),
+        weight=arrays.weight[:, : max(n_classes, 1)],
+        samples=arrays.samples,
+        code_of_category={j: bins.code_of_category for j, (column, bins) in columns if column.kind == "categorical"},
+        smoothing=task.smoothing,
+        seen_missing=tuple(j for j, bins in enumerate(binning.columns) if bins.has_missing),
+        monotone=None if task.monotone is None else tuple(int(direction) for direction in task.monotone),
+    )
+    return model, _trace(arrays, task.limits.max_leaves)
+
+
+def _literals(binning: Binning, arrays: TreeArrays | trees.Tree) -> tuple[Literal | None, ...]:
+    literals: list[Literal | None] = [None] * len(arrays.left)
+    inner = np.flatnonzero(arrays.left >= 0)
+    sets = np.unpackbits(arrays.left_set[inner], axis=1, bitorder="little").astype(bool)
+    columns, tests, codes = arrays.column.tolist(), arrays.test.tolist(), arrays.code.tolist()
+    for node, goes_left in zip(inner.tolist(), sets, strict=True):
+        column, missing = columns[node], bool(goes_left[255])
+        if tests[node] == 0:
+            threshold = float(binning.columns[column].thresholds[codes[node]])
+            literals[node] = Literal(column, "<=", threshold, (codes[node],), missing)
+        elif tests[node] == 1:
+            literals[node] = Literal(column, "present", missing=missing)
+        else:
+            known = np.unique(binning.columns[column].code_of_category)
+            others_left = bool(goes_left[OTHER])
+            named = tuple(int(code) for code in known if goes_left[code] != others_left)
+            test: Test = "not in" if others_left else "in"
+            if not named:  # the one side has missing values only
+                test = "present" if others_left else "missing"
+            literals[node] = Literal(column, test, codes=named, missing=missing)
+    return tuple(literals)
+
+
+def _trace(arrays: TreeArrays | trees.Tree, max_leaves: int | None) -> TreeTrace:
+    impurity, order = arrays.impurity, arrays.split_order.astype(np.int64)
+    if max_leaves is not None and len(order) + 1 >= max_leaves:
+        stopped = "max_leaves"
+    elif not np.any(impurity[arrays.left < 0] > 0):
+        stopped = "pure"
+    else:
+        stopped = "no gain"
+    surrogate = surrogate_of(impurity, order, arrays.left, arrays.right)
+    return TreeTrace(order, surrogate, impurity, arrays.leaf_of_row.astype(np.int64), stopped)
+
+
+def surrogate_of(impurity: FloatArray, order: IntArray, left: AnyArray, right: AnyArray) -> FloatArray:
+    """The surrogate before the first split and after each one."""
+    steps = impurity[left[order]] + impurity[right[order]] - impurity[order]
+    return np.asarray(impurity[0] + np.concatenate([[0.0], np.cumsum(steps)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """A tree or rule that a boosting round has chosen, and how far the rows go along it: it travels to parts and into journals.
+
+    Parameters
+    ----------
+    column, code, left, right : array of int, one per node
+        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for categories.
+    mask : array (nodes, 32)
+    value : array (leaves, outputs)
+    edge : float
+        How much of the weight it agrees with.
+    leverage : float
+        Factor of the values, beside the learning rate.
+    capped : bool
+        Whether the line search found no finite minimum.
+    packed : bool
+        Whether it is a stump of the packed search, whose step is taken in two moves.
+    """
+
+    column: AnyArray
+    code: AnyArray
+    left: AnyArray
+    right: AnyArray
+    mask: AnyArray
+    value: AnyArray
+    edge: float
+    leverage: float = 1.0
+    capped: bool = False
+    packed: bool = False
+
+    def nodes(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+        """Column, left, right and mask of the nodes as the kernels take them."""
+        column, left, right = (np.asarray(of, dtype=np.int32) for of in (self.column, self.left, self.right))
+        return column, left, right, np.asarray(self.mask, dtype=np.uint8).reshape(-1, 32)
+
+    def values(self, outputs: int) -> FloatArray:
+        """The values of the leaves, (leaves, outputs)."""
+        return np.ascontiguousarray(np.asarray(self.value, dtype=np.float64).reshape(-1, outputs))
+
+
+def round_arrays(steps: Sequence[tuple[int, float, Grown]]) -> dict[str, AnyArray]:
+    """The trees of a round, each with its coordinate and the factor of its values, as the arrays of a `Forest`."""
+    found: dict[str, AnyArray] = {
+        name: np.concatenate([np.asarray(getattr(tree, name), dtype=np.int32) for _, _, tree in steps])
+        for name in ("column", "code", "left", "right")
+    }
+    found["mask"] = np.concatenate([tree.nodes()[3] for _, _, tree in steps])
+    values = [np.float64(factor) * np.asarray(tree.value, dtype=np.float64).ravel() for _, factor, tree in steps]
+    found["value"] = np.concatenate(values)
+    found["coordinate"] = np.array([coordinate for coordinate, _, _ in steps], dtype=np.int32)
+    found["first_node"] = np.cumsum([0, *(len(tree.column) for _, _, tree in steps)]).astype(np.int32)
+    found["first_value"] = np.cumsum([0, *(len(of) for of in values)]).astype(np.int32)
+    return found

@@ -1,0 +1,172 @@
+"""What a split of a node is worth, from its histogram alone: the impurity of phi, or the Newton gain of boosted trees.
+
+A criterion knows no rows. The best split of a node does not depend on where its rows lie or when it is asked for.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from permissible.bins.binning import Binning
+from permissible.bins.layout import layout_of
+from permissible.kernels._core import mcboost, trees
+from permissible.learners.trees.rows import Weighting, kernel_columns
+from permissible.types import AnyArray, Codes, IntArray
+
+Bounds = tuple[float, float]
+"""The least and the largest value that monotone splits above allow a node."""
+FREE: Bounds = (0.0, 1.0)
+LEAST_GAIN = 1e-12
+ROUNDING = 1e-12
+"""Newton gains closer than this fraction are equal but for rounding."""
+SEED_MASK = 2**64 - 1
+
+
+class BestSplit(NamedTuple):
+    """The best split of a node. `rank` orders the leaves: the gain, or the gain without its last bits."""
+
+    gain: float
+    rank: float
+    column: int
+    test: int
+    code: int
+    left_set: Codes
+    left_totals: IntArray
+
+
+class SplitCriterion(Protocol):
+    """How splits are chosen."""
+
+    def totals(self, histogram: IntArray) -> IntArray:
+        """The sums of a node, from its histogram."""
+        ...
+
+    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
+        """The best split of the node asked for as the `number`-th one; None where none is worth it."""
+        ...
+
+    def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
+        """The bounds of the two children."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLimits:
+    """When growth stops. None: no limit.
+
+    `min_samples_leaf` counts rows, or examples when every weight is an integer (so that weight 2 is the row twice);
+    `min_weight_fraction_leaf` is a fraction of the total weight; `min_gain` a decrease of the mean surrogate.
+    """
+
+    max_leaves: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_gain: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeTask:
+    """Which tree to grow: its loss, its limits, the direction of each column (or None), and how leaves are smoothed."""
+
+    loss: Any
+    limits: TreeLimits = TreeLimits()
+    monotone: AnyArray | None = None
+    smoothing: float = 0.0
+    n_threads: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ImpurityCriterion:
+    """The decrease (49) of the impurity of phi; `total` is the weight of all rows."""
+
+    binning: Binning
+    n_classes: int
+    weighting: Weighting
+    total: float
+    task: TreeTask
+
+    @cached_property
+    def finder(self) -> trees.SplitFinder:
+        """The compiled search. A phi that it does not know is called once per node through `loss.impurity`."""
+        task, limits, columns = self.task, self.task.limits, kernel_columns(self.binning, self.task.monotone)
+        least = limits.min_weight_fraction_leaf * self.total, limits.min_gain * self.total
+        known = trees.Limits(limits.max_leaves, limits.max_depth, limits.min_samples_leaf, *least)
+        functor, unit, counted = task.loss.impurity_functor, self.weighting.unit, self.weighting.counted
+        if functor is not None:
+            impurity = trees.Impurity(functor.name, functor.parameter)
+        else:
+            impurity = trees.Impurity("user", 0.0, lambda p: np.ascontiguousarray(task.loss.impurity(p), np.float64))
+        return trees.SplitFinder(columns, self.classes, unit, counted, impurity, known, task.n_threads)
+
+    @property
+    def classes(self) -> int:
+        """The number of classes as the kernels count them."""
+        return max(self.n_classes, 2)
+
+    @cached_property
+    def shape(self) -> IntArray:
+        """The size of the histogram of each column."""
+        channels = self.classes + self.weighting.counted
+        return np.asarray((layout_of(self.binning).n_codes + 1) * channels, dtype=np.int64)
+
+    def totals(self, histogram: IntArray) -> IntArray:
+        """Channel sums: the weight of each class, and the rows where they are counted."""
+        channels = histogram[: self.shape[0]].reshape(self.classes + self.weighting.counted, -1)
+        return np.asarray(channels.sum(axis=1), dtype=np.int64)
+
+    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
+        """The best split of a node of two classes and two rows or more."""
+        if (totals[: self.classes] > 0).sum() < 2 or n_rows < 2:
+            return None
+        best = self.finder.best(np.ascontiguousarray(histogram), np.ascontiguousarray(totals), *bounds)
+        if best is None:
+            return None
+        return BestSplit(best.gain, best.rank, best.column, best.test, best.code, best.left_set, best.left_totals)
+
+    def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
+        """A monotone split keeps one side below the middle of the two probabilities, and the other above it."""
+        monotone = self.task.monotone
+        direction = 0 if monotone is None or split.test == 1 else int(monotone[split.column])
+        if not direction:
+            return above, above
+        unit, sides = self.weighting.unit, (split.left_totals, right_totals)
+        left, right = (float(side[1] * unit / (side[0] * unit + side[1] * unit)) for side in sides)
+        middle = 0.5 * (left + right)
+        below, beyond = (above[0], middle), (middle, above[1])
+        return (below, beyond) if direction > 0 else (beyond, below)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewtonCriterion:
+    """The gain of Newton steps along one or several outputs."""
+
+    choices: mcboost.Choices
+    seed: int
+
+    def totals(self, histogram: IntArray) -> IntArray:
+        """Gradients, curvature and weight."""
+        return np.array(self.choices.total(np.ascontiguousarray(histogram)), dtype=np.int64)
+
+    def found(self, histogram: IntArray, totals: IntArray, number: int) -> Any:
+        """The best split as the kernel tells it: gain, column, code, whether the left side is covered, codes, sums."""
+        seed = (self.seed + number) & SEED_MASK
+        return self.choices.split(np.ascontiguousarray(histogram), totals.tolist(), seed)
+
+    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
+        """The best split, if it gains more than rounding."""
+        found = self.found(histogram, totals, number)
+        return None if found is None or not found[0] > LEAST_GAIN * (1 + ROUNDING) else self.split_of(found)
+
+    def split_of(self, found: Any) -> BestSplit:
+        """The kernel's answer as a split."""
+        gain, column, code, _, mask, left = found
+        return BestSplit(
+            gain, gain, column, 0, code, np.frombuffer(mask, dtype=np.uint8), np.array(left, dtype=np.int64)
+        )
+
+    def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
+        """There are none."""
+        return above, above

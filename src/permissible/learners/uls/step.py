@@ -1,0 +1,400 @@
+"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients at once (mathematics.md section 4).
+
+Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the minimum
+(the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f, f' and f'' at
+a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a bracket.
+
+A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their weights
+alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for the columns of a
+matrix in uls/columns.py; learners/newton.py minimises it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from permissible.bins.literal import Rule
+from permissible.kernels._core import boosting as kernels
+from permissible.learners.newton import Expansion, minimise
+from permissible.learners.uls.loss_rows import Opened, RowSizes
+from permissible.learners.uls.rows import (
+    Apply,
+    Grids,
+    HistogramRequest,
+    Measure,
+    Patterns,
+    Reset,
+    RulePart,
+    SignedWeights,
+    StepSums,
+    Terms,
+    value_of,
+)
+from permissible.losses.surrogate import Surrogate
+from permissible.rows.source import OpenRows
+from permissible.types import BoolArray, FloatArray
+
+FADED = 1e-9
+"""Weights whose sum is below this fraction of that at score 0 have vanished."""
+COARSE = 256.0
+"""Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
+MAX_STEPS = 600
+TOLERANCE = 1e-12
+ACCEPTED = 1e-9
+"""A scaled gradient up to this counts as converged where rounding does not allow `TOLERANCE`."""
+VANISHED = 1e-12
+"""A surrogate below this fraction of its value at score 0 has nothing left to gain."""
+FAR = 20.0
+"""Scores beyond so many caps of the loss that still grow are on their way to infinity."""
+STILL = 1e-6
+"""A row whose score falls by less than this fraction of the largest change does not move."""
+RIDGE = 1e-14
+"""Added to a Hessian of unit diagonal, so that repeated features share their coefficient."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitState:
+    """What the last change left, as real values; `surrogate` is the sum of b F, the other sums are those of `StepSums`."""
+
+    weight: float = 0.0
+    curvature: float = 0.0
+    surrogate: float = 0.0
+    error: float = 0.0
+    covered: float = 0.0
+    covered_positive: float = 0.0
+    low_state: float = 0.0
+    high_state: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Leverage:
+    """Values of a step inside and outside; `capped` when no side has a finite one within the cap; passes over the rows."""
+
+    value_in: float
+    value_out: float
+    capped: bool
+    passes: int
+
+
+@dataclass(slots=True)
+class FitRows:
+    """The rows of a fit as the loop handles them: it chooses the grids, and turns exact sums into real values.
+
+    `everything` is the sample weight of all rows and of the positives.
+    """
+
+    rows: OpenRows[RulePart]
+    surrogate: Surrogate
+    sizes: RowSizes
+    state: FitState
+    everything: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def faded(self) -> bool:
+        """Whether every weight has vanished, beside what it was at score 0: nothing is left to gain."""
+        at_zero = float(self.surrogate.at(np.zeros(1))[0, 1])
+        return not self.state.weight > FADED * at_zero * self.sizes.total_weight
+
+    @property
+    def pure_sides(self) -> int:
+        """On how many sides of the last rule all rows are of one class."""
+        (total, positives), covered, positive = self.everything, self.state.covered, self.state.covered_positive
+        sides = (covered, positive), (total - covered, positives - positive)
+        return sum(weight > 0 and not 0 < inside < weight for weight, inside in sides)
+
+    @staticmethod
+    def start(opened: Opened, surrogate: Surrogate, terms: Terms) -> "FitRows":
+        """The rows with the margins of a model."""
+        rows = FitRows(opened.rows, surrogate, opened.sizes, FitState())
+        rows.reset(terms)
+        return rows
+
+    def grids(self, reach: float) -> Grids:
+        """Grids that hold every term after a step of at most `reach`."""
+        weight, curvature, value = self.surrogate.bounds(self.state.low_state, self.state.high_state, reach)
+        sample, of = self.sizes.largest_weight, kernels.pass_grid
+        error = of(sample) if self.sizes.real_weights else 1.0
+        return Grids(of(weight * sample), of(curvature * sample), of(value * sample), error)
+
+    def request(self, two_sums: bool, fraction: float = 1.0, seed: int = 0) -> HistogramRequest:
+        """A histogram of the current weights, over a fraction of the rows."""
+        weight, curvature, _ = self.surrogate.bounds(self.state.low_state, self.state.high_state, 0.0)
+        sample = self.sizes.largest_weight
+        grids = kernels.histogram_grids(weight * sample, curvature * sample, self.sizes.units, two_sums)
+        return HistogramRequest(*grids, fraction, seed)
+
+    def slopes(self, rules: Sequence[Rule]) -> list[float]:
+        """The sum of y h w of each +-1 rule."""
+        grid = self.request(False).weight_grid
+        total, *inside = self.rows.ask(SignedWeights(((), *rules), grid)).tolist()
+        return [float(2 * weight - total) / grid for weight in inside]
+
+    def reset(self, terms: Terms) -> None:
+        """Set the margins to those of a model."""
+        reach = abs(terms.constant) + sum(abs(coefficient) for coefficient in terms.coefficients)
+        low, high = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
+        self.state = FitState(low_state=low, high_state=high)
+        grids = self.grids(0.0)
+        self._set(self.rows.ask(Reset(terms, grids)), grids)
+        self.everything = self.state.covered, self.state.covered_positive
+        self._refine(grids)
+
+    def apply(self, rule: Rule, value_in: float, value_out: float) -> None:
+        """Take a step."""
+        grids = self.grids(max(abs(value_in), abs(value_out)))
+        self._set(self.rows.ask(Apply(rule, value_in, value_out, grids)), grids)
+        self._refine(grids)
+
+    def _refine(self, grids: Grids) -> None:
+        """Sum again where the margins turned out far from the bounds that the grids were made for (exponential losses)."""
+        finer = self.grids(0.0)
+        if any(new > COARSE * old for new, old in zip(finer[:3], grids[:3], strict=True)):
+            before = self.state
+            self._set(self.rows.ask(Apply((), 0.0, 0.0, finer)), finer)
+            self.state = replace(self.state, covered=before.covered, covered_positive=before.covered_positive)
+
+    def _set(self, step: StepSums, grids: Grids) -> None:
+        scales = (grids.weight, grids.curvature, grids.value, grids.error, grids.error, grids.error)
+        values = [value_of(pair, grid) for pair, grid in zip(step.sums, scales, strict=True)]
+        weight, curvature, surrogate, error, covered, positive = values
+        self.state = FitState(weight, curvature, surrogate, error, covered, positive, step.low_state, step.high_state)
+
+    def derivatives(self, rule: Rule, value_in: float, value_out: float) -> tuple[list[float], list[float]]:
+        """Sums of y w, curvature and y slope at a trial step, inside and outside."""
+        grids = self.grids(max(abs(value_in), abs(value_out)))
+        sums = self.rows.ask(Measure(rule, value_in, value_out, grids))
+        scales = 2 * (grids.weight, grids.curvature, grids.curvature)
+        values = [value_of(pair, grid) for pair, grid in zip(sums, scales, strict=True)]
+        return values[:3], values[3:]
+
+    def leverage(self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float) -> Leverage:
+        """The exact step along a rule, from a guess."""
+        smooth, cap = self.surrogate.smooth, self.surrogate.cap
+        inner, outer = kernels.Root(), kernels.Root()
+        inner.value, outer.value = min(max(start_in, -cap), cap), min(max(start_out, -cap), cap)
+        outer.done = not rule
+        passes = 0
+        while not (inner.done and outer.done):
+            v = inner.value
+            u = outer.value if two_values else -v
+            (f_in, k_in, t_in), (f_out, k_out, t_out) = self.derivatives(rule, v, u)
+            passes += 1
+            if two_values:
+                inner.advance(f_in - l2 * v, -k_in - l2, -t_in, smooth, cap)
+                outer.advance(f_out - l2 * u, -k_out - l2, -t_out, smooth, cap)
+            else:
+                inner.advance(f_in - f_out - 2.0 * l2 * v, -k_in - k_out - 2.0 * l2, t_out - t_in, smooth, cap)
+                outer.done = inner.done
+        if two_values and not self.surrogate.attained:
+            inner.retreat()
+            outer.retreat()
+        value_out = outer.value if two_values else -inner.value
+        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refit:
+    """Constant and coefficients at the minimum, and how it was reached.
+
+    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0; `endless` the
+    positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
+    """
+
+    theta: FloatArray
+    converged: bool
+    residual: float
+    endless: tuple[int, ...]
+
+
+class Losses(NamedTuple):
+    """The surrogate of rows with given scores: its sum, and for each row the sum of y w and of curvatures."""
+
+    value: float
+    first: FloatArray
+    second: FloatArray
+
+
+class ScoreExpansion:
+    """A penalised surrogate at some coefficients; derivatives are summed when they are asked for."""
+
+    def __init__(
+        self, objective: "ScoreObjective", theta: FloatArray, score: FloatArray, losses: Losses | None = None
+    ) -> None:
+        self.objective, self.theta, self.score = objective, theta, score
+        self.losses = objective.losses(score) if losses is None else losses
+        self.value = self.losses.value + 0.5 * float(objective.penalty @ theta**2)
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        """The derivatives by the coefficients."""
+        return self.objective.penalty * self.theta - self.objective.first_sums(self.losses.first)
+
+    @cached_property
+    def hessian(self) -> FloatArray:
+        """The second derivatives."""
+        hessian = self.objective.second_sums(self.losses.second)
+        hessian.flat[:: len(hessian) + 1] += self.objective.penalty
+        return hessian
+
+    @cached_property
+    def residual(self) -> FloatArray:
+        """Each derivative as a fraction of what it could be at score 0."""
+        return np.asarray(np.abs(self.gradient) / self.objective.slopes)
+
+    @property
+    def rounding(self) -> FloatArray:
+        """The part of `residual` that the last digit of the scores decides."""
+        sizes = np.abs(self.objective.design)
+        change = np.finfo(np.float64).eps * (sizes @ np.abs(self.theta)) * self.losses.second
+        return np.asarray(sizes.T @ change / self.objective.slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreObjective:
+    """Sum of b F over rows with score `rest` + `design` @ theta, plus half of penalty * theta^2.
+
+    The entries of `design` have sizes of at most about 1, so that theta has the unit of a score; `rest` is what the other
+    features add. `weight` (rows, 2) is that of the negatives and of the positives of each row. `losses` gives the surrogate at
+    scores, `first_sums` and `second_sums` the sums of x first and of x x' second; `sizes` and `squares` are sums of the weight
+    times |x| and times x^2.
+    """
+
+    design: FloatArray
+    rest: FloatArray
+    weight: FloatArray
+    penalty: FloatArray
+    surrogate: Surrogate
+    losses: Callable[[FloatArray], Losses]
+    first_sums: Callable[[FloatArray], FloatArray]
+    second_sums: Callable[[FloatArray], FloatArray]
+    sizes: FloatArray
+    squares: FloatArray
+
+    @cached_property
+    def at_zero(self) -> tuple[float, float, float]:
+        """Loss, weight and curvature at score 0."""
+        value, weight, curvature, _ = self.surrogate.at(np.zeros(1))[0].tolist()
+        return value, weight, curvature
+
+    @cached_property
+    def slopes(self) -> FloatArray:
+        """The largest derivative by each coefficient that the weights at score 0 could give."""
+        return self.at_zero[1] * self.sizes + 1e-300
+
+    @cached_property
+    def unit(self) -> FloatArray:
+        """The second derivative by each coefficient at score 0: what makes a damping of 1 as strong as the curvature."""
+        return self.at_zero[2] * self.squares
+
+    def at(self, point: FloatArray) -> ScoreExpansion:
+        """The objective at some coefficients."""
+        return ScoreExpansion(self, point, self.rest + self.design @ point)
+
+    def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
+        """The damped Newton step, solved for columns of unit norm."""
+        assert isinstance(at, ScoreExpansion)
+        diagonal = at.hessian.diagonal() + damping * self.unit
+        used = np.flatnonzero(free & (diagonal > 0))
+        norm = np.sqrt(diagonal[used])
+        scaled = at.hessian[np.ix_(used, used)] / norm / norm[:, None]
+        scaled.flat[:: len(used) + 1] = 1.0 + RIDGE
+        step = np.zeros(len(diagonal))
+        step[used] = _solved(scaled, -at.gradient[used] / norm) / norm
+        return step
+
+    def bent(self, at: Expansion, refused: Expansion) -> ScoreExpansion:
+        """The same point, with the mean curvature of each row on the way to the refused point where that is larger."""
+        assert isinstance(at, ScoreExpansion)
+        assert isinstance(refused, ScoreExpansion)
+        move = refused.score - at.score
+        mean = (at.losses.first - refused.losses.first) / np.where(np.abs(move) > 1e-12, move, np.inf)
+        return ScoreExpansion(self, at.theta, at.score, at.losses._replace(second=np.maximum(at.losses.second, mean)))
+
+    def endless(self, at: Expansion, step: FloatArray) -> int | None:
+        """The coefficient that moves most along a step on which scores far out grow on and no row loses."""
+        assert isinstance(at, ScoreExpansion)
+        if not self.is_far(at):
+            return None
+        far = int(np.argmax(np.abs(at.score)))
+        return self.receding(step) if float(self.design[far] @ step) / float(at.score[far]) > 1e-3 else None
+
+    @cached_property
+    def may_recede(self) -> bool:
+        """Whether there may be no finite minimiser: the loss falls for ever, and no penalty stops it."""
+        return not (self.surrogate.attained or self.penalty.any())
+
+    def is_far(self, at: ScoreExpansion) -> bool:
+        """Whether some score is beyond all that a loss can tell apart."""
+        return self.may_recede and float(np.abs(at.score).max(initial=0.0)) > FAR * self.surrogate.cap
+
+    def receding(self, step: FloatArray, least: float = 0.0) -> int | None:
+        """The coefficient that moves most along a step on which no row loses, some score changing by more than `least`.
+
+        Without a penalty, and for a loss that falls for ever, there is no finite minimiser along such a direction of recession.
+        """
+        if not self.may_recede:
+            return None
+        change = self.design @ step
+        largest = float(np.abs(change).max(initial=0.0))
+        loss = np.maximum(np.where(self.weight[:, 1] > 0, -change, 0.0), np.where(self.weight[:, 0] > 0, change, 0.0))
+        if not largest > least or float(loss.max(initial=0.0)) > STILL * largest:
+            return None
+        size = np.abs(step) * np.abs(self.design).max(axis=0)
+        return int(np.flatnonzero(size >= 0.99 * size.max())[-1])  # of equals the last: the constant comes first
+
+
+def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) -> Refit:
+    """Minimise over the free coefficients, and say where there is no finite minimiser."""
+    start = float(objective.weight.sum()) * objective.at_zero[0]
+
+    def enough(at: Expansion, residual: float) -> bool:
+        """Nothing is left to gain, or hardly anything on a long way to infinity."""
+        assert isinstance(at, ScoreExpansion)
+        vanished = objective.may_recede and at.value <= VANISHED * start
+        return vanished or (residual <= ACCEPTED and objective.is_far(at))
+
+    found = minimise(objective, theta, free, tolerance=TOLERANCE, accepted=ACCEPTED, max_steps=MAX_STEPS, enough=enough)
+    assert isinstance(found.at, ScoreExpansion)
+    endless, left = list(found.held), free.copy()
+    left[endless] = False
+    if objective.may_recede:
+        # At a minimum Newton's step vanishes with the gradient; towards infinity it stays as long as the tail of the loss.
+        last = objective.receding(objective.direction(found.at, 0.0, left), least=0.3)
+        endless += [] if last is None else [last]
+    return Refit(found.point, found.converged, found.residual, tuple(endless))
+
+
+def refit(
+    patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float
+) -> Refit:
+    """Minimise the sum of b F + l2 * sum of squared coefficients over the free ones of theta = (constant, coefficients).
+
+    The constant costs nothing. A lone rule with its constant left out then costs what a classic step costs.
+    """
+    weight = patterns.weight / grid
+    signs = np.column_stack((np.ones(len(patterns.bits)), 2.0 * patterns.bits - 1.0))
+    penalty = np.append(0.0, np.full(len(theta) - 1, 2.0 * l2))
+
+    def losses(score: FloatArray) -> Losses:
+        negative, positive = surrogate.at(-score), surrogate.at(score)
+        return Losses(
+            float((weight[:, 0] * negative[:, 0] + weight[:, 1] * positive[:, 0]).sum()),
+            weight[:, 1] * positive[:, 1] - weight[:, 0] * negative[:, 1],
+            weight[:, 1] * positive[:, 2] + weight[:, 0] * negative[:, 2],
+        )
+
+    first, second = (partial(sums, patterns.bits) for sums in (kernels.pattern_gradient, kernels.pattern_hessian))
+    rest, total = np.zeros(len(signs)), np.full(len(theta), weight.sum())
+    objective = ScoreObjective(signs, rest, weight, penalty, surrogate, losses, first, second, total, total)
+    return fit_scores(objective, theta, free)
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The solution of a positive definite system; the shortest one where rounding has made it singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)

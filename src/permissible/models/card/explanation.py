@@ -1,0 +1,153 @@
+"""Why a row got its scores: one `Explanation` for all estimators; and the terms of an additive model as columns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from permissible.models.card.evaluate import adds, holds, words
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.kinds.tree import TreeModel
+from permissible.models.words import literal_words
+from permissible.table.table import Table
+from permissible.types import AnyArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one term of the model, or one test of a tree, adds to each score; `holds` is None where it is not a rule."""
+
+    words: str
+    adds: tuple[float, ...]
+    holds: bool | None = None
+
+    def __str__(self) -> str:
+        return f"{self.words} (does not hold)" if self.holds is False else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One row: where the scores start, what each step adds, and where that leads.
+
+    There is one score for two classes and one a class otherwise, except that multiclass boosting always has one a class.
+    Steps come with the largest effect on the decision first, those of a tree in the order of its tests. `probability` is that
+    of each class; `cost` the expected cost of each class, where the estimator knows costs.
+    """
+
+    classes: tuple[Any, ...]
+    start: tuple[float, ...]
+    steps: tuple[Step, ...]
+    scores: tuple[float, ...]
+    probability: tuple[float, ...]
+    cost: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        heads = [str(label) for label in self.classes] if len(self.scores) > 1 else []
+        width = max(map(len, heads), default=0)
+
+        def line(values: tuple[float, ...], text: str) -> str:
+            return " ".join(f"{value:+.3f}".rjust(max(width, 9)) for value in values) + f"  {text}"
+
+        lines = [" ".join(head.rjust(max(width, 9)) for head in heads)] if heads else []
+        lines += [line(self.start, "at the start"), *(line(step.adds, str(step)) for step in self.steps)]
+        lines.append(line(self.scores, "score"))
+        if heads:
+            lines.append(line(self.probability, "probability"))
+            return "\n".join(lines if self.cost is None else [*lines, line(self.cost, "expected cost")])
+        return "\n".join([*lines, line(self.probability[-1:], f"probability of {self.classes[-1]}")])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """What is known of the rows to be explained: the classes, the probability of each, and the costs of mistakes."""
+
+    classes: AnyArray
+    probabilities: FloatArray
+    costs: FloatArray | None = None
+
+    def expected(self) -> FloatArray:
+        """The expected cost of each class; without costs that of a wrong class is 1."""
+        return 1 - self.probabilities if self.costs is None else self.probabilities @ self.costs
+
+
+def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int | None = None) -> list[Explanation]:
+    """One explanation a row; equal terms are added up, and those beyond `n_steps` become one step."""
+    terms = plain_terms(card)
+    texts = [words(term, card) for term in terms]
+    held = [holds(term.rule, card, table) if isinstance(term, RuleTerm) else None for term in terms]
+    added = np.array([adds(term, card, table) for term in terms]).reshape(len(terms), table.n_rows, card.n_scores)
+    expected, start = outcomes.expected(), np.array(card.intercept)
+    found = []
+    for row in range(table.n_rows):
+        first, second = np.argsort(expected[row], kind="stable")[:2] if card.n_scores > 1 else (0, None)
+        merged: dict[str, FloatArray] = {}
+        holding: dict[str, bool | None] = {}
+        for text, values, covered in zip(texts, added[:, row], held, strict=True):
+            if values.any():
+                merged[text] = merged.get(text, 0.0) + values
+                holding[text] = None if covered is None else bool(covered[row])
+        effect = {text: v[first] - (0.0 if second is None else v[second]) for text, v in merged.items()}
+        order = sorted(merged, key=lambda text, effect=effect: -abs(effect[text]))  # type: ignore[misc]
+        steps = [Step(text, tuple(merged[text].tolist()), holding[text]) for text in order[:n_steps]]
+        rest = [merged[text] for text in order[len(steps) :]]
+        if rest:
+            steps.append(Step(f"{len(rest)} other terms", tuple(np.sum(rest, axis=0).tolist())))
+        scores = start + added[:, row].sum(axis=0)
+        found.append(_explanation(outcomes, row, start, tuple(steps), scores))
+    return found
+
+
+def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
+    """One explanation a row: the tests that it passed (the linearised tree along one path); rows of one leaf share it."""
+    scores = tree.node_score.reshape(tree.n_nodes, -1)
+    known: dict[int, Explanation] = {}
+    leaves = tree.apply(table, n_threads).tolist()
+    for row, leaf in enumerate(leaves):
+        if leaf not in known:
+            nodes = [leaf]
+            while nodes[-1]:
+                nodes.append(int(tree.parent[nodes[-1]]))
+            moved = np.diff(scores[nodes[::-1]], axis=0).tolist()
+            tests = zip(tree.path(leaf), moved, strict=True)
+            steps = tuple(Step(literal_words(literal, tree), tuple(values), True) for literal, values in tests)
+            known[leaf] = _explanation(outcomes, row, scores[0], steps, scores[leaf])
+    return [known[leaf] for leaf in leaves]
+
+
+def _explanation(
+    outcomes: Outcomes, row: int, start: FloatArray, steps: tuple[Step, ...], scores: FloatArray
+) -> Explanation:
+    cost = None if outcomes.costs is None else tuple(outcomes.expected()[row].tolist())
+    begin, end, share = (tuple(values.tolist()) for values in (start, scores, outcomes.probabilities[row]))
+    return Explanation(tuple(outcomes.classes.tolist()), begin, steps, end, share, cost)
+
+
+def plain_terms(card: Scorecard) -> list[Term]:
+    """The terms with every tree written as its leaves."""
+    found: list[Term] = []
+    for term in card.terms:
+        found.extend(term.leaves() if isinstance(term, TreeTerm) else [term])
+    return found
+
+
+def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[str, list[Any]]:
+    """Terms as columns: words, what each adds to every class (times the attribute for a slope), and `cost`.
+
+    `cost` says how much a term matters where mistakes are expensive: the mean over pairs of classes of what it adds to the one
+    against the other, each pair weighted by the cost of confusing them. Equal terms of several rounds are added up; the largest
+    `cost` comes first.
+    """
+    found: dict[str, FloatArray] = {}
+    for term in plain_terms(card):
+        if isinstance(term, RuleTerm | SlopeTerm):
+            effect = np.array(term.holds) - term.fails if isinstance(term, RuleTerm) else np.array(term.slope)
+            text = words(term, card)
+            found[text] = found.get(text, 0.0) + effect
+    weights = (costs + costs.T) / (costs + costs.T).sum()
+    importance = {text: float((weights * np.abs(v[:, None] - v[None, :])).sum()) for text, v in found.items()}
+    order = sorted(found, key=lambda text: -importance[text])
+    table: dict[str, list[Any]] = {"term": order}
+    for k, label in enumerate(classes.tolist()):
+        table[f"score of {label}"] = [float(found[text][k]) for text in order]
+    table["cost"] = [importance[text] for text in order]
+    return table

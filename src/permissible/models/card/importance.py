@@ -1,0 +1,50 @@
+"""How much each column of a model matters, from the model alone; `permissible.evaluation.importance` measures it on rows."""
+
+import numpy as np
+
+from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.models.kinds.tree import TreeModel
+from permissible.types import FloatArray
+
+
+def tree_importances(tree: TreeModel) -> FloatArray:
+    """The decrease of the surrogate by the splits on each column, normalised to sum to 1."""
+    share = tree.weight / tree.weight.sum(axis=1, keepdims=True)
+    impurity = np.asarray(tree.loss.impurity(share[:, 1:] if tree.n_classes == 2 else share)).sum(axis=1)
+    surrogate = impurity * tree.weight.sum(axis=1)
+    found = np.zeros(len(tree.schema.columns))
+    for node, literal in enumerate(tree.literals):
+        if literal is not None:
+            left, right = tree.left[node], tree.right[node]
+            found[literal.column] += max(surrogate[node] - surrogate[left] - surrogate[right], 0.0)
+    return _normalised(found)
+
+
+def card_importances(card: Scorecard) -> FloatArray | None:
+    """How far the terms move the scores, summed by column and normalised to sum to 1; None for a kernel.
+
+    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so does each
+    leaf of a tree. A literal gets twice the part of the next one, since a rule is grown literal by literal, the best one first. A
+    slope counts its size for one unit of its column.
+    """
+    found = np.zeros(len(card.schema.columns))
+    for term in card.terms:
+        if isinstance(term, KernelTerm):
+            return None
+        if isinstance(term, SlopeTerm):
+            found[term.column] += max(map(abs, term.slope))
+            continue
+        for leaf in term.leaves() if isinstance(term, TreeTerm) else [term]:
+            _add_rule(leaf, found)
+    return _normalised(found)
+
+
+def _add_rule(term: RuleTerm, found: FloatArray) -> None:
+    size = max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True)) / 2
+    parts = 0.5 ** np.arange(len(term.rule))
+    for literal, part in zip(term.rule, parts / parts.sum(), strict=True):
+        found[literal.column] += size * part
+
+
+def _normalised(found: FloatArray) -> FloatArray:
+    return found / found.sum() if found.sum() > 0 else found

@@ -1,0 +1,55 @@
+"""One binary model a class, each with its own loss: the frozen result of ULS for more than two classes."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import RuleModel
+from permissible.models.model import Link, probability_margins
+from permissible.types import FloatArray, IntArray
+
+BinaryModel: TypeAlias = RuleModel | LinearModel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneVersusRest:
+    """The models of each class against the others, all of one kind.
+
+    The probabilities of the models are normalised to sum to 1.
+    """
+
+    models: tuple[BinaryModel, ...]
+
+    @property
+    def takes_matrix(self) -> bool:
+        """Whether its rows are a matrix: the features are the columns themselves."""
+        return self.models[0].takes_matrix
+
+    @property
+    def link(self) -> Link:
+        """Each score through the loss of its own model (``loss="auto"`` and ``"F*"`` choose one for each class)."""
+        return Link("one-versus-rest", tuple(model.loss for model in self.models))
+
+    def scores(self, rows: Any, n_threads: int = 1) -> FloatArray:
+        """One score a class, shape (n_rows, n_classes)."""
+        return np.column_stack([model.scores(rows, n_threads) for model in self.models])
+
+    def probabilities(self, rows: Any, n_threads: int = 1) -> FloatArray:
+        """The probability of each class."""
+        return self.link.probabilities(self.scores(rows, n_threads))
+
+    def margins(self, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """2 Pr[own class] - 1 of each row."""
+        return probability_margins(self.probabilities(rows, n_threads), codes)
+
+
+def joined(models: tuple[BinaryModel, ...]) -> BinaryModel | OneVersusRest:
+    """The one model of two classes, or one model a class."""
+    return models[0] if len(models) == 1 else OneVersusRest(models)
+
+
+def members(model: BinaryModel | OneVersusRest) -> tuple[BinaryModel, ...]:
+    """The binary models that a model is made of."""
+    return model.models if isinstance(model, OneVersusRest) else (model,)
