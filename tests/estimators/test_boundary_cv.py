@@ -9,13 +9,18 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import permissible as pm
-from permissible.learners.boundary.folds import content_folds
+from permissible.bins.hashing import hash_matrix
+from permissible.rows.splits import fold_of_rows
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks([pm.BoundaryClassifierCV(alphas=(1e-3, 1e-2, 1e-1), cv=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def content_folds(X, positive, n_folds):
+    return fold_of_rows(hash_matrix(X), positive, None, n_folds)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -9,35 +9,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import Decision, Hard, decision_for
-from permissible.estimators.boundary_parts import fit_parts, refuse_on_parts
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
 from permissible.estimators.input.source import HasSource, source_of
-from permissible.estimators.input.training import remember_schema, seed, threads
-from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.input.training import remember_names, seed, threads
+from permissible.estimators.parameters.boundary import check_settings, check_source, encoded, kernel_of, row_weights
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.rollback import whole
-from permissible.learners.boundary import (
-    KernelFit,
-    LinearFit,
-    Problem,
-    Segments,
-    Target,
-    decision_of,
-    solve_kernel,
-    solve_linear,
-    solve_soft,
-)
-from permissible.learners.boundary.kernel_soft import solve_kernel_soft
-from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
+from permissible.learners.boundary import Options, Problem, Segments, Solution, Target, decision_of
+from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
+from permissible.learners.boundary.problem import Penalty
+from permissible.learners.boundary.subgradient import Stream, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
-from permissible.learners.doubts import LOOK, Doubts, looked_at, of_boundary, saturated, shortfall, spread
 from permissible.models.card.actions import Actions, predicting
-from permissible.models.kinds.kernel import Kernel, KernelModel
+from permissible.models.kinds.kernel import KernelModel
 from permissible.models.kinds.linear import LinearModel
-from permissible.rows.source import Source
-from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
 NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
@@ -191,43 +179,19 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         target = Target.of(self.boundaries, self.loss)
         refuse_idle(self, BOUNDARY)
         if isinstance(X, HasSource):
-            return self._fit_parted(source_of(X, y, sample_weight, self.class_weight), target)
-        features = matrix(self, X, reset=True)
-        classes, codes = encoded(self, y, features.shape[0])
-        weight = row_weights(codes, classes, sample_weight, self.class_weight)
-        problem = self._problem(target, codes == 1, weight, float(self.alpha))
-        del codes  # a vector of all rows that the solvers need not wait for
-        kernel = kernel_of(self, features, weight)
-        self.classes_ = classes
+            source = source_of(X, y, sample_weight, self.class_weight)
+            check_source(self, source)
+            fit = fit_source(source, target, self._penalty(), self._options())
+            schema, self.classes_ = source.binning.schema, source.classes
+            remember_names(self, schema.names if schema.named else None, len(schema.columns))
+            remember_kinds(self, schema)
+            return self._store(fit, target)
+        task = self._task(X, y, sample_weight, target)
         last = getattr(self, "fit_", None) if self.warm_start else None
-        fit = self._solve(features, target, problem, kernel, last)
+        fit = fit_rows(task, last)
         if last is not None:
-            self._warn_of_a_new_start(last, fit)
-        self._store(fit, features, target, problem, kernel)
-        self._report(fit)
-        return self
-
-    def _fit_parted(self, data: Source, target: Target) -> "BoundaryClassifier":
-        """The linear fit on data in parts (blocks on disk, workers of a cluster)."""
-        refuse_on_parts(self, data)
-        fit, effects, share = fit_parts(self, data, target)
-        self.classes_ = data.classes
-        remember_schema(self, data.binning.schema)
-        remember_kinds(self, data.binning.schema)
-        for name in ("support_", "dual_coef_", "stream_", "schema_"):
-            self.__dict__.pop(name, None)
-        self.fit_: LinearFit | KernelFit = fit
-        self.target_, self.deltas_ = target, target.deltas
-        self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
-        self.model_: LinearModel | KernelModel = LinearModel(
-            fit.coef, fit.intercept, target.loss, target.boundaries, target.deltas
-        )
-        doubts = self._found_doubts(fit, target, effects, share)
-        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
-        self.n_iter_ = fit.n_iter
-        self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
-        self._report(fit)
-        return self
+            self._warn_of_a_new_start(last, fit.solution)
+        return self._store(fit, target, task)
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @whole
@@ -246,7 +210,9 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         weight = row_weights(codes, self.classes_, sample_weight, self.class_weight, part=True)
         self.stream_ = stream_step(features, self._problem(target, codes == 1, weight, float(self.alpha)), self.stream_)
         coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
-        self.model_ = LinearModel(coef, intercept, target.loss, target.boundaries, target.deltas)
+        self.model_: LinearModel | KernelModel = LinearModel(
+            coef, intercept, target.loss, target.boundaries, target.deltas
+        )
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
         self.target_, self.deltas_, self.n_iter_ = target, target.deltas, self.stream_.batches
         self.gap_ = np.inf
@@ -256,32 +222,27 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         segments = target.segments if target.segments is not None else NO_SEGMENTS
         return Problem(segments, positive, weight, alpha, bool(self.fit_intercept), bool(self.penalize_intercept))
 
-    def _solve(
-        self, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None, last: LinearFit | KernelFit | None
-    ) -> LinearFit | KernelFit:
-        """Call the solver; `last` is a fit to start from: coefficients of as many columns, or duals of as many rows."""
-        common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        if kernel is not None:
-            if target.segments is None:
-                return solve_kernel_soft(X, problem, target.loss, kernel, **common)
-            start = last if isinstance(last, KernelFit) and last.dual.shape == (X.shape[0],) else None
-            return solve_kernel(X, problem, kernel, start=start, cache_size=self.cache_size, **common)
-        start_linear = last if isinstance(last, LinearFit) and last.coef.shape == (X.shape[1],) else None
-        if target.segments is None:
-            return solve_soft(X, problem, target.loss, start=start_linear, **common)
-        if self.solver == "psgd":
-            return solve_subgradient(X, problem, **common)
-        return solve_linear(
-            X, problem, solver=self.solver, start=start_linear, n_threads=threads(self.n_jobs),
-            seed=seed(self.random_state), **common,
-        )  # fmt: skip
+    def _penalty(self) -> Penalty:
+        return Penalty(float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept))
 
-    def _warn_of_a_new_start(self, last: LinearFit | KernelFit, fit: LinearFit | KernelFit) -> None:
+    def _options(self) -> Options:
+        n_threads, order = threads(self.n_jobs), seed(self.random_state)
+        return Options(self.solver, self.tol, self.max_iter, self.cache_size, n_threads, order)
+
+    def _task(self, X: Any, y: Any, sample_weight: Any, target: Target, alpha: float | None = None) -> BoundaryTask:
+        """The rows in memory, and what to fit to them."""
+        features = matrix(self, X, reset=True)
+        self.classes_, codes = encoded(self, y, features.shape[0])
+        weight = row_weights(codes, self.classes_, sample_weight, self.class_weight)
+        problem = self._problem(target, codes == 1, weight, float(self.alpha if alpha is None else alpha))
+        return BoundaryTask(features, problem, target, kernel_of(self, features, weight), self._options())
+
+    def _warn_of_a_new_start(self, last: Solution, fit: Solution) -> None:
         """Say that `warm_start` found nothing to go on from."""
-        by_rows = isinstance(fit, KernelFit) or fit.solver == "dcd"
+        by_rows = fit.kernel or fit.solver == "dcd"
         place = "rows" if by_rows else "columns"
         before, now = (one.dual if by_rows else one.coef for one in (last, fit))
-        if type(last) is not type(fit) or before.shape != now.shape:
+        if last.kernel != fit.kernel or before.shape != now.shape:
             warnings.warn(
                 f"warm_start: the last fit has no start for other {place} or another kind of model, so this fit began anew; "
                 "set warm_start=False to begin anew on purpose.",
@@ -289,51 +250,31 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _store(
-        self, fit: LinearFit | KernelFit, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None
-    ) -> None:
-        self.fit_, self.target_, self.deltas_ = fit, target, target.deltas
-        self.support_ = np.flatnonzero(fit.dual > 0)
-        sign = np.where(problem.positive, 1.0, -1.0)[self.support_]
-        gamma = sign * problem.weight[self.support_] * fit.dual[self.support_] / problem.strength
-        self.dual_coef_, self.intercept_ = gamma[None, :], np.array([fit.intercept])
-        self.model_ = self._model(fit, X, target, problem, kernel)
-        self.__dict__.pop("support_vectors_" if kernel is None else "coef_", None)  # of an earlier fit
-        if kernel is None:
-            self.coef_ = fit.coef[None, :]
-        else:
-            self.support_vectors_ = X[self.support_] if kernel.name != "precomputed" else np.empty((0, X.shape[1]))
-        doubts = self._doubts(fit, X, target, kernel)
-        self.certificate_ = fit.certificate.ended(fit.converged, fit.n_iter, self.max_iter, doubts)
-        self.n_iter_ = fit.n_iter
+    def _store(self, fit: BoundaryFit, target: Target, task: BoundaryTask | None = None) -> Self:
+        """Keep the fit in place of an earlier one; of rows in memory also those that hold the boundary."""
+        for name in ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_"):
+            self.__dict__.pop(name, None)
+        self.fit_, self.target_, self.deltas_ = fit.solution, target, target.deltas
+        self.model_ = fit.model
+        self.intercept_ = np.array([fit.model.intercept])
+        if isinstance(fit.model, LinearModel):
+            self.coef_ = fit.model.coef[None, :]
+        if task is not None:
+            dual, problem, kernel = fit.solution.dual, task.problem, task.kernel
+            self.support_ = np.flatnonzero(dual > 0)
+            self.dual_coef_ = (problem.sign * problem.weight * dual / problem.strength)[None, self.support_]
+            if kernel is not None:
+                given = kernel.name == "precomputed"
+                self.support_vectors_ = np.empty((0, task.X.shape[1])) if given else task.X[self.support_]
+        self.certificate_, self.n_iter_ = fit.certificate, fit.solution.n_iter
         self.objective_, self.gap_ = fit.certificate.objective, fit.certificate.gap
-        self.__dict__.pop("stream_", None)
-
-    def _model(
-        self, fit: LinearFit | KernelFit, X: Matrix, target: Target, problem: Problem, kernel: Kernel | None
-    ) -> LinearModel | KernelModel:
-        shared = (fit.intercept, target.loss, target.boundaries, target.deltas)
-        if kernel is None:
-            return LinearModel(fit.coef, *shared)
-        support = np.flatnonzero(fit.dual > 0)
-        return KernelModel(kernel, support if kernel.name == "precomputed" else X[support], fit.coef[support], *shared)
-
-    def _report(self, fit: LinearFit | KernelFit) -> None:
         if self.verbose:
             print(
-                f"BoundaryClassifier: {fit.solver}, {fit.n_iter} iterations, objective {self.objective_:.8g}, "
+                f"BoundaryClassifier: {fit.solution.solver}, {self.n_iter_} iterations, objective {self.objective_:.8g}, "
                 f"relative gap {fit.certificate.relative_gap:.1e}"
             )
-        warn_of([self.certificate_.doubts])
-
-    def _doubts(self, fit: LinearFit | KernelFit, X: Matrix, target: Target, kernel: Kernel | None) -> Doubts:
-        effects = fit.coef * spread(X) if kernel is None else np.zeros(0)  # those of a kernel are bounded by alpha
-        score = self.model_.scores(looked_at(X, LOOK if kernel is None else LOOK // 25))
-        return self._found_doubts(fit, target, effects, saturated(target.loss, score))
-
-    def _found_doubts(self, fit: LinearFit | KernelFit, target: Target, effects: FloatArray, share: float) -> Doubts:
-        short = shortfall(fit.converged, fit.n_iter, self.max_iter)
-        return of_boundary(target.loss, effects, share, fit.certificate.relative_gap, self.tol, short)
+        warn_of([fit.certificate.doubts])
+        return self
 
     def predict_region(self, X: ArrayLike) -> IntArray:
         """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class, p = 1/2 the second."""

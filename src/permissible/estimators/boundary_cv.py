@@ -1,21 +1,23 @@
 """BoundaryClassifierCV: lambda chosen by cross-validation of the decision's own loss, along a warm-started path."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from permissible.bins.hashing import hash_matrix
 from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
-from permissible.estimators.input.matrix import matrix
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
-from permissible.estimators.parameters.boundary import check_settings, encoded, kernel_of, row_weights
+from permissible.estimators.parameters.boundary import check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.learners.boundary import Target, decision_of
-from permissible.learners.boundary.folds import content_folds
-from permissible.models.kinds.kernel import Kernel
+from permissible.learners.boundary.fit import fit_rows
+from permissible.learners.boundary.path import best_alpha, path_risks
+from permissible.rows.splits import fold_of_rows
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
 from permissible.validation import Words, real_numbers, refusal
 
@@ -36,7 +38,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
     alphas : sequence of float, optional
         The grid; 2^-15 ... 2^10 unless given.
     cv : int, splitter or None, default=5
-        A number of folds, dealt out by the content of the rows, so that their order does not matter and equal rows stay
+        A number of folds, assigned by the content of the rows, so that their order does not matter and duplicated rows stay
         together; or a scikit-learn splitter.
     tuning : {"decision", "surrogate"} or decision, default="decision"
         What decides: the risk of the decision that `boundaries` names, the surrogate loss that is minimised (the likelihood for
@@ -113,44 +115,23 @@ class BoundaryClassifierCV(BoundaryClassifier):
         target = Target.of(self.boundaries, self.loss)
         self._check_tuning()
         refuse_idle(self, BOUNDARY)
-        features = matrix(self, X, reset=True)
-        classes, codes = encoded(self, y, features.shape[0])
-        positive = codes == 1
-        weight = row_weights(codes, classes, sample_weight, self.class_weight)
-        kernel = kernel_of(self, features, weight)
-        self.classes_, self.alphas_ = classes, alphas
-        self.cv_risks_ = self._risks(features, target, positive, weight, kernel)
-        # The grid decreases, so the first of equals is the largest lambda.
-        near = self.cv_risks_ <= self.cv_risks_.min() * (1 + 1e-12) + 1e-15
-        self.alpha_ = float(alphas[int(np.flatnonzero(near)[0])])
-        problem = self._problem(target, positive, weight, self.alpha_)
-        fit = self._solve(features, target, problem, kernel, None)
-        self._store(fit, features, target, problem, kernel)
-        self._report(fit)
-        return self
-
-    def _risks(
-        self, X: Matrix, target: Target, positive: BoolArray, weight: FloatArray, kernel: Kernel | None
-    ) -> FloatArray:
-        totals, mass = np.zeros(len(self.alphas_)), 0.0
-        for train, left in self._folds(X, positive, weight):
-            if len(np.unique(positive[train])) < 2 or not len(left):
-                continue
-            totals += self._path(X, target, positive, weight, kernel, train, left)
-            mass += float(weight[left].sum())
-        if mass == 0:
+        task = self._task(X, y, sample_weight, target, alpha=float(alphas[0]))
+        splits = self._splits(task.X, task.problem.positive, task.problem.weight)
+        risks = path_risks(task, alphas, splits, partial(self._losses, target))
+        if risks is None:
             raise refusal("cv", "folds that leave both classes to train on", self.cv, "use fewer folds or more rows")
-        return totals / mass
+        self.alphas_, self.cv_risks_, self.alpha_ = alphas, risks, best_alpha(alphas, risks)
+        task = task.with_alpha(self.alpha_)
+        return self._store(fit_rows(task), target, task)
 
-    def _folds(self, X: Matrix, positive: BoolArray, weight: FloatArray) -> list[tuple[AnyArray, AnyArray]]:
+    def _splits(self, X: Matrix, positive: BoolArray, weight: FloatArray) -> list[tuple[AnyArray, AnyArray]]:
         if isinstance(self.cv, (int, np.integer)):
             if self.cv < 2:
                 raise refusal("cv", "at least 2 folds", self.cv)
-            used = weight > 0
-            folds = np.zeros(len(positive), dtype=np.int64)
-            folds[used] = content_folds(X[used], positive[used], int(self.cv), seed(self.random_state))
-            pairs = [(used & (folds != k), used & (folds == k)) for k in range(int(self.cv))]
-            return [(np.flatnonzero(train), np.flatnonzero(left)) for train, left in pairs]
+            used = np.flatnonzero(weight > 0)
+            hashes = hash_matrix(X[used], seed(self.random_state))
+            fold = fold_of_rows(hashes, positive[used], weight[used], int(self.cv))
+            return [(used[fold != k], used[fold == k]) for k in range(int(self.cv))]
         try:
             splitter = check_cv(self.cv, positive, classifier=True)
         except (TypeError, ValueError):
@@ -162,28 +143,6 @@ class BoundaryClassifierCV(BoundaryClassifier):
         named = isinstance(self.tuning, str) and self.tuning in ("decision", "surrogate")
         if not (named or isinstance(self.tuning, Decision)):
             raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
-
-    def _path(
-        self,
-        X: Matrix,
-        target: Target,
-        positive: BoolArray,
-        weight: FloatArray,
-        kernel: Kernel | None,
-        train: AnyArray,
-        left: AnyArray,
-    ) -> FloatArray:
-        """Sum of weighted losses on the rows left out, for each alpha in turn."""
-        given = kernel is not None and kernel.name == "precomputed"
-        rows = X[train][:, train] if given else X[train]
-        others = X[left][:, train] if given else X[left]
-        totals, fit = np.empty(len(self.alphas_)), None
-        for place, alpha in enumerate(self.alphas_):
-            problem = self._problem(target, positive[train], weight[train], float(alpha))
-            fit = self._solve(rows, target, problem, kernel, fit)
-            score = self._model(fit, rows, target, problem, kernel).scores(others)
-            totals[place] = weight[left] @ self._losses(target, positive[left], score)
-        return totals
 
     def _losses(self, target: Target, positive: BoolArray, score: FloatArray) -> FloatArray:
         if self.tuning == "surrogate":

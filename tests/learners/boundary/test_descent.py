@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from permissible.learners.boundary import Problem, Target, solve_linear
-from permissible.learners.boundary.linear import linear_certificate
+from permissible.learners.boundary import Options, Problem, Target, solve_linear
+from permissible.learners.boundary.objective import MemoryObjective
 
 
 def draw(seed, n, d):
@@ -24,17 +24,19 @@ def test_descent_meets_the_quadratic_program(boundaries, penalize_intercept, as_
         Target.of(boundaries, "logistic").segments, positive, weight, 2.0**-8, penalize_intercept=penalize_intercept
     )
     rows = sparse.csr_matrix(features) if as_sparse else features
-    fit = solve_linear(rows, problem, solver="dcd", tol=5e-8)
+    fit = solve_linear(rows, problem, Options(solver="dcd", tol=5e-8))
     if as_sparse:  # small sparse matrices are made dense: force the sparse kernel too
         from permissible.learners.boundary import linear
 
-        fit = linear._descend(rows, problem, 5e-8, 5000, None, 0)
+        fit = linear._descend(rows, problem, Options(tol=5e-8, max_iter=5000), None)
     optimum, _, _ = referee(
         features, positive, weight, lines_of(boundaries), 2.0**-8, free_intercept=not penalize_intercept
     )
     assert fit.converged
     assert fit.certificate.objective == pytest.approx(optimum, rel=1e-7)
-    again = linear_certificate(features, problem, fit.coef, fit.intercept, fit.dual)
+    again = MemoryObjective(features, problem).certificate(
+        np.append(fit.coef, fit.intercept), problem.segments, fit.dual
+    )
     assert fit.certificate.objective == pytest.approx(again.objective, rel=1e-12)
     # The heavier class is scaled down, and g(ct) >= c g(t): what the kernel reports is no more than the dual point's value.
     slack = again.dual_objective - fit.certificate.dual_objective
@@ -45,7 +47,7 @@ def test_descent_meets_the_quadratic_program(boundaries, penalize_intercept, as_
 def test_the_gap_of_descent_is_a_true_bound(max_iter, referee, lines_of):
     features, positive, weight = draw(4, 80, 200)
     problem = Problem(Target.of((0.25, 0.5), "logistic").segments, positive, weight, 1e-3)
-    fit = solve_linear(features, problem, solver="dcd", max_iter=max_iter)
+    fit = solve_linear(features, problem, Options(solver="dcd", max_iter=max_iter))
     optimum, _, _ = referee(features, positive, weight, lines_of((0.25, 0.5)), 1e-3)
     assert fit.certificate.dual_objective <= optimum * (1 + 1e-10)
     assert fit.certificate.gap >= fit.certificate.objective - optimum * (1 + 1e-10)
@@ -54,8 +56,8 @@ def test_the_gap_of_descent_is_a_true_bound(max_iter, referee, lines_of):
 def test_wide_rows_by_rotation_and_by_descent_agree():
     features, positive, weight = draw(6, 60, 400)
     problem = Problem(Target.of((0.25, 0.75), "logistic").segments, positive, weight, 1e-3)
-    newton = solve_linear(features, problem, solver="newton")
-    descent = solve_linear(features, problem, solver="dcd", tol=1e-8, max_iter=5000)
+    newton = solve_linear(features, problem, Options(solver="newton"))
+    descent = solve_linear(features, problem, Options(solver="dcd", tol=1e-8, max_iter=5000))
     assert newton.certificate.relative_gap < 1e-10
     assert descent.certificate.objective == pytest.approx(newton.certificate.objective, rel=1e-7)
 
@@ -65,6 +67,6 @@ def test_where_descent_does_not_arrive_newton_takes_over():
     features = rng.normal(size=(900, 400)) * 100
     positive = features[:, 0] + 50 * rng.normal(size=900) > 0
     problem = Problem(Target.of((0.5,), "logistic").segments, positive, np.ones(900), 1e-7)
-    fit = solve_linear(features, problem, tol=1e-6)
+    fit = solve_linear(features, problem, Options(tol=1e-6))
     assert fit.converged
     assert fit.solver == "newton"

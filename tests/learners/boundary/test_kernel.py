@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
-from permissible.learners.boundary import Problem, Target, solve_kernel
+from permissible.learners.boundary import Options, Problem, Target, solve_kernel
 from permissible.models.kinds.kernel import Kernel
 
 
@@ -36,7 +36,7 @@ def test_any_boundaries_meet_the_quadratic_program(boundaries, penalize_intercep
     problem = Problem(
         Target.of(boundaries, "logistic").segments, positive, weight, alpha, penalize_intercept=penalize_intercept
     )
-    fit = solve_kernel(gram if kernel.name == "precomputed" else features, problem, kernel, tol=1e-8)
+    fit = solve_kernel(gram if kernel.name == "precomputed" else features, problem, kernel, Options(tol=1e-8))
     optimum, _, _ = referee(
         as_features(gram), positive, weight, lines_of(boundaries), alpha, free_intercept=not penalize_intercept
     )
@@ -51,7 +51,7 @@ def test_many_rows_use_single_precision_and_still_certify_in_double(referee):
     features, positive, _ = draw(5, n=2600)
     alpha = 1e-4
     problem = Problem(Target.of((0.5,), "logistic").segments, positive, np.ones(2600), alpha)
-    fit = solve_kernel(features, problem, Kernel("rbf", 0.3), tol=1e-6)
+    fit = solve_kernel(features, problem, Kernel("rbf", 0.3), Options(tol=1e-6))
     gram = pairwise_kernels(features, metric="rbf", gamma=0.3)
     value = problem.objective(gram @ fit.coef + fit.intercept, fit.coef @ gram @ fit.coef, fit.intercept)
     assert fit.certificate.objective == pytest.approx(value, rel=1e-11)
@@ -79,7 +79,7 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum(boundaries, penalize
         lifted, positive, np.ones(1100), lines_of(boundaries), 1e-3, free_intercept=not penalize_intercept
     )
     for tol, max_iter in [(1e-1, 1000), (1e-2, 1000), (1e-4, 1000), (1e-9, 1)]:
-        fit = solve_kernel(lifted, problem, Kernel("linear"), tol=tol, max_iter=max_iter)
+        fit = solve_kernel(lifted, problem, Kernel("linear"), Options(tol=tol, max_iter=max_iter))
         assert fit.certificate.gap >= fit.certificate.objective - optimum * (1 + 1e-10)
         assert fit.certificate.dual_objective <= optimum * (1 + 1e-10)
 
@@ -87,10 +87,10 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum(boundaries, penalize
 def test_a_start_from_a_nearby_alpha_leads_to_the_same_optimum():
     features, positive, weight = draw(2)
     segments = Target.of((0.25, 0.75), "logistic").segments
-    first = solve_kernel(features, Problem(segments, positive, weight, 1e-2), Kernel("rbf", 0.3), tol=1e-9)
+    first = solve_kernel(features, Problem(segments, positive, weight, 1e-2), Kernel("rbf", 0.3), Options(tol=1e-9))
     problem = Problem(segments, positive, weight, 5e-3)
-    cold = solve_kernel(features, problem, Kernel("rbf", 0.3), tol=1e-9)
-    warm = solve_kernel(features, problem, Kernel("rbf", 0.3), tol=1e-9, start=first)
+    cold = solve_kernel(features, problem, Kernel("rbf", 0.3), Options(tol=1e-9))
+    warm = solve_kernel(features, problem, Kernel("rbf", 0.3), Options(tol=1e-9), start=first)
     assert warm.certificate.objective == pytest.approx(cold.certificate.objective, rel=1e-8)
 
 

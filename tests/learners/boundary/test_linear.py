@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from permissible.learners.boundary import Problem, Target, solve_linear
+from permissible.learners.boundary import Options, Problem, Target, solve_linear
 
 BOUNDARIES = [(0.5,), (0.2,), (1 / 3, 2 / 3), (0.25, 0.5, 0.75), (0.1, 0.15, 0.9)]
 
@@ -54,7 +54,7 @@ def test_the_gap_is_never_below_the_distance_to_the_optimum(seed, tol, referee, 
     features, positive, weight = draw(seed)
     problem = Problem(Target.of(boundaries, "logistic").segments, positive, weight, 1e-3)
     for max_iter in (1, 3, 8, 1000):
-        fit = solve_linear(features, problem, tol=tol, max_iter=max_iter)
+        fit = solve_linear(features, problem, Options(tol=tol, max_iter=max_iter))
         optimum, _, _ = referee(features, positive, weight, lines_of(boundaries), 1e-3)
         assert fit.certificate.gap >= fit.certificate.objective - optimum * (1 + 1e-10)
         assert fit.certificate.dual_objective <= optimum * (1 + 1e-10)
@@ -84,7 +84,7 @@ def test_weight_two_equals_the_row_twice():
 def test_bands_and_all_rows_at_once_agree(boundaries):
     features, positive, weight = draw(2, n=60_000, d=5)
     problem = Problem(Target.of(boundaries, "logistic").segments, positive, weight, 1e-4)
-    by_bands = solve_linear(features, problem, tol=1e-9)
+    by_bands = solve_linear(features, problem, Options(tol=1e-9))
     half = solve_linear(features[:30_000:2], Problem(problem.segments, positive[:30_000:2], weight[:30_000:2], 1e-4))
     assert by_bands.certificate.relative_gap <= 1e-9
     assert np.abs(by_bands.coef - half.coef).max() < 0.2
@@ -95,7 +95,7 @@ def test_threads_do_not_change_a_bit(dtype):
     features, positive, weight = draw(3, n=50_000, d=8)
     problem = Problem(Target.of((0.3, 0.7), "logistic").segments, positive, weight, 1e-5)
     rows = np.ascontiguousarray(features, dtype=dtype)
-    one, three = (solve_linear(rows, problem, n_threads=threads) for threads in (1, 3))
+    one, three = (solve_linear(rows, problem, Options(n_threads=threads)) for threads in (1, 3))
     np.testing.assert_array_equal(one.coef, three.coef)
     assert one.intercept == three.intercept
     assert one.certificate == three.certificate

@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from permissible import losses
-from permissible.learners.boundary import Problem, Segments, Target, solve_linear, solve_soft
-from permissible.learners.boundary.kernel_soft import solve_kernel_soft
+from permissible.learners.boundary import Options, Problem, Segments, Target, solve_linear, solve_soft
+from permissible.learners.boundary.kernel import solve_kernel_soft
 from permissible.models.kinds.kernel import Kernel
 
 NONE = Segments(np.empty((2, 0)), np.empty((2, 0)))
@@ -29,7 +29,7 @@ def test_logistic_meets_logistic_regression(as_sparse):
         sparse.csr_matrix(features) if as_sparse else features,
         Problem(NONE, positive, weight, alpha),
         losses.get("logistic"),
-        tol=1e-11,
+        Options(tol=1e-11),
     )
     peer = LogisticRegression(C=1 / (alpha * weight.sum()), tol=1e-10, max_iter=1000).fit(features, positive, weight)
     np.testing.assert_allclose(fit.coef, peer.coef_[0], rtol=1e-4)
@@ -40,7 +40,7 @@ def test_logistic_meets_logistic_regression(as_sparse):
 def test_every_permissible_loss_is_solved_to_its_gap(name):
     features, positive, weight = draw(1)
     loss = losses.get(name)
-    fit = solve_soft(features, Problem(NONE, positive, weight, 1e-2), loss, tol=1e-8)
+    fit = solve_soft(features, Problem(NONE, positive, weight, 1e-2), loss, Options(tol=1e-8))
     sign = np.where(positive, 1.0, -1.0)
 
     def value(point):
@@ -57,7 +57,7 @@ def test_every_permissible_loss_is_solved_to_its_gap(name):
 
 def test_more_and_more_boundaries_meet_the_smooth_loss():
     features, positive, weight = draw(2)
-    smooth = solve_soft(features, Problem(NONE, positive, weight, 1e-2), losses.get("logistic"), tol=1e-10)
+    smooth = solve_soft(features, Problem(NONE, positive, weight, 1e-2), losses.get("logistic"), Options(tol=1e-10))
     distance = []
     for count in (3, 15, 63, 255):
         pi = np.arange(1, count + 1) / (count + 1)
@@ -71,7 +71,7 @@ def test_more_and_more_boundaries_meet_the_smooth_loss():
 def test_the_kernel_version_meets_its_dual():
     features, positive, weight = draw(3, n=80)
     problem = Problem(NONE, positive, weight, 1e-2)
-    fit = solve_kernel_soft(features, problem, losses.get("logistic"), Kernel("rbf", 0.5), tol=1e-7)
+    fit = solve_kernel_soft(features, problem, losses.get("logistic"), Kernel("rbf", 0.5), Options(tol=1e-7))
     gram, sign = rbf_kernel(features, gamma=0.5), np.where(positive, 1.0, -1.0)
     score = gram @ fit.coef + fit.intercept
     value = np.average(np.log1p(np.exp(-sign * score)), weights=weight) + 0.5e-2 * fit.coef @ gram @ fit.coef

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from permissible.learners.boundary import Problem, Target, solve_linear
-from permissible.learners.boundary.subgradient import Stream, solve_subgradient, stream_step
+from permissible.learners.boundary import Options, Problem, Target, solve_linear
+from permissible.learners.boundary.subgradient import MemorySlopes, Stream, solve_subgradient, stream_step
 
 
 def draw(n=300):
@@ -17,7 +17,7 @@ def test_it_comes_within_a_small_gap_of_the_exact_solution():
     features, positive = draw()
     problem = Problem(Target.of((0.25, 0.5, 0.75), "logistic").segments, positive, np.ones(300), 0.1)
     exact = solve_linear(features, problem)
-    fit = solve_subgradient(features, problem, tol=2e-3, max_iter=3000)
+    fit = solve_subgradient(MemorySlopes(features, problem), Options(tol=2e-3, max_iter=3000))
     assert fit.converged
     assert exact.certificate.objective <= fit.certificate.objective <= exact.certificate.objective * (1 + 2e-3)
     assert fit.certificate.gap >= fit.certificate.objective - exact.certificate.objective
@@ -38,7 +38,8 @@ def test_the_printed_projection_excludes_the_intercept_of_the_imbalanced_case():
     features, positive = np.vstack([half, -half]), np.tile(np.arange(200) < 180, 2)
     problem = Problem(Target.of((0.25, 0.5, 0.75), "logistic").segments, positive, np.ones(400), 16.0)
     assert 16.0**-0.5 < 2.24934
-    assert solve_subgradient(features, problem, tol=1e-3, max_iter=200).intercept == pytest.approx(2.24934, abs=1e-2)
+    fit = solve_subgradient(MemorySlopes(features, problem), Options(tol=1e-3, max_iter=200))
+    assert fit.intercept == pytest.approx(2.24934, abs=1e-2)
 
 
 def test_a_stream_of_batches_comes_near_the_optimum():

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from permissible.distributed.data.passes import refuse_categories
 from permissible.estimators.input import weights
 from permissible.estimators.input.target import codes_among, decode_target
 from permissible.estimators.input.training import seed, threads
 from permissible.estimators.input.weights import with_class_weight
 from permissible.models.kinds.kernel import Kernel
+from permissible.rows.source import Source
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, one_of, refusal, squarable
 from permissible.validation.numbers import count, flag, positive_number, real_number
@@ -41,6 +43,20 @@ def check_settings(estimator: Any) -> None:
         )
     if estimator.kernel is not None and estimator.solver not in ("auto", "smo"):
         raise refusal("solver", "auto or smo with a kernel", estimator.solver)
+
+
+def check_source(estimator: Any, source: Source) -> None:
+    """Refuse what rows in parts cannot do, in one sentence."""
+    if estimator.kernel is not None:
+        raise refusal("kernel", "None on data in parts", estimator.kernel, "map the rows first, or fit them in memory")
+    if estimator.solver not in ("auto", "newton", "psgd"):
+        raise refusal("solver", "auto, newton or psgd on data in parts", estimator.solver)
+    if estimator.warm_start:
+        raise refusal("warm_start", "False on data in parts", True, "fit rows in memory")
+    if len(source.classes) != 2:
+        came = Words(f"{len(source.classes)} classes")
+        raise refusal("y", "labels of two classes", came, "fit one class against the rest")
+    refuse_categories(source.binning)
 
 
 def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:

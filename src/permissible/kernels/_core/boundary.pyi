@@ -1,14 +1,38 @@
 """Solvers of problem (18) of [K]: dense rows, coordinate descent, kernels."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-class Solution(TypedDict):
-    """What a linear solver hands back."""
+class Problem:
+    """Classes, weights and loss of the rows."""
+
+    def __init__(
+        self,
+        positive: npt.NDArray[np.int8],
+        weight: Floats,
+        hinge: Floats,
+        width: Floats,
+        strength: float,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+    ) -> None: ...
+
+class Start:
+    """Where a linear solver starts."""
+
+    def __init__(self, coef: Floats, dual: Floats, intercept: float = 0.0, warm: bool = False) -> None: ...
+
+class Kernel:
+    """A kernel by its number and LIBSVM's parameters."""
+
+    def __init__(self, kind: int, gamma: float, coef0: float, degree: int) -> None: ...
+
+class Solution:
+    """The result of a linear solver."""
 
     coef: Floats
     intercept: float
@@ -16,11 +40,10 @@ class Solution(TypedDict):
     primal_value: float
     dual_value: float
     iterations: int
-    passes: int
     converged: bool
 
-class KernelSolution(TypedDict):
-    """What a kernel solver hands back."""
+class KernelSolution:
+    """The result of a kernel solver."""
 
     dual: Floats
     score: Floats
@@ -29,92 +52,33 @@ class KernelSolution(TypedDict):
     primal_value: float
     dual_value: float
     updates: int
-    converged: bool
 
 def solve_dense(
-    x: npt.NDArray[Any],
-    positive: npt.NDArray[np.int8],
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
-    fit_intercept: bool,
-    penalize_intercept: bool,
-    coef: Floats,
-    intercept: float,
-    warm: bool,
-    tol: float,
-    max_iter: int,
-    threads: int,
+    x: npt.NDArray[Any], problem: Problem, start: Start, tol: float, max_iter: int, threads: int
 ) -> Solution: ...
 def descend_dense(
-    x: npt.NDArray[Any],
-    positive: npt.NDArray[np.int8],
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
-    fit_intercept: bool,
-    penalize_intercept: bool,
-    dual: Floats,
-    intercept: float,
-    tol: float,
-    max_iter: int,
-    seed: int,
+    x: npt.NDArray[Any], problem: Problem, start: Start, tol: float, max_iter: int, seed: int
 ) -> Solution: ...
 def descend_sparse(
     values: npt.NDArray[Any],
     columns: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
-    n_columns: int,
-    positive: npt.NDArray[np.int8],
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
-    fit_intercept: bool,
-    penalize_intercept: bool,
-    dual: Floats,
-    intercept: float,
+    problem: Problem,
+    start: Start,
     tol: float,
     max_iter: int,
     seed: int,
 ) -> Solution: ...
 def solve_kernel(
     x: Floats,
-    kind: int,
-    gamma: float,
-    coef0: float,
-    degree: int,
+    kernel: Kernel,
+    problem: Problem,
+    dual: Floats,
+    tol: float,
+    max_updates: int,
     cache_bytes: int,
     single_precision: bool,
-    positive: npt.NDArray[np.int8],
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
-    fit_intercept: bool,
-    penalize_intercept: bool,
-    dual: Floats,
-    tol: float,
-    max_updates: int,
 ) -> KernelSolution: ...
-def solve_gram(
-    gram: Floats,
-    positive: npt.NDArray[np.int8],
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
-    fit_intercept: bool,
-    penalize_intercept: bool,
-    dual: Floats,
-    tol: float,
-    max_updates: int,
-) -> KernelSolution: ...
-def score_kernel(
-    support: Floats, kind: int, gamma: float, coef0: float, degree: int, coef: Floats, points: Floats
-) -> Floats: ...
-def best_intercept(
-    score: Floats, positive: npt.NDArray[np.int8], weight: Floats, hinge: Floats, width: Floats, near: float
-) -> float: ...
+def solve_gram(gram: Floats, problem: Problem, dual: Floats, tol: float, max_updates: int) -> KernelSolution: ...
+def score_kernel(support: Floats, kernel: Kernel, coef: Floats, points: Floats) -> Floats: ...
+def best_intercept(score: Floats, problem: Problem, near: float) -> float: ...

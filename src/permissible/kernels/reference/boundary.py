@@ -93,7 +93,10 @@ def newton(
             continue
         bend = weight * (d * between).sum(axis=1) / (2 * e)
         step = np.linalg.lstsq(rows.T @ (bend[:, None] * rows) + np.diag(ridge), residual, rcond=None)[0]
-        point = point + _line(point, step, rows, weight, h, d, center, e, ridge) * step
+        moved = point + _line(point, step, rows, weight, h, d, center, e, ridge) * step
+        if np.allclose(moved, point, rtol=1e-12, atol=0):  # no curvature in b: solve for it, which puts a row on a kink
+            moved[-1] = best_intercept(X @ point[:-1], positive, weight, hinge, width)
+        point = moved
     return point[:-1], float(point[-1]), t
 
 

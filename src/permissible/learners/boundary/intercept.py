@@ -5,9 +5,12 @@ b = y h_k - f, and where the weight below one kink equals that above it (classes
 it is flat up to the next. Solvers stop anywhere in there; the middle depends on neither row order nor solver.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from permissible.learners.boundary.problem import Problem
+from permissible.learners.boundary.certificate import Certificate
+from permissible.learners.boundary.problem import Problem, Solution
 from permissible.types import FloatArray
 
 FLAT = 1e-12
@@ -19,9 +22,21 @@ FIRST_REACH = 1e-3
 """Half of the first window in which kinks are looked at, relative to 1 + |b|."""
 
 
+def settled(problem: Problem, fit: Solution, score: FloatArray, square: float) -> Solution:
+    """The same solution with the middle of its best intercepts, its objective computed anew; the dual bound stays.
+
+    `score` is without intercept, `square` the squared norm.
+    """
+    intercept = settled_intercept(problem, score, fit.intercept)
+    if intercept == fit.intercept:
+        return fit
+    moved = Certificate.of(problem.objective(score + intercept, square, intercept), fit.certificate.dual_objective)
+    return replace(fit, intercept=intercept, certificate=moved) if moved.gap <= 2 * fit.certificate.gap else fit
+
+
 def settled_intercept(problem: Problem, score: FloatArray, intercept: float) -> float:
     """The given intercept, or the middle of the interval of best ones where there is one; `score` is without it."""
-    if not problem.fit_intercept or problem.penalize_intercept:
+    if not problem.penalty.free_intercept:
         return intercept
     low, high = best_intercepts(problem, score, near=intercept)
     inside = low - SHORT * (1 + abs(low)) <= intercept <= high + SHORT * (1 + abs(high))

@@ -4,15 +4,17 @@ h = sum_j gamma_j k(x_j, .) with gamma_j = y_j c_j t_j / (alpha W). The search u
 `DOUBLE_ROWS` rows; both values of the certificate are computed in double precision.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
-from permissible.learners.boundary.intercept import settled_intercept
-from permissible.learners.boundary.problem import Problem
+from permissible.learners.boundary.intercept import settled
+from permissible.learners.boundary.objective import solve_soft
+from permissible.learners.boundary.problem import Options, Problem, Solution
 from permissible.models.kinds.kernel import Kernel
 from permissible.types import FloatArray, Matrix
 from permissible.validation import Words, refusal
@@ -25,29 +27,9 @@ POLISH_ROWS = 1000
 POLISH_TOL = 1e-8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelFit:
-    """The solution: coefficients gamma of all rows (zero off the support), b, the dual point t, and the certificate."""
-
-    coef: FloatArray
-    intercept: float
-    dual: FloatArray
-    certificate: Certificate
-    n_iter: int
-    converged: bool
-    solver: str = "smo"
-
-
 def solve_kernel(
-    X: Matrix,
-    problem: Problem,
-    kernel: Kernel,
-    *,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    start: KernelFit | None = None,
-    cache_size: float = 200.0,
-) -> KernelFit:
+    X: Matrix, problem: Problem, kernel: Kernel, options: Options | None = None, start: Solution | None = None
+) -> Solution:
     """Minimise (18) over the functions of a kernel until the certified gap is at most `tol` of the objective.
 
     Where a whole interval of intercepts is best, the fit has its middle.
@@ -57,59 +39,40 @@ def solve_kernel(
     X : array of rows, CSR matrix, or the kernel matrix itself for a precomputed kernel
     problem : Problem
     kernel : Kernel
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Rounds of as many pair updates as there are rows.
-    start : KernelFit, optional
+    options : Options, optional
+    start : Solution, optional
         The solution for a nearby alpha.
-    cache_size : float
-        Megabytes for kernel rows.
     """
-    n = X.shape[0]
-    aim = min(tol, POLISH_TOL) if n <= POLISH_ROWS else tol
-    dual = np.zeros(n) if start is None else np.ascontiguousarray(start.dual)
-    common = (
-        problem.sides, problem.weight, problem.segments.hinge, problem.segments.width, problem.strength,
-        problem.fit_intercept, problem.penalize_intercept, dual, aim, max_iter * max(n, 100),
-    )  # fmt: skip
-    if kernel.compiled and not sparse.issparse(X):
-        rows = np.ascontiguousarray(X, dtype=np.float64)
-        single = n > DOUBLE_ROWS and tol >= SINGLE_TOL
-        solution = core.solve_kernel(
-            rows, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, int(cache_size * 2**20), single,
-            *common,
-        )  # fmt: skip
-    else:
-        solution = core.solve_gram(gram_matrix(X, kernel), *common)
-    rounds = -(-solution["updates"] // max(n, 100))
+    n, options = X.shape[0], options or Options()
+    found = _pair_updates(X, problem, kernel, options, np.zeros(n) if start is None else start.dual)
     total = problem.total_weight
-    certificate = Certificate.of(solution["primal_value"] / total, solution["dual_value"] / total)
-    intercept = _intercept(problem, solution["dual"], solution["intercept"])
-    fit = KernelFit(
-        _coefficients(problem, solution["dual"]), intercept, solution["dual"], certificate, rounds,
-        certificate.relative_gap <= max(tol, 1e-13),
-    )  # fmt: skip
+    certificate = Certificate.of(found.primal_value / total, found.dual_value / total)
+    done, rounds = certificate.relative_gap <= max(options.tol, 1e-13), -(-found.updates // max(n, 100))
+    coef, intercept = _coefficients(problem, found.dual), _intercept(problem, found.dual, found.intercept)
+    fit = Solution(coef, intercept, found.dual, certificate, rounds, done, "smo", kernel=True)
     if n > POLISH_ROWS:
-        return _settled(problem, fit, solution["score"], solution["square"])
+        return settled(problem, fit, found.score, found.square)
     gram = gram_matrix(X, kernel)
     fit = _polished(gram, problem, fit)
     score = gram @ fit.coef
-    return _settled(problem, fit, score, float(fit.coef @ score))
+    return settled(problem, fit, score, float(fit.coef @ score))
 
 
-def _settled(problem: Problem, fit: KernelFit, score: FloatArray, square: float) -> KernelFit:
-    """The same fit with the middle of its best intercepts; its objective is computed anew."""
-    intercept = settled_intercept(problem, score, fit.intercept)
-    if intercept == fit.intercept:
-        return fit
-    moved = Certificate.of(problem.objective(score + intercept, square, intercept), fit.certificate.dual_objective)
-    return replace(fit, intercept=intercept, certificate=moved) if moved.gap <= 2 * fit.certificate.gap else fit
+def _pair_updates(
+    X: Matrix, problem: Problem, kernel: Kernel, options: Options, dual: FloatArray
+) -> core.KernelSolution:
+    n = X.shape[0]
+    aim = min(options.tol, POLISH_TOL) if n <= POLISH_ROWS else options.tol
+    common = problem.record, np.ascontiguousarray(dual), aim, options.max_iter * max(n, 100)
+    if not kernel.compiled or sparse.issparse(X):
+        return core.solve_gram(gram_matrix(X, kernel), *common)
+    single, cache_bytes = n > DOUBLE_ROWS and options.tol >= SINGLE_TOL, int(options.cache_size * 2**20)
+    return core.solve_kernel(np.ascontiguousarray(X, dtype=np.float64), kernel.record, *common, cache_bytes, single)
 
 
 def _coefficients(problem: Problem, dual: FloatArray) -> FloatArray:
     """Gamma = y c t / (alpha W)."""
-    return np.where(problem.positive, 1.0, -1.0) * problem.weight * dual / problem.strength
+    return problem.sign * problem.weight * dual / problem.strength
 
 
 def _intercept(problem: Problem, dual: FloatArray, free: float) -> float:
@@ -119,7 +82,7 @@ def _intercept(problem: Problem, dual: FloatArray, free: float) -> float:
     return float(_coefficients(problem, dual).sum()) if problem.penalize_intercept else free
 
 
-def _polished(gram: FloatArray, problem: Problem, fit: KernelFit) -> KernelFit:
+def _polished(gram: FloatArray, problem: Problem, fit: Solution) -> Solution:
     """Solve f + b = y h exactly on the rows strictly between breakpoints; keep it where the gap shrinks."""
     width = problem.segments.width[problem.positive.astype(np.intp)]
     hinge = problem.segments.hinge[problem.positive.astype(np.intp)]
@@ -130,9 +93,8 @@ def _polished(gram: FloatArray, problem: Problem, fit: KernelFit) -> KernelFit:
     inside = (fit.dual > below) & (fit.dual < above) & (problem.weight > 0)
     if not inside.any():
         return fit
-    sign = np.where(problem.positive, 1.0, -1.0)
-    free = problem.fit_intercept and not problem.penalize_intercept
-    kernel = gram + 1.0 if problem.fit_intercept and problem.penalize_intercept else gram
+    sign, free = problem.sign, problem.penalty.free_intercept
+    kernel = gram + 1.0 if problem.penalty.of_intercept else gram
     rest = np.where(inside, 0.0, fit.coef)
     right = (sign * hinge[np.arange(len(place)), place] - kernel @ rest)[inside]
     matrix = kernel[np.ix_(inside, inside)]
@@ -149,21 +111,20 @@ def _polished(gram: FloatArray, problem: Problem, fit: KernelFit) -> KernelFit:
     certificate = kernel_certificate(gram, problem, dual, intercept)
     if certificate is None or certificate.gap >= fit.certificate.gap:
         return fit
-    return replace(
-        fit, coef=_coefficients(problem, dual), dual=dual, intercept=intercept, certificate=certificate,
-        converged=fit.converged or certificate.relative_gap <= POLISH_TOL,
-    )  # fmt: skip
+    done = fit.converged or certificate.relative_gap <= POLISH_TOL
+    coef = _coefficients(problem, dual)
+    return replace(fit, coef=coef, intercept=intercept, dual=dual, certificate=certificate, converged=done)
 
 
 def kernel_certificate(gram: FloatArray, problem: Problem, dual: FloatArray, intercept: float) -> Certificate | None:
     """Both values of (18) from a dual point, in double precision; None where it does not balance under a free intercept."""
     coef = _coefficients(problem, dual)
-    if problem.fit_intercept and not problem.penalize_intercept and abs(coef.sum()) > 1e-12 * np.abs(coef).sum():
+    if problem.penalty.free_intercept and abs(coef.sum()) > 1e-12 * np.abs(coef).sum():
         return None
     score = gram @ coef
     square = float(coef @ score)
     gain = float(problem.weight @ problem.segments.gain(problem.positive, dual)) / problem.total_weight
-    full = square + (intercept**2 if problem.penalize_intercept and problem.fit_intercept else 0.0)
+    full = square + (intercept**2 if problem.penalty.of_intercept else 0.0)
     return Certificate.of(problem.objective(score + intercept, square, intercept), gain - 0.5 * problem.alpha * full)
 
 
@@ -179,3 +140,27 @@ def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
         came = Words(f"k({i}, {j}) = {gram[i, j]:g} and k({j}, {i}) = {gram[j, i]:g}")
         raise refusal("kernel", "symmetric", came, "pass (K + K.T) / 2 if they should agree")
     return gram
+
+
+def solve_kernel_soft(
+    X: Matrix, problem: Problem, loss: Any, kernel: Kernel, options: Options | None = None
+) -> Solution:
+    """The soft classifier: K = Z Z' turns it into a linear one with at most n columns, in O(n^2) memory and O(n^3) time.
+
+    The coefficients come from the dual point, gamma = y c t / (alpha W), and the certificate is computed for them.
+    """
+    gram, options = gram_matrix(X, kernel), options or Options()
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > values[-1] * len(values) * np.finfo(float).eps
+    features = vectors[:, kept] * np.sqrt(values[kept])
+    linear = solve_soft(features, problem, loss, replace(options, tol=0.01 * options.tol))
+    coef = _coefficients(problem, linear.dual)
+    intercept = _intercept(problem, linear.dual, linear.intercept)
+    plain = gram @ coef
+    square = float(coef @ plain) + (intercept**2 if problem.penalty.of_intercept else 0.0)
+    share = problem.weight / problem.total_weight
+    mean = loss.b * float(share @ np.asarray(loss.value(problem.sign * (plain + intercept))))
+    gain = float(share @ (np.asarray(loss.phi(linear.dual)) - loss.a))
+    certificate = Certificate.of(mean + 0.5 * problem.alpha * square, gain - 0.5 * problem.alpha * square)
+    done = certificate.relative_gap <= options.tol
+    return Solution(coef, intercept, linear.dual, certificate, linear.n_iter, done, "newton", kernel=True)

@@ -7,8 +7,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from permissible.kernels._core import boundary as core
+from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.segments import Segments
-from permissible.types import AnyArray, BoolArray, FloatArray
+from permissible.types import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to solve (18), to a gap of `tol` of the objective; `solver` is that of the linear classifier.
+
+    Newton suits dense rows, more of them than columns; coordinate descent (``"dcd"``) suits sparse and wide rows. ``"auto"``
+    picks by shape, and Newton continues where coordinate descent did not converge. `max_iter` bounds Newton steps, epochs, or
+    rounds of as many pair updates as there are rows. `n_threads` does not change a bit of the result.
+    """
+
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    cache_size: float = 200.0  # megabytes for kernel rows
+    n_threads: int = 1
+    seed: int = 0  # of the order of coordinate descent
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """(alpha / 2) |w|^2; whether there is an intercept b, and whether alpha b^2 / 2 is added for it."""
+
+    alpha: float
+    fit_intercept: bool = True
+    penalize_intercept: bool = False
+
+    @property
+    def free_intercept(self) -> bool:
+        """Whether the intercept costs nothing, so that a dual point must balance the classes."""
+        return self.fit_intercept and not self.penalize_intercept
+
+    @property
+    def of_intercept(self) -> float:
+        """Multiplier of b^2 / 2."""
+        return self.alpha if self.fit_intercept and self.penalize_intercept else 0.0
+
+    def ridge(self, n_columns: int) -> FloatArray:
+        """Multiplier of the square of each coefficient, the intercept last."""
+        return np.append(np.full(n_columns, self.alpha), self.of_intercept)
+
+    def balance(self, negative: float, positive: float) -> tuple[float, float]:
+        """Factors for the dual values of both classes, given their masses sum c t: afterwards sum c t y = 0 if it must be."""
+        least, most = min(negative, positive), max(negative, positive)
+        if not self.free_intercept or most <= 0:
+            return 1.0, 1.0
+        return (least / most, 1.0) if negative == most else (1.0, least / most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +89,11 @@ class Problem:
         object.__setattr__(self, "weight", np.ascontiguousarray(self.weight, dtype=np.float64))
 
     @property
+    def penalty(self) -> Penalty:
+        """What is added to the mean loss."""
+        return Penalty(self.alpha, self.fit_intercept, self.penalize_intercept)
+
+    @property
     def total_weight(self) -> float:
         """W."""
         return float(self.weight.sum())
@@ -50,13 +104,42 @@ class Problem:
         return self.alpha * self.total_weight
 
     @property
-    def sides(self) -> AnyArray:
-        """The classes as the compiled core takes them."""
-        return np.ascontiguousarray(self.positive, dtype=np.int8)
+    def sign(self) -> FloatArray:
+        """Y of each row: 1 or -1."""
+        return np.where(self.positive, 1.0, -1.0)
+
+    @property
+    def record(self) -> core.Problem:
+        """The same as the compiled solvers take it."""
+        sides, segments, penalty = np.ascontiguousarray(self.positive, dtype=np.int8), self.segments, self.penalty
+        flags = penalty.fit_intercept, penalty.penalize_intercept
+        return core.Problem(sides, self.weight, segments.hinge, segments.width, self.strength, *flags)
 
     def objective(self, score: FloatArray, square: float, intercept: float) -> float:
         """The value of (18) at scores f of a function of squared norm `square`."""
         margin = np.where(self.positive, score, -score)
-        penalty = square + (intercept**2 if self.penalize_intercept and self.fit_intercept else 0.0)
         mean = float(self.weight @ self.segments.loss(self.positive, margin)) / self.total_weight
-        return mean + 0.5 * self.alpha * penalty
+        return mean + 0.5 * self.alpha * square + 0.5 * self.penalty.of_intercept * intercept**2
+
+    def balanced(self, dual: FloatArray) -> FloatArray:
+        """Scale the heavier class down so that sum c t y = 0, as a free intercept requires."""
+        mass = self.weight * dual
+        factors = self.penalty.balance(float(mass[~self.positive].sum()), float(mass[self.positive].sum()))
+        return np.where(self.positive, factors[1], factors[0]) * dual
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """A solution of (18): w, or gamma of all rows for a `kernel`; b; the dual point t; and how the solver ended.
+
+    The dual point has one value in [0, t_K] a row; it is empty for rows in parts.
+    """
+
+    coef: FloatArray
+    intercept: float
+    dual: FloatArray
+    certificate: Certificate
+    n_iter: int
+    converged: bool
+    solver: str
+    kernel: bool = False

@@ -35,26 +35,27 @@ class Segments:
     def loss(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """phi(z) of each row."""
         total = np.zeros_like(margin)
-        for hinge, width in self._per_row(positive):
+        for hinge, width in self.per_row(positive):
             total += width * np.maximum(hinge - margin, 0.0)
         return total
 
     def slope(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """-phi'(z) of each row; the smaller value at a kink."""
         total = np.zeros_like(margin)
-        for hinge, width in self._per_row(positive):
+        for hinge, width in self.per_row(positive):
             total += np.where(margin < hinge, width, 0.0)
         return total
 
     def gain(self, positive: BoolArray, dual: FloatArray) -> FloatArray:
         """g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k) of each row."""
         total, rest = np.zeros_like(dual), dual.copy()
-        for hinge, width in self._per_row(positive):
+        for hinge, width in self.per_row(positive):
             part = np.clip(rest, 0.0, width)
             total += hinge * part
             rest -= width
         return total
 
-    def _per_row(self, positive: BoolArray) -> list[tuple[FloatArray, FloatArray]]:
+    def per_row(self, positive: BoolArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Hinge and width of each row, for one boundary after the other."""
         side = np.asarray(positive, dtype=np.intp)
         return [(self.hinge[side, k], self.width[side, k]) for k in range(self.count)]

@@ -39,9 +39,9 @@ class Kernel:
         return isinstance(self.name, str) and self.name in KINDS
 
     @property
-    def kind(self) -> int:
-        """The number of a compiled kernel."""
-        return KINDS[str(self.name)]
+    def record(self) -> core.Kernel:
+        """A compiled kernel as the core takes it."""
+        return core.Kernel(KINDS[str(self.name)], self.gamma, self.coef0, self.degree)
 
     def matrix(self, left: Matrix, right: Matrix) -> FloatArray:
         """The kernel between the rows of two matrices, in double precision."""
@@ -98,11 +98,8 @@ class KernelModel:
             return np.asarray(X[:, self.support] @ self.coef, dtype=np.float64) + self.intercept
         if self.kernel.compiled and isinstance(X, np.ndarray) and isinstance(self.support, np.ndarray):
             kernel, points = self.kernel, np.ascontiguousarray(X, dtype=np.float64)
-            support, shape = (
-                np.ascontiguousarray(self.support, dtype=np.float64),
-                (kernel.gamma, kernel.coef0, kernel.degree),
-            )
-            return core.score_kernel(support, kernel.kind, *shape, self.coef, points) + self.intercept
+            support = np.ascontiguousarray(self.support, dtype=np.float64)
+            return core.score_kernel(support, kernel.record, self.coef, points) + self.intercept
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
     def probabilities(self, X: Matrix, n_threads: int = 1) -> FloatArray:
