@@ -20,7 +20,7 @@ import permissible as pm
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 figure, ax = plt.subplots(layout="constrained")
 for loss in ("squared", "logistic", "matsushita"):
-    tree = pm.UDTClassifier(loss=loss, max_leaves=12).fit(X, y)
+    tree = pm.UDTClassifier(loss=loss, max_leaf_nodes=12).fit(X, y)
     surrogate = [tree.certificate_.root_surrogate, *tree.history_["surrogate"]]
     ax.plot(np.arange(1, len(surrogate) + 1), surrogate, marker="o", label=loss)
 ax.set(xlabel="leaves", ylabel="mean surrogate on the training rows", title="Every split lowers the surrogate")
@@ -30,7 +30,7 @@ ax.legend()
 # Reading a tree
 # --------------
 # As text, with the probability of the positive class, its score g(p), and the support of each leaf.
-tree = pm.UDTClassifier(max_leaves=5).fit(X, y)
+tree = pm.UDTClassifier(max_leaf_nodes=5).fit(X, y)
 print(tree.to_text())
 
 # %%
@@ -47,16 +47,16 @@ pm.plot_tree(tree, plt.subplots(figsize=(9, 4), layout="constrained")[1])
 # ----------------
 # An impurity is all a tree needs. This one lies between Gini and the square root.
 mine = pm.losses.from_phi(lambda p: (p * (1 - p)) ** 0.75, name="three quarters")
-print(pm.UDTClassifier(loss=mine, max_leaves=3).fit(X, y).to_text())
+print(pm.UDTClassifier(loss=mine, max_leaf_nodes=3).fit(X, y).to_text())
 
 # %%
 # Pruning, and boosting
 # ---------------------
-# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with `features="tree"`.
+# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with `learner="tree"`.
 for name, model in {
     "tree of 31 leaves": pm.UDTClassifier(),
     "the same, pruned by cross-validation": pm.UDTClassifier(pruning="cv", random_state=0),
-    "30 rules from boosted trees": pm.ULSClassifier(features="tree", n_rules=30, max_literals=2, random_state=0),
+    "30 rules from boosted trees": pm.ULSClassifier(learner="tree", n_rounds=30, max_literals=2, random_state=0),
 }.items():
     print(f"{name:40s} error {1 - cross_val_score(model, X, y, cv=5).mean():.3f}")
 

@@ -54,14 +54,14 @@ def _models() -> list[Any]:
     X, kinds = rng.normal(size=(60, 3)), np.arange(60) % 3
     y = (X[:, 0] > 0).astype(int)
     return [
-        pm.UDTClassifier(max_leaves=4).fit(X, kinds),
-        pm.UDTClassifier(max_leaves=3).fit({"a": X[:, 0], "b": np.array([*"rgb"], dtype=object)[kinds]}, y),
-        pm.ULSClassifier(n_rules=3, random_state=0).fit(X, y),
-        pm.ULSClassifier(n_rules=2, random_state=0).fit(X, kinds),
+        pm.UDTClassifier(max_leaf_nodes=4).fit(X, kinds),
+        pm.UDTClassifier(max_leaf_nodes=3).fit({"a": X[:, 0], "b": np.array([*"rgb"], dtype=object)[kinds]}, y),
+        pm.ULSClassifier(n_rounds=3, random_state=0).fit(X, y),
+        pm.ULSClassifier(n_rounds=2, random_state=0).fit(X, kinds),
         pm.BoundaryClassifier((0.2, 0.8)).fit(X, y),
         pm.BoundaryClassifier(kernel="rbf", alpha=0.1).fit(X[:12], y[:12]),
         pm.MCBoostClassifier(n_rounds=2).fit(X, kinds),
-        pm.MCBoostClassifier(n_rounds=2, learner="tree", max_leaves=3).fit(X, kinds),
+        pm.MCBoostClassifier(n_rounds=2, learner="tree", max_leaf_nodes=3).fit(X, kinds),
     ]
 
 

@@ -74,7 +74,11 @@ def risks(one: Trial, algorithms: Sequence[str] = ALGORITHMS, n_rounds: int = 10
         else:
             present = np.unique(one.train[1])
             model = MCBoostClassifier(
-                _LOSS[name], one.costs[np.ix_(present, present)], n_rounds=n_rounds, tol=0.0, calibration=None
+                _LOSS[name],
+                cost_matrix=one.costs[np.ix_(present, present)],
+                n_rounds=n_rounds,
+                tol=0.0,
+                calibration=None,
             ).fit(*one.train)
             found[name] = one.risk(model.predict(one.test[0]))
     return found

@@ -77,7 +77,7 @@ def rule_scores() -> Thunk:
     from permissible import ULSClassifier
 
     X, y = higgs_like(ROWS, COLUMNS)
-    model = ULSClassifier(n_rules=100, max_literals=2, early_stopping=False, random_state=0).fit(X[:5000], y[:5000])
+    model = ULSClassifier(n_rounds=100, max_literals=2, early_stopping=False, random_state=0).fit(X[:5000], y[:5000])
     return lambda: model.decision_function(X)
 
 
@@ -86,7 +86,7 @@ def tree_growth() -> Thunk:
     from permissible import UDTClassifier
 
     X, y = higgs_like(ROWS, COLUMNS)
-    return lambda: UDTClassifier(max_leaves=63).fit(X, y)
+    return lambda: UDTClassifier(max_leaf_nodes=63).fit(X, y)
 
 
 def tree_leaves() -> Thunk:
@@ -94,7 +94,7 @@ def tree_leaves() -> Thunk:
     from permissible import UDTClassifier
 
     X, y = higgs_like(ROWS, COLUMNS)
-    tree = UDTClassifier(max_leaves=63).fit(X, y)
+    tree = UDTClassifier(max_leaf_nodes=63).fit(X, y)
     return lambda: tree.apply(X)
 
 
@@ -122,7 +122,7 @@ def multiclass_linear() -> Thunk:
 
 def multiclass_trees() -> Thunk:
     """Five rounds of stumps for five classes."""
-    return _multiclass("tree", max_leaves=2)
+    return _multiclass("tree", max_leaf_nodes=2)
 
 
 def _multiclass(learner: str, **more: Any) -> Thunk:

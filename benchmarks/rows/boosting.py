@@ -110,7 +110,7 @@ def _ours(literals: int = 2, **more: object) -> object:
     import permissible as pm
 
     return pm.ULSClassifier(
-        n_rules=ROUNDS, max_literals=literals, early_stopping=False, random_state=0, **{"beam": 1, **more}
+        n_rounds=ROUNDS, max_literals=literals, early_stopping=False, random_state=0, **{"beam": 1, **more}
     )
 
 
@@ -183,13 +183,13 @@ def equal_loss(n_rows: int) -> Mapping[str, Work]:
     target = reached[best] + 0.002
     import permissible as pm
 
-    grown = pm.ULSClassifier(n_rules=600, max_literals=2, early_stopping=False, random_state=0)
+    grown = pm.ULSClassifier(n_rounds=600, max_literals=2, early_stopping=False, random_state=0)
     stages = grown.fit(train, labels).staged_predict_proba(test)
     needed = next((k + 1 for k, p in enumerate(stages) if log_loss(truth, p[:, 1]) <= target), 600)
     staged = [log_loss(truth, light(best).predict_proba(test, num_iteration=k)[:, 1]) for k in range(5, ROUNDS + 1, 5)]  # type: ignore[attr-defined]
     trees = 5 * (1 + int(np.argmax(np.array(staged) <= target)))
     makers = {
-        "permissible": lambda: grown.set_params(n_rules=needed),
+        "permissible": lambda: grown.set_params(n_rounds=needed),
         "LightGBM, tuned": lambda: LGBMClassifier(
             n_estimators=trees, max_depth=2, num_leaves=4, learning_rate=best, n_jobs=1, verbose=-1
         ),
@@ -224,7 +224,7 @@ def memory(n_rows: int) -> Mapping[str, Callable[[], tuple[float, float]]]:
     """Peak resident memory of a fit above the loaded table, each in a fresh process."""
     X, y = higgs_like(n_rows)
     judge = "p = model.predict_proba(X[:20000])[:, 1]; quality = float(-np.mean(np.log(np.where(y[:20000] == 1, p, 1 - p))))"
-    ours = "ULSClassifier(n_rules=100, max_literals=2, early_stopping=False, random_state=0)"
+    ours = "ULSClassifier(n_rounds=100, max_literals=2, early_stopping=False, random_state=0)"
     peer = "LGBMClassifier(n_estimators=100, max_depth=2, num_leaves=4, n_jobs=1, verbose=-1)"
     small = "Xs, ys = X[:2000].copy(), y[:2000].copy()"
     return {

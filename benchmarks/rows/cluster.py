@@ -27,7 +27,7 @@ def _prepare(n_rows: int) -> dict[str, Any]:
     y = (X[:, 0] + X[:, 1] * X[:, 2] + random.standard_normal(n_rows) > 0).astype(np.int64)
     chunk = -(-n_rows // 4)
     spread = da.from_array(X, chunks=(chunk, COLUMNS)).persist(), da.from_array(y, chunks=chunk).persist()
-    settings = {"n_rules": ROUNDS, "max_literals": 2, "early_stopping": False, "random_state": 0}
+    settings = {"n_rounds": ROUNDS, "max_literals": 2, "early_stopping": False, "random_state": 0}
 
     def on_workers() -> float:
         model = ULSClassifier(client=client, **settings).fit(*spread)
@@ -73,7 +73,7 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
         data.survey(RowsByClass(2))  # waits until every partition is there
         before, start = transport.traffic.messages, time.perf_counter()
         received = transport.traffic.received
-        task = Task(get("logistic"), (ULSOptions(n_rules=ROUNDS, max_literals=2),), stopping=False)
+        task = Task(get("logistic"), (ULSOptions(n_rounds=ROUNDS, max_literals=2),), stopping=False)
         trace = fit_rules(data, 1, task).trace
         seconds, rounds = time.perf_counter() - start, len(trace.rounds)
         return {

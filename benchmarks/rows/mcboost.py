@@ -52,7 +52,7 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
     data.construct()
 
     def ours() -> tuple[float, float]:
-        learner = TreeLearner(binned, CLASSES, Growth(max_leaves=2, min_leaf_weight=0.0), descent, RATE)
+        learner = TreeLearner(binned, CLASSES, Growth(max_leaf_nodes=2, min_leaf_weight=0.0), descent, RATE)
         start = time.process_time()
         _, trace = boost(CompiledSteps(problem.state(), learner), "gll", n_rows, Limits(ROUNDS, tol=0.0))
         return (time.process_time() - start) / ROUNDS, trace.surrogate[-1]

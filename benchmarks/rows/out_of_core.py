@@ -17,9 +17,9 @@ from benchmarks.row import Row
 COLUMNS, ROUNDS, CONSTANT_MIB = 28, 20, 330
 RULES = f"{ROUNDS} rounds"
 LEARNERS = {
-    RULES: ("ULSClassifier", {"n_rules": ROUNDS, "max_literals": 2, "early_stopping": False}),
-    "a tree of 31 leaves": ("UDTClassifier", {"max_leaves": 31}),
-    "MCBoost, 3 rounds of trees": ("MCBoostClassifier", {"learner": "tree", "max_leaves": 8, "n_rounds": 3}),
+    RULES: ("ULSClassifier", {"n_rounds": ROUNDS, "max_literals": 2, "early_stopping": False}),
+    "a tree of 31 leaves": ("UDTClassifier", {"max_leaf_nodes": 31}),
+    "MCBoost, 3 rounds of trees": ("MCBoostClassifier", {"learner": "tree", "max_leaf_nodes": 8, "n_rounds": 3}),
 }
 _MAKE = """
 import sys, numpy as np

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from benchmarks.fresh import start_up
 from benchmarks.row import Row
 
-OURS = "import permissible as pm; pm.ULSClassifier(n_rules=20, max_literals=1, early_stopping=False).fit(X, y)"
+OURS = "import permissible as pm; pm.ULSClassifier(n_rounds=20, max_literals=1, early_stopping=False).fit(X, y)"
 LIGHTGBM = "import lightgbm; lightgbm.LGBMClassifier(n_estimators=20, max_depth=1, verbose=-1).fit(X, y)"
 
 

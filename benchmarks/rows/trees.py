@@ -61,7 +61,7 @@ def contenders(n_rows: int, n_columns: int, leaves: int) -> Mapping[str, Work]:
         return known[name]
 
     def ours() -> float:
-        model = pm.UDTClassifier(max_leaves=leaves, random_state=0).fit(train, labels)
+        model = pm.UDTClassifier(max_leaf_nodes=leaves, random_state=0).fit(train, labels)
         return once("ours", model.apply)
 
     def sklearn_tree() -> float:
@@ -93,7 +93,7 @@ def predictors(n_rows: int, n_columns: int, leaves: int) -> Mapping[str, Work]:
 
     X, y = higgs_like(2 * n_rows, n_columns)
     train, labels, test, truth = X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
-    ours = pm.UDTClassifier(max_leaves=leaves, smoothing=1.0, random_state=0).fit(train, labels)
+    ours = pm.UDTClassifier(max_leaf_nodes=leaves, smoothing=1.0, random_state=0).fit(train, labels)
     peer = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=leaves, random_state=0).fit(train, labels)
     return {
         "permissible": lambda: log_loss(truth, ours.predict_proba(test)[:, 1]),

@@ -48,7 +48,7 @@ def estimator(point: dict[str, Any]) -> Any:
     jobs, rounds = point["threads"], point["rounds"]
     if point["estimator"] == "ULS":
         return pm.ULSClassifier(
-            n_rules=rounds,
+            n_rounds=rounds,
             max_literals=point["literals"],
             early_stopping=False,
             search_fraction=1.0,
@@ -56,7 +56,7 @@ def estimator(point: dict[str, Any]) -> Any:
             random_state=0,
         )
     if point["estimator"] == "UDT":
-        return pm.UDTClassifier(max_leaves=rounds + 1, n_jobs=jobs, random_state=0)
+        return pm.UDTClassifier(max_leaf_nodes=rounds + 1, n_jobs=jobs, random_state=0)
     if point["estimator"] == "Boundary":
         count = point["boundaries"]
         return pm.BoundaryClassifier([(k + 1) / (count + 1) for k in range(count)], n_jobs=jobs, random_state=0)

@@ -44,7 +44,7 @@ Impurity make_impurity(const std::string& phi, double parameter, nb::object func
 
 /// When growth stops; -1: no limit.
 struct GrowthLimits {
-    std::int64_t max_leaves, max_depth;
+    std::int64_t max_leaf_nodes, max_depth;
     Limits leaf;
 };
 
@@ -224,7 +224,7 @@ class Finder {
 
     static Options options_of(const Columns& columns, double unit, const GrowthLimits& limits, int threads) {
         Options options;
-        options.max_leaves = limits.max_leaves;
+        options.max_leaf_nodes = limits.max_leaf_nodes;
         options.max_depth = limits.max_depth;
         options.limits = limits.leaf;
         options.unit = unit;
@@ -289,12 +289,12 @@ void define_records(nb::module_& area) {
     nb::class_<GrowthLimits>(area, "Limits")
         .def(
             "__init__",
-            [](GrowthLimits* self, std::optional<std::int64_t> max_leaves, std::optional<std::int64_t> max_depth,
+            [](GrowthLimits* self, std::optional<std::int64_t> max_leaf_nodes, std::optional<std::int64_t> max_depth,
                double min_samples, double min_weight, double min_gain) {
                 new (self)
-                    GrowthLimits{max_leaves.value_or(-1), max_depth.value_or(-1), {min_samples, min_weight, min_gain}};
+                    GrowthLimits{max_leaf_nodes.value_or(-1), max_depth.value_or(-1), {min_samples, min_weight, min_gain}};
             },
-            nb::arg("max_leaves").none(), nb::arg("max_depth").none(), nb::arg("min_samples") = 1.0,
+            nb::arg("max_leaf_nodes").none(), nb::arg("max_depth").none(), nb::arg("min_samples") = 1.0,
             nb::arg("min_weight") = 0.0, nb::arg("min_gain") = 0.0);
     nb::class_<Columns>(area, "Columns")
         .def(nb::init<In1<std::int32_t>, In1<std::uint8_t>, In1<std::int8_t>>(), nb::arg("n_codes").noconvert(),

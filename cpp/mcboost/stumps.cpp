@@ -150,7 +150,7 @@ StumpTest best_stump(const Codes& codes, const std::vector<const int64_t*>& cell
 }
 
 bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows) {
-    const bool stump = growth.max_literals == 1 || (growth.max_literals == 0 && growth.max_leaves == 2);
+    const bool stump = growth.max_literals == 1 || (growth.max_literals == 0 && growth.max_leaf_nodes == 2);
     if (!stump || growth.random_thresholds || growth.column_share < 1.0 || shared_rows || rows < kPackedRows)
         return false;
     if (growth.min_leaf_weight > 1.0) return false;

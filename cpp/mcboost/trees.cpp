@@ -202,7 +202,7 @@ Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
             node.best = best_split(node, mixed(growth_.seed + made));
     };
     prepare(open[0]);
-    while (static_cast<int>(open.size()) < growth_.max_leaves) {
+    while (static_cast<int>(open.size()) < growth_.max_leaf_nodes) {
         std::size_t pick = open.size();
         double gain = 1e-12;
         for (std::size_t k = 0; k < open.size(); ++k)
@@ -216,7 +216,7 @@ Tree Grower<Sums>::grow_tree(std::vector<int32_t>& leaf_of_row) {
         Node<Sums> left{node.begin, middle, node.depth + 1, id, true, node.best.left, {}};
         Node<Sums> right{middle, node.end, node.depth + 1, id, false, chooser_.difference(node.total, node.best.left),
                          {}};
-        if (static_cast<int>(open.size()) + 1 < growth_.max_leaves) {  // else these are the last leaves
+        if (static_cast<int>(open.size()) + 1 < growth_.max_leaf_nodes) {  // else these are the last leaves
             prepare(left);
             prepare(right);
         }

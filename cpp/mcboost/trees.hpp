@@ -11,7 +11,7 @@
 namespace permissible::mcboost {
 
 struct TreeLimits {
-    int max_leaves, max_depth;  // of a tree
+    int max_leaf_nodes, max_depth;  // of a tree
     int max_literals;           // of a rule; 0 grows a tree
     double min_leaf_weight, l2;
     bool random_thresholds;  // one random test per column and node instead of the best

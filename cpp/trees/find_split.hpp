@@ -15,7 +15,7 @@ namespace permissible::trees {
 enum class Test : std::int8_t { leaf = -1, numeric = 0, missing = 1, categorical = 2 };
 
 struct Options {
-    std::int64_t max_leaves = 31;
+    std::int64_t max_leaf_nodes = 31;
     std::int64_t max_depth = -1;  // -1: no limit
     Limits limits;
     double unit = 1.0;

@@ -32,12 +32,12 @@ class Grower {
     Tree run() {
         open_root();
         std::int64_t leaves = 1;
-        while (!queue_.empty() && (options_.max_leaves < 0 || leaves < options_.max_leaves)) {
+        while (!queue_.empty() && (options_.max_leaf_nodes < 0 || leaves < options_.max_leaf_nodes)) {
             if (options_.poll) options_.poll();
             const int node = queue_.top().node;
             queue_.pop();
             ++leaves;
-            split(node, options_.max_leaves < 0 || leaves < options_.max_leaves);
+            split(node, options_.max_leaf_nodes < 0 || leaves < options_.max_leaf_nodes);
         }
         name_leaves();
         return std::move(tree_);
@@ -107,7 +107,7 @@ class Grower {
             if (rows_.counted) ++root.totals[rows_.classes];
         }
         const int node = add_node(std::move(root));
-        if (splittable(node) && options_.max_leaves != 1) find_split(node, fresh(node));
+        if (splittable(node) && options_.max_leaf_nodes != 1) find_split(node, fresh(node));
     }
 
     std::unique_ptr<Sum[]> fresh(int node) {

@@ -40,7 +40,7 @@ def judge(name, classifier):
 # you have                                  you write
 # ========================================  =======================================================
 # ``AdaBoostClassifier(n_estimators=100)``  ``pm.ULSClassifier.plain("exponential", 100, 1)``
-# ``LogisticRegression(penalty=None)``      ``pm.ULSClassifier(features="columns", early_stopping=False)``
+# ``LogisticRegression(penalty=None)``      ``pm.ULSClassifier(learner="column", early_stopping=False)``
 # ``LGBMClassifier()``                      ``pm.ULSClassifier()``
 # ``ExplainableBoostingClassifier()``       ``pm.ULSClassifier.compact()`` (ten rules to read)
 # a threshold after ``predict_proba``       ``pm.BoundaryClassifier([threshold])``
@@ -49,7 +49,7 @@ def judge(name, classifier):
 judge("AdaBoost, 100 stumps", AdaBoostClassifier(n_estimators=100, random_state=0))
 judge("ULS plain, exponential, 100 x 1", pm.ULSClassifier.plain("exponential", 100, 1))
 judge("logistic regression", make_pipeline(StandardScaler(), LogisticRegression()))
-judge("ULS on the columns", make_pipeline(StandardScaler(), pm.ULSClassifier(features="columns", early_stopping=False)))
+judge("ULS on the columns", make_pipeline(StandardScaler(), pm.ULSClassifier(learner="column", early_stopping=False)))
 judge("LightGBM, default", LGBMClassifier(n_jobs=1, verbose=-1))
 judge("ULS, default", pm.ULSClassifier(random_state=0))
 judge("EBM, no interactions", ExplainableBoostingClassifier(interactions=0, outer_bags=2, n_jobs=1, random_state=0))

@@ -42,8 +42,8 @@ axes[0].legend()
 # -----------------------------------
 X, y = load_breast_cancer(return_X_y=True)
 for classifier in (
-    pm.ULSClassifier(loss=mine, n_rules=10, max_literals=2, early_stopping=False),
-    pm.UDTClassifier(loss=mine, max_leaves=8),
+    pm.ULSClassifier(loss=mine, n_rounds=10, max_literals=2, early_stopping=False),
+    pm.UDTClassifier(loss=mine, max_leaf_nodes=8),
     pm.BoundaryClassifier([0.25, 0.75], loss=mine, alpha=0.1),
 ):
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)

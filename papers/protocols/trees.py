@@ -62,7 +62,7 @@ def work(one: Unit) -> Payload:
         "mu": lambda: loss("mu", mu=0.99),
         "zeta": lambda: loss("logcosh", zeta=-8.0),
     }
-    model = public("UDTClassifier")(loss=losses[one.method](), max_leaves=options["leaves"])
+    model = public("UDTClassifier")(loss=losses[one.method](), max_leaf_nodes=options["leaves"])
     model.fit(task.rows(train), target)
     return {
         "rows": len(test),

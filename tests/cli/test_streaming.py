@@ -53,7 +53,7 @@ def model(tmp_path):
     generator = np.random.default_rng(1)
     X = {"x": generator.normal(size=500), "z": generator.normal(size=500), "colour": generator.choice(list("rgb"), 500)}
     y = (X["x"] + (X["colour"] == "r") > 0.3).astype(int)
-    pm.save(pm.ULSClassifier(n_rules=8, random_state=0).fit(X, y), tmp_path / "m.json")
+    pm.save(pm.ULSClassifier(n_rounds=8, random_state=0).fit(X, y), tmp_path / "m.json")
     return str(tmp_path / "m.json")
 
 

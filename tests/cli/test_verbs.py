@@ -358,7 +358,7 @@ def test_a_damaged_model_file_is_refused(model, folder, tmp_path):
         (["--boundaries", ".5,x"], "--boundaries must be numbers"),
         (["--boundaries", ".5,.4"], "increasing"),
         (["--reject-cost", "0.9"], "`cost` must be at most 1/2"),
-        (["--set", "n_rules"], "name=value"),
+        (["--set", "n_rounds"], "name=value"),
         (["--set", "colour=3"], "parameter of ULSClassifier"),
         (["--cv", "1"], "--cv"),
         (["--cv", "400"], "smallest class"),
@@ -484,7 +484,7 @@ def test_cells_are_copied_to_the_output_as_they_are(tmp_path):
     cells = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2", 'say "hi", you', "tab\tand\nline", "'quoted"]
     x = {"x": np.arange(40.0)}
     labels = np.where(x["x"] > 20, "=1+1", "-no")
-    pm.save(pm.UDTClassifier(max_leaves=2).fit(x, labels), tmp_path / "model.json")
+    pm.save(pm.UDTClassifier(max_leaf_nodes=2).fit(x, labels), tmp_path / "model.json")
     with (tmp_path / "new.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", "x"])

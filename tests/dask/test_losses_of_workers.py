@@ -16,7 +16,7 @@ from permissible.dask.rpc import RPCTransport
 from tests.dask.machines import workers
 from tests.distributed.rows_in_parts import document, make
 
-SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0, "early_stopping": False}
+SETTINGS = {"n_rounds": 6, "max_literals": 2, "random_state": 0, "early_stopping": False}
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +84,8 @@ def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypa
     ("name", "settings", "message"),
     [
         ("ULSClassifier", SETTINGS, 20),  # three classes, whose questions travel together
-        ("UDTClassifier", {"max_leaves": 30, "random_state": 0}, 5),
-        ("MCBoostClassifier", {"learner": "tree", "n_rounds": 4, "max_leaves": 5, "random_state": 0}, 12),
+        ("UDTClassifier", {"max_leaf_nodes": 30, "random_state": 0}, 5),
+        ("MCBoostClassifier", {"learner": "tree", "n_rounds": 4, "max_leaf_nodes": 5, "random_state": 0}, 12),
         ("MCBoostClassifier", {"learner": "linear", "n_rounds": 3, "random_state": 0}, 12),
     ],
 )

@@ -14,7 +14,7 @@ from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifie
 from tests.dask.machines import workers
 from tests.distributed.rows_in_parts import document, make
 
-SETTINGS = {"n_rules": 6, "max_literals": 2, "random_state": 0}
+SETTINGS = {"n_rounds": 6, "max_literals": 2, "random_state": 0}
 
 
 def partitioned(frame, sizes):
@@ -100,7 +100,7 @@ def test_parquet_files_give_the_model_of_one_machine(client, data, local, tmp_pa
 
 def test_a_tree_is_the_tree_of_one_machine(client, data, tmp_path):
     frame, y = (dd.from_pandas(given, npartitions=5, sort=False) for given in data)
-    settings = {"max_leaves": 12, "random_state": 0}
+    settings = {"max_leaf_nodes": 12, "random_state": 0}
     models = UDTClassifier(client=client, **settings).fit(frame, y), pm.UDTClassifier(**settings).fit(*data)
     found, wanted = (document(model, tmp_path) for model in models)
     assert found == wanted
@@ -109,7 +109,14 @@ def test_a_tree_is_the_tree_of_one_machine(client, data, tmp_path):
 @pytest.mark.parametrize("transport", ["rpc", "serial"])
 def test_trees_of_mcboost_are_those_of_one_machine(client, tmp_path, transport):
     frame, y = make(1500, classes=3)
-    settings = {"learner": "tree", "n_rounds": 3, "max_leaves": 6, "early_stopping": "surrogate", "random_state": 0}
+    settings = {
+        "learner": "tree",
+        "n_rounds": 3,
+        "max_leaf_nodes": 6,
+        "early_stopping": True,
+        "scoring": "surrogate",
+        "random_state": 0,
+    }
     given = (dd.from_pandas(part, npartitions=4, sort=False) for part in (frame, y))
     found = MCBoostClassifier(client=client, transport=transport, **settings).fit(*given)
     assert document(found, tmp_path) == document(pm.MCBoostClassifier(**settings).fit(frame, y), tmp_path)
@@ -167,7 +174,7 @@ def test_partitions_that_change_between_the_passes_are_refused(client, data, tmp
     paths = [str(tmp_path / name) for name in ("one.csv", "two.csv")]
     for path in paths:
         frame.to_csv(path, index=False)
-    model = UDTClassifier(client=client, max_leaves=3)
+    model = UDTClassifier(client=client, max_leaf_nodes=3)
     assert model.fit(paths, target="label").classes_.tolist() == [0, 1]
     survey = estimators.survey_of_all
 

@@ -25,15 +25,44 @@ def data():
     "settings",
     [
         {"n_rounds": 6},
-        {"n_rounds": 5, "descent": "gradient", "loss": "lt", "cost_matrix": COSTS, "subsample": 0.6, "colsample": 0.7},
-        {"n_rounds": 12, "early_stopping": "cost", "patience": 2, "loss": "gel", "cost_matrix": COSTS},
+        {
+            "n_rounds": 5,
+            "descent": "gradient",
+            "loss": "lt",
+            "cost_matrix": COSTS,
+            "subsample": 0.6,
+            "max_features": 0.7,
+        },
+        {
+            "n_rounds": 12,
+            "early_stopping": True,
+            "scoring": "cost",
+            "patience": 2,
+            "loss": "gel",
+            "cost_matrix": COSTS,
+        },
         {"learner": "rule", "n_rounds": 4},
-        {"learner": "tree", "n_rounds": 3, "max_leaves": 7, "cost_matrix": COSTS},
-        {"learner": "tree", "n_rounds": 3, "descent": "gradient", "subsample": 0.6, "colsample": 0.5, "max_depth": 4},
+        {"learner": "tree", "n_rounds": 3, "max_leaf_nodes": 7, "cost_matrix": COSTS},
+        {
+            "learner": "tree",
+            "n_rounds": 3,
+            "descent": "gradient",
+            "subsample": 0.6,
+            "max_features": 0.5,
+            "max_depth": 4,
+        },
         {"learner": "tree", "n_rounds": 2, "random_tests": True, "line_search": "exact", "loss": "lt"},
         {"learner": "rule", "n_rounds": 3, "line_search": "exact", "descent": "gradient", "loss": "mc"},
-        {"learner": "tree", "n_rounds": 12, "early_stopping": "cost", "patience": 2, "loss": "ls", "max_leaves": 5},
-        {"learner": "rule", "n_rounds": 3, "loss": "gel", "cost_matrix": COSTS, "n_bags": 2, "colsample": 0.5},
+        {
+            "learner": "tree",
+            "n_rounds": 12,
+            "early_stopping": True,
+            "scoring": "cost",
+            "patience": 2,
+            "loss": "ls",
+            "max_leaf_nodes": 5,
+        },
+        {"learner": "rule", "n_rounds": 3, "loss": "gel", "cost_matrix": COSTS, "n_bags": 2, "max_features": 0.5},
         {"learner": "tree", "n_rounds": 3, "n_bags": 2, "subsample": 0.5},
         {"n_rounds": 4, "n_bags": 3, "subsample": 0.7},
     ],
@@ -62,7 +91,7 @@ def test_stumps_of_many_rows_are_those_of_memory(descent):
     y = (np.nan_to_num(X).sum(axis=1) > 0).astype(int) + (X[:, 0] > 1)
     dataset = BinnedDataset.from_batches([{"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}], target="y")
     frame = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
-    settings = {"learner": "tree", "max_leaves": 2, "n_rounds": 4, "random_state": 0, "descent": descent}
+    settings = {"learner": "tree", "max_leaf_nodes": 2, "n_rounds": 4, "random_state": 0, "descent": descent}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
     for source in (dataset, InParts(dataset, [7000, 1, 12_999])):
         assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
@@ -79,7 +108,7 @@ def test_a_constant_weight_counts_as_it_does_in_memory(data):
 def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data, tmp_path):
     frame, y, _ = data
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    settings = {"learner": "tree", "n_rounds": 5, "max_leaves": 5, "random_state": 0}
+    settings = {"learner": "tree", "n_rounds": 5, "max_leaf_nodes": 5, "random_state": 0}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
     path, asked = tmp_path / "journal.json", []
     for most in (5, 9, None):  # stopped twice, then left alone; the first question takes no step

@@ -24,20 +24,27 @@ def same_model(one: ULSClassifier, other: ULSClassifier) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"n_rules": 8},
-        {"n_rules": 8, "max_literals": 3, "early_stopping": False, "search_fraction": 0.5},
-        {"n_rules": 6, "loss": "matsushita", "max_literals": 2, "fit_intercept": False, "early_stopping": False},
-        {"n_rules": 6, "max_literals": 2, "scheme": "corrective", "l2": 3.0, "beam": 20},
-        {"n_rules": 6, "max_literals": 2, "scheme": 3, "early_stopping": False},
+        {"n_rounds": 8},
+        {"n_rounds": 8, "max_literals": 3, "early_stopping": False, "search_fraction": 0.5},
+        {"n_rounds": 6, "loss": "matsushita", "max_literals": 2, "fit_intercept": False, "early_stopping": False},
+        {"n_rounds": 6, "max_literals": 2, "scheme": "corrective", "l2_regularization": 3.0, "beam": 20},
+        {"n_rounds": 6, "max_literals": 2, "scheme": 3, "early_stopping": False},
         {
-            "n_rules": 6,
+            "n_rounds": 6,
             "loss": "logcosh",
             "scheme": "corrective",
-            "l2": 0.0,
+            "l2_regularization": 0.0,
             "early_stopping": False,
             "max_literals": 1,
         },
-        {"n_rules": 6, "loss": "exponential", "scheme": 2, "l2": 0.0, "early_stopping": False, "max_literals": 1},
+        {
+            "n_rounds": 6,
+            "loss": "exponential",
+            "scheme": 2,
+            "l2_regularization": 0.0,
+            "early_stopping": False,
+            "max_literals": 1,
+        },
     ],
 )
 def test_blocks_give_the_model_of_memory(monkeypatch, block_rows, settings):
@@ -64,7 +71,7 @@ def test_rows_that_come_again_are_known_in_blocks_too(monkeypatch, large):
     frame = (frame[["colour", "truth"]]).assign(other=frame["count"] > 4)
     y = ((frame["colour"] == "red") ^ frame["truth"] ^ (np.random.default_rng(1).random(len(frame)) < 0.1)).astype(int)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    parts, whole = ULSClassifier(n_rules=8).fit(dataset), ULSClassifier(n_rules=8).fit(frame, y)
+    parts, whole = ULSClassifier(n_rounds=8).fit(dataset), ULSClassifier(n_rounds=8).fit(frame, y)
     assert parts.selection_["validation_share"] == whole.selection_["validation_share"] == 0.0
     same_model(parts, whole)
 
@@ -80,7 +87,7 @@ def test_real_weights_and_a_user_loss_give_the_model_of_memory(monkeypatch, loss
     frame, y = make(250)
     weight = np.random.default_rng(1).random(250)
     dataset = BinnedDataset.from_batches([frame.assign(label=y, w=weight)], target="label", weight="w")
-    settings = {"random_state": 0, "n_rules": 3, "max_literals": 2, "loss": loss, "scheme": scheme}
+    settings = {"random_state": 0, "n_rounds": 3, "max_literals": 2, "loss": loss, "scheme": scheme}
     settings |= {"early_stopping": loss == "logistic"}  # a phi alone is inverted numerically: one fit is enough
     same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y, sample_weight=weight))
 
@@ -89,7 +96,7 @@ def test_more_classes_give_the_model_of_memory(monkeypatch):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", 128)
     frame, y = make(700, classes=3)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    settings = {"random_state": 0, "n_rules": 4, "max_literals": 2}
+    settings = {"random_state": 0, "n_rounds": 4, "max_literals": 2}
     same_model(ULSClassifier(**settings).fit(dataset), ULSClassifier(**settings).fit(frame, y))
 
 
@@ -105,7 +112,7 @@ def test_a_target_beside_the_data_set_is_refused():
     [
         ({"loss": "auto"}, "`loss` must be one loss on data in parts"),
         ({"loss": "F*"}, "`loss` must be one loss on data in parts"),
-        ({"features": "tree"}, '`features` must be "rules" for data in parts'),
+        ({"learner": "tree"}, '`learner` must be "rule" for data in parts'),
         ({"warm_start": True}, "`warm_start` must be False on data in parts"),
     ],
 )
@@ -124,7 +131,7 @@ def test_what_parts_cannot_do_is_refused_in_one_sentence(settings, said):
 def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(settings, most):
     frame, y = make(900)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    settings = {"n_rules": 10, "early_stopping": False, "random_state": 0, **settings}
+    settings = {"n_rounds": 10, "early_stopping": False, "random_state": 0, **settings}
     source = InParts(dataset, [1, 500, 0, 399], remote=True)
     asked = source.transport.asked
     same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, y))
@@ -137,7 +144,7 @@ def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(setting
 def test_where_messages_cost_the_classes_of_a_fit_share_them(stopping):
     frame, y = make(900, 4)
     dataset = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    settings = {"n_rules": 6, "max_literals": 2, "early_stopping": stopping, "random_state": 0}
+    settings = {"n_rounds": 6, "max_literals": 2, "early_stopping": stopping, "random_state": 0}
     sent = []
     for classes in (2, 4):
         target = np.minimum(y, classes - 1)
@@ -163,5 +170,5 @@ def test_a_class_that_fails_ends_the_fit_with_its_own_error():
 
     transport.send = failing
     with pytest.raises(OSError, match="the cable is out"):
-        ULSClassifier(n_rules=5, random_state=0).fit(source)
+        ULSClassifier(n_rounds=5, random_state=0).fit(source)
     assert not transport.holder.sessions

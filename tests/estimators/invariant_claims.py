@@ -160,9 +160,9 @@ CONTAINERS: dict[str, Callable[[pd.DataFrame], object]] = {
     "mapping": lambda given: {name: given[name].to_numpy() for name in given},
 }
 KINDS: dict[str, Mode] = {
-    "rules": Mode(lambda unit: ULS(n_rules=5)),
-    "columns": Mode(lambda unit: ULS(n_rules=5, features="columns")),
-    "tree": Mode(lambda unit: UDT(max_leaves=8)),
+    "rules": Mode(lambda unit: ULS(n_rounds=5)),
+    "columns": Mode(lambda unit: ULS(n_rounds=5, learner="column")),
+    "tree": Mode(lambda unit: UDT(max_leaf_nodes=8)),
     "boundary": Mode(lambda unit: BND()),
     "kernel": Mode(lambda unit: BND(kernel="rbf", alpha=0.01)),
     "mcboost": Mode(lambda unit: MCB(n_rounds=5)),

@@ -45,16 +45,20 @@ class Mode:
 
 
 def uls(*given, l2=1.0, **more):
-    literals = {} if more.get("features") == "columns" else {"max_literals": 2}
-    return lambda unit: ULS(*given, **{"n_rules": 5, **literals, "early_stopping": False, "l2": l2 * unit, **more})
+    literals = {} if more.get("learner") == "column" else {"max_literals": 2}
+    return lambda unit: ULS(
+        *given, **{"n_rounds": 5, **literals, "early_stopping": False, "l2_regularization": l2 * unit, **more}
+    )
 
 
 def mcb(*given, l2=1.0, least=1.0, **more):
     learner = more.get("learner", "linear")
 
     def made(unit):
-        grown = {"l2": l2 * unit, "min_samples_leaf": least * unit} if learner in ("rule", "tree") else {}
-        return MCB(*given, **{"n_rounds": 5, **grown, **({"max_leaves": 6} if learner == "tree" else {}), **more})
+        grown = (
+            {"l2_regularization": l2 * unit, "min_samples_leaf": least * unit} if learner in ("rule", "tree") else {}
+        )
+        return MCB(*given, **{"n_rounds": 5, **grown, **({"max_leaf_nodes": 6} if learner == "tree" else {}), **more})
 
     return made
 
@@ -72,7 +76,7 @@ MODES = {
     "rules, corrective": Mode(uls(scheme="corrective"), BOTH),
     "rules, blocks": Mode(uls(scheme=3)),
     "rules, exponential": Mode(uls("exponential")),
-    "rules, own phi": Mode(uls(OWN, n_rules=2, max_literals=1)),
+    "rules, own phi": Mode(uls(OWN, n_rounds=2, max_literals=1)),
     "rules, F1": Mode(uls("F1", fit_intercept=False)),
     "rules, F*": Mode(uls("F*", fit_intercept=False)),
     "rules, E2": Mode(uls("E2", fit_intercept=False)),
@@ -81,18 +85,18 @@ MODES = {
     "rules, parts": Mode(uls(), BOTH, parts=True),
     "rules, hold-out, parts": Mode(uls(early_stopping=True), shuffles=True, parts=True),
     "rules, corrective, parts": Mode(uls(scheme="corrective"), parts=True),
-    "leaves": Mode(uls(features="tree"), BOTH),
-    "leaves, hold-out": Mode(uls(features="tree", early_stopping=True), shuffles=True),
-    "columns": Mode(uls(features="columns"), BOTH),
-    "columns, corrective": Mode(uls(features="columns", scheme="corrective"), near=1e-8),
-    "tree": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH, counts_copies=True),
-    "tree, least weight": Mode(fixed(UDT, max_leaves=8, min_weight_fraction_leaf=0.05)),
-    "tree, smoothed": Mode(lambda unit: UDT(max_leaves=8, min_samples_leaf=5, smoothing=unit), counts_copies=True),
-    "tree, pruned": Mode(fixed(UDT, max_leaves=12, min_samples_leaf=3, pruning=0.01), counts_copies=True),
+    "leaves": Mode(uls(learner="tree"), BOTH),
+    "leaves, hold-out": Mode(uls(learner="tree", early_stopping=True), shuffles=True),
+    "columns": Mode(uls(learner="column"), BOTH),
+    "columns, corrective": Mode(uls(learner="column", scheme="corrective"), near=1e-8),
+    "tree": Mode(fixed(UDT, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True),
+    "tree, least weight": Mode(fixed(UDT, max_leaf_nodes=8, min_weight_fraction_leaf=0.05)),
+    "tree, smoothed": Mode(lambda unit: UDT(max_leaf_nodes=8, min_samples_leaf=5, smoothing=unit), counts_copies=True),
+    "tree, pruned": Mode(fixed(UDT, max_leaf_nodes=12, min_samples_leaf=3, pruning=0.01), counts_copies=True),
     "tree, pruned by folds": Mode(
-        fixed(UDT, max_leaves=12, min_samples_leaf=3, pruning="cv"), shuffles=True, counts_rows=True
+        fixed(UDT, max_leaf_nodes=12, min_samples_leaf=3, pruning="cv"), shuffles=True, counts_rows=True
     ),
-    "tree, parts": Mode(fixed(UDT, max_leaves=8, min_samples_leaf=5), BOTH, counts_copies=True, parts=True),
+    "tree, parts": Mode(fixed(UDT, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True, parts=True),
     "boundary": Mode(fixed(BND, tol=1e-9), near=1e-6),
     "boundary, three": Mode(fixed(BND, boundaries=(0.3, 0.5, 0.7), tol=1e-9), near=1e-6),
     "boundary, balanced": Mode(fixed(BND, alpha=1.0, class_weight="balanced", tol=1e-9), near=1e-6),
@@ -113,13 +117,13 @@ MODES = {
     "mcboost, trees": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True),
     "mcboost, trees, gradient": Mode(mcb(learner="tree", least=3.0, descent="gradient"), BOTH),
     "mcboost, trees, hold-out": Mode(
-        mcb(learner="tree", least=3.0, early_stopping="surrogate"), BOTH, shuffles=True, ordered=True
+        mcb(learner="tree", least=3.0, early_stopping=True, scoring="surrogate"), BOTH, shuffles=True, ordered=True
     ),
     "mcboost, trees, sampled": Mode(
         mcb(learner="tree", least=3.0, subsample=0.7, n_bags=2), BOTH, shuffles=True, ordered=True
     ),
     "mcboost, trees, random tests": Mode(
-        mcb(learner="tree", least=3.0, random_tests=True, colsample=0.5), BOTH, drawn=True, ordered=True
+        mcb(learner="tree", least=3.0, random_tests=True, max_features=0.5), BOTH, drawn=True, ordered=True
     ),
     "mcboost, calibrated": Mode(mcb("ls"), (3,), near=1e-5, shuffles=True, ordered=True, counts_rows=True),
     "mcboost, auto": Mode(

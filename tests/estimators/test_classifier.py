@@ -14,15 +14,15 @@ X = RNG.normal(size=(150, 5))
 TWO = (X[:, 1] + 0.3 * RNG.normal(size=150) > 0).astype(int)
 THREE = np.digitize(X[:, 1] + 0.3 * RNG.normal(size=150), [-0.5, 0.5])
 MODELS = {
-    "rules": pm.ULSClassifier(n_rules=8),
-    "columns": pm.ULSClassifier(features="columns", n_rules=8),
-    "leaves": pm.ULSClassifier(features="tree", n_rules=5),
-    "tree": pm.UDTClassifier(max_leaves=6),
+    "rules": pm.ULSClassifier(n_rounds=8),
+    "columns": pm.ULSClassifier(learner="column", n_rounds=8),
+    "leaves": pm.ULSClassifier(learner="tree", n_rounds=5),
+    "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier((0.3, 0.7)),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
     "affine": pm.MCBoostClassifier(n_rounds=5),
     "boosted rules": pm.MCBoostClassifier(n_rounds=5, learner="rule"),
-    "boosted trees": pm.MCBoostClassifier(n_rounds=5, learner="tree", max_leaves=4),
+    "boosted trees": pm.MCBoostClassifier(n_rounds=5, learner="tree", max_leaf_nodes=4),
 }
 CASES = [*((name, TWO) for name in MODELS), *((name, THREE) for name in MODELS if "boundary" not in name)]
 

@@ -16,9 +16,9 @@ X = RNG.normal(size=(120, 3))
 Y = np.where(X[:, 0] + 0.8 * RNG.normal(size=120) > 0.4, "sick", "well")
 THREE = np.array(["b", "c", "a"])[np.digitize(X[:, 0] + 0.5 * RNG.normal(size=120), [-0.5, 0.5])]
 TWO_CLASSES = {
-    "rules": pm.ULSClassifier(n_rules=5, random_state=0),
-    "columns": pm.ULSClassifier(features="columns", n_rules=5),
-    "tree": pm.UDTClassifier(max_leaves=6),
+    "rules": pm.ULSClassifier(n_rounds=5, random_state=0),
+    "columns": pm.ULSClassifier(learner="column", n_rounds=5),
+    "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier(pm.Reject(0.2)),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
     "boosting": pm.MCBoostClassifier(n_rounds=5),
@@ -141,7 +141,7 @@ def test_without_a_single_boundary_an_even_chance_is_positive_as_in_every_classi
         assert model.decide([[0.0]], pm.Hard())[0] == 1
     even = np.zeros((4, 1)), [0, 1, 0, 1]
     assert pm.UDTClassifier().fit(*even).predict([[0.0]])[0] == 1
-    assert pm.ULSClassifier(n_rules=1, early_stopping=False).fit(*even).predict([[0.0]])[0] == 1
+    assert pm.ULSClassifier(n_rounds=1, early_stopping=False).fit(*even).predict([[0.0]])[0] == 1
 
 
 def test_regions_by_score_are_regions_by_probability_at_every_cut_off():

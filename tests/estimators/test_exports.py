@@ -124,7 +124,7 @@ DECISIONS = [
 @pytest.mark.parametrize("loss", ["logistic", "matsushita", "power"])
 def test_every_decision_is_written_out(decision, loss):
     X, y = mixed()
-    model = pm.ULSClassifier(loss=loss, n_rules=6, random_state=0).fit(X, y)
+    model = pm.ULSClassifier(loss=loss, n_rounds=6, random_state=0).fit(X, y)
     actions = np.asarray(decision.decide(model.predict_proba(X)))
     labels = list(range(4)) if isinstance(decision, pm.Boundaries) else [*model.classes_.tolist(), None]
     expected = [labels[action] for action in actions]
@@ -144,7 +144,7 @@ def test_every_decision_is_written_out(decision, loss):
 def test_a_loss_without_a_formula_still_scores_and_decides():
     X, y = mixed()
     own = losses.from_phi(lambda p: (p * (1 - p)) ** 0.7, name="mine")
-    model = pm.ULSClassifier(loss=own, n_rules=5, random_state=0).fit(X, y)
+    model = pm.ULSClassifier(loss=own, n_rounds=5, random_state=0).fit(X, y)
     found = run_sql(model, X, "duckdb")
     assert "probability" not in found
     np.testing.assert_allclose(found["score"], model.decision_function(X), rtol=1e-12)
@@ -154,7 +154,7 @@ def test_a_loss_without_a_formula_still_scores_and_decides():
 def test_the_notebook_shows_the_rules_escaped():
     X, y = mixed()
     evil = X.rename(columns={"age": "<script>alert(1)</script>"})
-    model = pm.ULSClassifier(n_rules=4, random_state=0).fit(evil, y)
+    model = pm.ULSClassifier(n_rounds=4, random_state=0).fit(evil, y)
     shown = model._repr_html_()
     assert "<script>alert" not in shown
     assert "&lt;script&gt;alert(1)" in shown
@@ -194,7 +194,7 @@ def agreement_on(name, folder):
     columns, y = {key: column[rows] for key, column in data.columns.items()}, data.target[rows].astype(str)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # separable sets say so
-        model = pm.ULSClassifier(n_rules=8, max_literals=2, random_state=0).fit(columns, y)
+        model = pm.ULSClassifier(n_rounds=8, max_literals=2, random_state=0).fit(columns, y)
     asked = {key: column[:300] for key, column in columns.items()}
     proba = model.predict_proba(asked)
     pm.save(model, folder / "m.json")
@@ -233,7 +233,7 @@ def test_each_class_keeps_its_own_loss_in_every_export():
     # loss="auto" and "F*" choose a loss for each class; the exports once took the first class's for all
     generator = np.random.default_rng(4)
     X = generator.normal(size=(90, 2))
-    model = pm.ULSClassifier(n_rules=4, random_state=0).fit(X, np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5]))
+    model = pm.ULSClassifier(n_rounds=4, random_state=0).fit(X, np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5]))
     chosen = [losses.get("squared"), losses.get("matsushita"), losses.get("logistic")]
     parts = [replace(part, loss=loss) for part, loss in zip(model.model_.models, chosen, strict=True)]
     model.model_ = OneVersusRest(tuple(parts))
@@ -266,7 +266,7 @@ def test_each_class_keeps_its_own_loss_in_every_export():
     [
         lambda: pm.BoundaryClassifier(),
         lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.1, alpha=0.1),
-        lambda: pm.ULSClassifier(features="columns", n_rules=5),
+        lambda: pm.ULSClassifier(learner="column", n_rounds=5),
     ],
     ids=["linear", "kernel", "columns"],
 )
@@ -303,8 +303,8 @@ def test_numeric_categories_are_numbers_in_graphs_and_nan_is_missing_in_database
     X = pd.DataFrame({"level": level, "x": generator.normal(size=200)})
     y = (np.isin(level, [1.5, -3.0]) | np.isnan(level)) ^ (generator.random(200) < 0.1)
     for make in (
-        pm.UDTClassifier(max_leaves=6, categorical=["level"]),
-        pm.ULSClassifier(n_rules=6, categorical=["level"]),
+        pm.UDTClassifier(max_leaf_nodes=6, categorical_features=["level"]),
+        pm.ULSClassifier(n_rounds=6, categorical_features=["level"]),
     ):
         model = make.fit(X, y)
         rows = X.head(40).assign(level=np.tile([1.5, 2.25, -3.0, np.nan, 8.0], 8))
@@ -333,7 +333,7 @@ def test_numeric_categories_are_numbers_in_graphs_and_nan_is_missing_in_database
 def test_graphs_in_double_precision_tell_times_in_seconds_apart():
     seconds = 1.7e9 + np.arange(400.0).reshape(-1, 1)  # single precision holds every 128th of them
     y = (np.arange(400) // 37) % 2
-    model = pm.UDTClassifier(max_leaves=None).fit(seconds, y)
+    model = pm.UDTClassifier(max_leaf_nodes=None).fit(seconds, y)
     label, _, _ = run_onnx(model.to_onnx(dtype="float64"), model, seconds, "float64")
     assert (label == model.predict(seconds)).all()
     assert "seconds since 1970" in pm.UDTClassifier.to_onnx.__doc__

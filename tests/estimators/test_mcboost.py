@@ -38,7 +38,7 @@ def overlapping():
         pm.MCBoostClassifier(n_rounds=10),
         pm.MCBoostClassifier(loss="gel", n_rounds=5, descent="gradient"),
         pm.MCBoostClassifier(loss="mc", n_rounds=5, decision="bayes", learner="linear-full"),
-        pm.MCBoostClassifier(n_rounds=30, learner="tree", subsample=0.7, colsample=0.5, random_tests=True),
+        pm.MCBoostClassifier(n_rounds=30, learner="tree", subsample=0.7, max_features=0.5, random_tests=True),
         pm.MCBoostClassifier(n_rounds=30, learner="rule", descent="gradient"),
         pm.MCBoostClassifier(n_rounds=5, learner="auto"),
     ]
@@ -65,7 +65,9 @@ def test_every_linear_variant_reaches_the_convex_optimum_that_scipy_finds(loss, 
         {"learner": "linear-full"},
         {"learner": "linear-full", "descent": "gradient"},
     ):
-        model = pm.MCBoostClassifier(loss, COSTS, n_rounds=3000, tol=1e-14, calibration=None, **options).fit(X, y)
+        model = pm.MCBoostClassifier(
+            loss, cost_matrix=COSTS, n_rounds=3000, tol=1e-14, calibration=None, **options
+        ).fit(X, y)
         assert model.history_["surrogate"][-1] == pytest.approx(best, abs=1e-6), options
         assert np.all(np.diff(model.history_["surrogate"]) <= 1e-12)
 
@@ -107,7 +109,7 @@ def test_symmetric_costs_do_not_move_gel_but_move_gll():
     found = {}
     for loss in ("gel", "gll"):
         for name, costs in (("plain", None), ("costs", symmetric)):
-            model = pm.MCBoostClassifier(loss, costs, **options).fit(X, y, sample_weight=eta)
+            model = pm.MCBoostClassifier(loss, cost_matrix=costs, **options).fit(X, y, sample_weight=eta)
             found[loss, name] = model.decision_function(X[:1])[0]
     expected = np.log(eta) / 2 - np.mean(np.log(eta) / 2)
     np.testing.assert_allclose(found["gel", "plain"], expected, atol=1e-8)
@@ -126,16 +128,16 @@ def test_probabilities_have_the_exponent_of_the_loss(loss, exponent):
 
 def test_a_loss_without_a_posterior_is_calibrated_on_held_out_rows(overlapping):
     X, y = overlapping
-    model = pm.MCBoostClassifier("gll", COSTS, n_rounds=50).fit(X, y)
+    model = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=50).fit(X, y)
     assert model.model_.calibrated
-    raw = pm.MCBoostClassifier("gll", COSTS, n_rounds=50, calibration=None).fit(X, y)
+    raw = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=50, calibration=None).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), raw.decision_function(X))
     assert model.model_.exponent != 1.0
 
 
 def test_costs_by_row_equal_the_matrix_they_come_from(overlapping):
     X, y = overlapping
-    whole = pm.MCBoostClassifier("gll", COSTS, n_rounds=20, calibration=None).fit(X, y)
+    whole = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=20, calibration=None).fit(X, y)
     by_row = pm.MCBoostClassifier("gll", n_rounds=20, calibration=None).fit(X, y, cost=COSTS[y])
     np.testing.assert_array_equal(whole.decision_function(X), by_row.decision_function(X))
     np.testing.assert_allclose(by_row.cost_matrix_.matrix, COSTS)
@@ -170,7 +172,7 @@ def test_dearer_mistakes_are_made_less_often(overlapping):
     dear[2, :2] = 40.0
     missed = []
     for costs in (COSTS, dear):
-        predicted = pm.MCBoostClassifier("gll", costs).fit(X, y).predict(X)
+        predicted = pm.MCBoostClassifier("gll", cost_matrix=costs).fit(X, y).predict(X)
         missed.append(np.mean(predicted[y == 2] != 2))
     assert missed[1] < missed[0]
 
@@ -192,14 +194,14 @@ def test_classes_named_in_the_cost_matrix_may_come_in_any_order(overlapping):
     names = np.array(["a", "b", "c"])[y]
     order = [2, 0, 1]
     shuffled = pm.CostMatrix(COSTS[np.ix_(order, order)], classes=["c", "a", "b"])
-    one = pm.MCBoostClassifier("gll", shuffled, n_rounds=10).fit(X, names)
-    other = pm.MCBoostClassifier("gll", COSTS, n_rounds=10).fit(X, names)
+    one = pm.MCBoostClassifier("gll", cost_matrix=shuffled, n_rounds=10).fit(X, names)
+    other = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=10).fit(X, names)
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
 def test_staged_predictions_end_where_the_model_does(overlapping):
     X, y = overlapping
-    model = pm.MCBoostClassifier("gll", COSTS, n_rounds=12).fit(X, y)
+    model = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=12).fit(X, y)
     *_, last = model.staged_decision_function(X)
     np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12)
     assert len(list(model.staged_predict(X))) == 12
@@ -209,8 +211,10 @@ def test_staged_predictions_end_where_the_model_does(overlapping):
 
 def test_warm_start_goes_on_where_the_fit_ended(overlapping):
     X, y = overlapping
-    whole = pm.MCBoostClassifier("gll", COSTS, n_rounds=20, calibration=None, tol=0).fit(X, y)
-    model = pm.MCBoostClassifier("gll", COSTS, n_rounds=8, warm_start=True, calibration=None, tol=0).fit(X, y)
+    whole = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=20, calibration=None, tol=0).fit(X, y)
+    model = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=8, warm_start=True, calibration=None, tol=0).fit(
+        X, y
+    )
     model.set_params(n_rounds=20).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
     assert len(model.history_["surrogate"]) == 20
@@ -221,7 +225,7 @@ def test_warm_start_goes_on_where_the_fit_ended(overlapping):
 @pytest.mark.parametrize("measure", ["cost", "surrogate"])
 def test_early_stopping_keeps_the_best_round(measure):
     X, y = make_classification(200, 30, n_informative=4, n_classes=3, flip_y=0.3, random_state=0)
-    model = pm.MCBoostClassifier("gll", n_rounds=400, early_stopping=measure, random_state=0).fit(X, y)
+    model = pm.MCBoostClassifier("gll", n_rounds=400, early_stopping=True, scoring=measure, random_state=0).fit(X, y)
     assert model.n_rounds_ < 400
     assert model.n_rounds_ == np.argmin(model.history_["validation"]) + 1
 
@@ -229,7 +233,7 @@ def test_early_stopping_keeps_the_best_round(measure):
 def test_early_stopping_does_not_depend_on_the_order_of_rows(overlapping):
     X, y = overlapping
     order = np.random.default_rng(1).permutation(len(y))
-    options = {"n_rounds": 60, "early_stopping": "surrogate", "random_state": 3}
+    options = {"n_rounds": 60, "early_stopping": True, "scoring": "surrogate", "random_state": 3}
     one = pm.MCBoostClassifier(**options).fit(X, y)
     other = pm.MCBoostClassifier(**options).fit(X[order], y[order])
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-8)
@@ -239,8 +243,8 @@ def test_weight_two_equals_row_twice(overlapping):
     X, y = overlapping
     weight = 1.0 + (np.arange(len(y)) % 2)
     twice = np.repeat(np.arange(len(y)), weight.astype(int))
-    one = pm.MCBoostClassifier("gll", COSTS, n_rounds=30, random_state=0).fit(X, y, sample_weight=weight)
-    other = pm.MCBoostClassifier("gll", COSTS, n_rounds=30, random_state=0).fit(X[twice], y[twice])
+    one = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=30, random_state=0).fit(X, y, sample_weight=weight)
+    other = pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=30, random_state=0).fit(X[twice], y[twice])
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-6, atol=1e-9)
 
 
@@ -308,7 +312,9 @@ def test_separable_rows_are_reported(iris):
 
 def test_subsampled_rounds_still_learn():
     X, y = load_wine(return_X_y=True)
-    model = pm.MCBoostClassifier(n_rounds=60, subsample=0.5, colsample=0.5, learning_rate=0.5, random_state=1).fit(X, y)
+    model = pm.MCBoostClassifier(n_rounds=60, subsample=0.5, max_features=0.5, learning_rate=0.5, random_state=1).fit(
+        X, y
+    )
     assert model.score(X, y) > 0.95
 
 
@@ -339,7 +345,7 @@ def test_bad_cost_matrices_are_refused_in_one_sentence(matrix, words, iris):
         ({"n_rounds": 0}, "n_rounds"),
         ({"learning_rate": 1.5}, "learning_rate"),
         ({"subsample": 0}, "subsample"),
-        ({"early_stopping": "error"}, "early_stopping"),
+        ({"scoring": "error"}, "scoring"),
         ({"tol": -1.0}, "tol"),
     ],
 )

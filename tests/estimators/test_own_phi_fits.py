@@ -43,7 +43,7 @@ def test_rules_of_every_scheme_end_and_lower_the_exact_surrogate(name, scheme):
     loss = own(name)
     rate = 1.0 if scheme == "classic" else "auto"
     model = pm.ULSClassifier(
-        loss, n_rules=4, max_literals=1, scheme=scheme, l2=0.0, learning_rate=rate, early_stopping=False
+        loss, n_rounds=4, max_literals=1, scheme=scheme, l2_regularization=0.0, learning_rate=rate, early_stopping=False
     ).fit(X, y)
     margin = np.where(y == 1, 1, -1) * model.decision_function(X)
     reached = float(np.mean(loss.value(margin)))
@@ -56,9 +56,9 @@ def test_rules_of_every_scheme_end_and_lower_the_exact_surrogate(name, scheme):
 def test_corrective_rules_come_to_the_optimum_over_the_rules(name, seed):
     X, y = small_table(seed)
     loss = own(name)
-    model = pm.ULSClassifier(loss, n_rules=5, max_literals=1, scheme="corrective", l2=0.0, early_stopping=False).fit(
-        X, y
-    )
+    model = pm.ULSClassifier(
+        loss, n_rounds=5, max_literals=1, scheme="corrective", l2_regularization=0.0, early_stopping=False
+    ).fit(X, y)
     rules, table = model.model_, read(X)
     alone = np.eye(len(rules.rules))
     features = [replace(rules, intercept=0.0, coefficients=each).scores(table) for each in alone]
@@ -71,15 +71,15 @@ def test_classic_columns_come_to_the_optimum_over_the_columns(name):
     X, y = small_table()
     X = (X - 1) / 2
     loss = own(name)
-    model = pm.ULSClassifier(loss, features="columns", n_rules=400, l2=0.0).fit(X, y)
+    model = pm.ULSClassifier(loss, learner="column", n_rounds=400, l2_regularization=0.0).fit(X, y)
     assert model.history_["surrogate"][-1] == pytest.approx(best_surrogate(loss, X, y), rel=1e-7)
 
 
 def test_a_built_in_phi_given_as_ones_own_gives_the_built_in_model():
     X, y = small_table()
     mine, built_in = own("logistic"), losses.get("logistic")
-    for more in ({}, {"scheme": "corrective"}, {"scheme": 2}, {"features": "columns"}, {"features": "tree"}):
-        first, second = (pm.ULSClassifier(loss, n_rules=6, **more).fit(X, y) for loss in (mine, built_in))
+    for more in ({}, {"scheme": "corrective"}, {"scheme": 2}, {"learner": "column"}, {"learner": "tree"}):
+        first, second = (pm.ULSClassifier(loss, n_rounds=6, **more).fit(X, y) for loss in (mine, built_in))
         np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(X), atol=1e-7)
     first, second = (pm.ULSClassifier.compact(loss=loss).fit(X, y) for loss in (mine, built_in))
     np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(X), atol=1e-7)
@@ -91,10 +91,10 @@ def test_the_users_function_is_called_for_the_table_and_hardly_again_by_a_fit(sc
     phi = Counted(entropy)
     slope = Counted(lambda p: np.log1p(-p) - np.log(p))
     loss = losses.from_phi(phi, slope, name="counted")
-    pm.ULSClassifier(loss, n_rules=2, scheme=scheme).fit(X, y)
+    pm.ULSClassifier(loss, n_rounds=2, scheme=scheme).fit(X, y)
     after_one = phi.calls + slope.calls
     assert after_one < 1500
-    pm.ULSClassifier(loss, n_rules=40, max_literals=2, scheme=scheme).fit(X, y)
+    pm.ULSClassifier(loss, n_rounds=40, max_literals=2, scheme=scheme).fit(X, y)
     assert phi.calls + slope.calls < after_one + 300  # doubts and certificate, not one per pass
 
 

@@ -19,13 +19,13 @@ from permissible import UDTClassifier
 CANCER = load_breast_cancer()
 
 
-@parametrize_with_checks([UDTClassifier(), UDTClassifier(loss="squared", pruning="cv", max_leaves=8)])
+@parametrize_with_checks([UDTClassifier(), UDTClassifier(loss="squared", pruning="cv", max_leaf_nodes=8)])
 def test_scikit_learn_s_own_checks_pass(estimator, check):
     check(estimator)
 
 
 def test_accuracy_is_that_of_scikit_learn_s_tree():
-    ours = cross_val_score(UDTClassifier(loss="squared", max_leaves=12), CANCER.data, CANCER.target, cv=5).mean()
+    ours = cross_val_score(UDTClassifier(loss="squared", max_leaf_nodes=12), CANCER.data, CANCER.target, cv=5).mean()
     peer = cross_val_score(
         DecisionTreeClassifier(max_leaf_nodes=12, random_state=0), CANCER.data, CANCER.target, cv=5
     ).mean()
@@ -71,13 +71,13 @@ def test_an_unseen_category_and_an_unseen_missing_value_get_an_answer():
     new = pd.DataFrame({"colour": ["violet", None], "age": [30.0, 30.0], "owner": [True, False]})
     with pytest.warns(UserWarning, match="never seen in fit: 'violet'"):
         assert model.predict_proba(new).sum(axis=1) == pytest.approx([1, 1])
-    bare = UDTClassifier(max_leaves=2).fit(CANCER.data, CANCER.target)
+    bare = UDTClassifier(max_leaf_nodes=2).fit(CANCER.data, CANCER.target)
     heavier = bare.model_.samples[[1, 2]].argmax() + 1
     assert bare.apply(np.full((1, 30), np.nan))[0] == heavier
 
 
 def test_text_rules_and_linear_form_say_what_the_model_does():
-    model = UDTClassifier(max_leaves=6).fit(CANCER.data, CANCER.target)
+    model = UDTClassifier(max_leaf_nodes=6).fit(CANCER.data, CANCER.target)
     table = model.rules_table()
     assert len(table["rule"]) == len(model.model_.leaves) == 6
     assert sum(table["samples"]) == len(CANCER.target)
@@ -91,7 +91,7 @@ def test_text_rules_and_linear_form_say_what_the_model_does():
 
 
 def test_history_says_the_surrogate_and_the_error_after_every_split():
-    model = UDTClassifier(max_leaves=7).fit(CANCER.data, CANCER.target)
+    model = UDTClassifier(max_leaf_nodes=7).fit(CANCER.data, CANCER.target)
     history = model.history_
     assert all(len(values) == 6 for values in history.values())
     assert history["train_error"][-1] == pytest.approx(np.mean(model.predict(CANCER.data) != CANCER.target))
@@ -103,13 +103,13 @@ def test_history_says_the_surrogate_and_the_error_after_every_split():
     assert model.certificate_.surrogate == pytest.approx(expected, abs=1e-12)
     assert np.all(history["edge"] > 0)
     for leaves in (2, 4):
-        shorter = UDTClassifier(max_leaves=leaves).fit(CANCER.data, CANCER.target)
+        shorter = UDTClassifier(max_leaf_nodes=leaves).fit(CANCER.data, CANCER.target)
         assert shorter.history_["surrogate"][-1] == pytest.approx(history["surrogate"][leaves - 2], abs=1e-12)
         assert shorter.history_["train_error"][-1] == pytest.approx(history["train_error"][leaves - 2])
 
 
 def test_the_first_edge_is_that_of_the_stump():
-    model = UDTClassifier(max_leaves=2).fit(CANCER.data, CANCER.target)
+    model = UDTClassifier(max_leaf_nodes=2).fit(CANCER.data, CANCER.target)
     p = CANCER.target.mean()
     weight = np.where(CANCER.target == 1, 1 - p, p)
     sign = np.where(CANCER.target == 1, 1.0, -1.0)
@@ -159,8 +159,8 @@ def test_pruning_by_cross_validation_shrinks_a_tree_of_noise_and_keeps_a_signal(
     X = rng.normal(size=(400, 5))
     noise = rng.integers(0, 2, 400)
     signal = (X[:, 0] > 0).astype(int)
-    assert len(UDTClassifier(max_leaves=None).fit(X, noise).model_.leaves) > 50
-    assert len(UDTClassifier(max_leaves=None, pruning="cv", random_state=0).fit(X, noise).model_.leaves) <= 5
+    assert len(UDTClassifier(max_leaf_nodes=None).fit(X, noise).model_.leaves) > 50
+    assert len(UDTClassifier(max_leaf_nodes=None, pruning="cv", random_state=0).fit(X, noise).model_.leaves) <= 5
     kept = UDTClassifier(pruning="cv", random_state=0).fit(X, signal)
     assert len(kept.model_.leaves) == 2
     assert kept.pruning_path_.chosen in kept.pruning_path_.levels
@@ -175,7 +175,7 @@ def test_folds_follow_the_content_of_rows_not_their_order():
 
 
 def test_decisions_need_no_refitting():
-    model = UDTClassifier(max_leaves=6, smoothing=1.0).fit(CANCER.data, CANCER.target)
+    model = UDTClassifier(max_leaf_nodes=6, smoothing=1.0).fit(CANCER.data, CANCER.target)
     probability = model.predict_proba(CANCER.data)[:, 1]
     np.testing.assert_array_equal(model.decide(CANCER.data, pm.Weighted(0.9)), (probability > 0.9).astype(int))
     held_back = model.decide(CANCER.data, pm.Reject(0.1)) == -1
@@ -183,7 +183,7 @@ def test_decisions_need_no_refitting():
 
 
 def test_margins_are_those_of_the_probabilities():
-    model = UDTClassifier(max_leaves=4).fit(CANCER.data, CANCER.target)
+    model = UDTClassifier(max_leaf_nodes=4).fit(CANCER.data, CANCER.target)
     probability = model.predict_proba(CANCER.data)[:, 1]
     expected = np.where(CANCER.target == 1, 1, -1) * (2 * probability - 1)
     np.testing.assert_allclose(model.margins(CANCER.data, CANCER.target), expected)
@@ -192,14 +192,14 @@ def test_margins_are_those_of_the_probabilities():
 def test_several_classes_with_names():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    model = UDTClassifier(loss="matsushita", max_leaves=5).fit(X, names)
+    model = UDTClassifier(loss="matsushita", max_leaf_nodes=5).fit(X, names)
     assert np.mean(model.predict(X) == names) > 0.95
     assert model.decision_function(X).shape == (150, 3)
     assert "setosa (probability 1.000; 50 examples)" in model.to_text()
 
 
 def test_works_in_a_grid_search_and_survives_pickling():
-    search = GridSearchCV(UDTClassifier(), {"loss": ["logistic", "squared"], "max_leaves": [2, 8]}, cv=3)
+    search = GridSearchCV(UDTClassifier(), {"loss": ["logistic", "squared"], "max_leaf_nodes": [2, 8]}, cv=3)
     search.fit(CANCER.data, CANCER.target)
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict_proba(CANCER.data), search.predict_proba(CANCER.data))
@@ -209,7 +209,7 @@ def test_works_in_a_grid_search_and_survives_pickling():
     ("parameters", "message"),
     [
         ({"loss": "hinge"}, "`loss` must be one of"),
-        ({"max_leaves": 0}, "`max_leaves` must be an integer of at least 1, or None for no limit, got 0"),
+        ({"max_leaf_nodes": 0}, "`max_leaf_nodes` must be an integer of at least 1, or None for no limit, got 0"),
         ({"max_depth": -1}, "`max_depth` must be an integer of at least 0"),
         ({"max_depth": 2.5}, "`max_depth` must be an integer"),
         ({"min_samples_leaf": 0}, "`min_samples_leaf` must be"),
@@ -266,23 +266,29 @@ def test_monotone_constraints_by_name_and_their_limits():
 
 
 def test_boosted_trees_are_rules_of_uls():
-    model = pm.ULSClassifier(features="tree", n_rules=30, max_literals=2, random_state=0)
+    model = pm.ULSClassifier(learner="tree", n_rounds=30, max_literals=2, random_state=0)
     accuracy = cross_val_score(model, CANCER.data, CANCER.target, cv=5).mean()
-    alone = cross_val_score(UDTClassifier(max_leaves=3), CANCER.data, CANCER.target, cv=5).mean()
+    alone = cross_val_score(UDTClassifier(max_leaf_nodes=3), CANCER.data, CANCER.target, cv=5).mean()
     assert accuracy > alone + 0.02
     fitted = model.fit(CANCER.data, CANCER.target)
     assert max(len(rule) for rule in fitted.rules_) <= 4  # two bounds on a column may make one test
     mine = pm.losses.from_phi(lambda p: p * (1 - p), name="mine")
-    own = pm.ULSClassifier(loss=mine, features="tree", n_rules=10, max_literals=2, early_stopping=False)
-    gini = pm.ULSClassifier(loss="squared", features="tree", n_rules=10, max_literals=2, early_stopping=False)
+    own = pm.ULSClassifier(loss=mine, learner="tree", n_rounds=10, max_literals=2, early_stopping=False)
+    gini = pm.ULSClassifier(loss="squared", learner="tree", n_rounds=10, max_literals=2, early_stopping=False)
     assert own.fit(CANCER.data, CANCER.target).rules_ == gini.fit(CANCER.data, CANCER.target).rules_
 
 
 def test_uls_on_the_leaf_indicators_reproduces_the_leaf_scores():
     """(50), by the other estimator: no intercept, no shrinkage, no l2, a tree of as many leaves."""
-    tree = UDTClassifier(max_leaves=4, max_depth=3, min_samples_leaf=1).fit(CANCER.data[:, :3], CANCER.target)
+    tree = UDTClassifier(max_leaf_nodes=4, max_depth=3, min_samples_leaf=1).fit(CANCER.data[:, :3], CANCER.target)
     boosted = pm.ULSClassifier(
-        features="tree", n_rules=4, max_literals=3, fit_intercept=False, l2=0.0, learning_rate=1.0, early_stopping=False
+        learner="tree",
+        n_rounds=4,
+        max_literals=3,
+        fit_intercept=False,
+        l2_regularization=0.0,
+        learning_rate=1.0,
+        early_stopping=False,
     ).fit(CANCER.data[:, :3], CANCER.target)
     mixed = ~tree.model_.is_pure[tree.apply(CANCER.data[:, :3])]
     assert mixed.sum() > 100
@@ -296,7 +302,7 @@ def test_uls_on_the_leaf_indicators_reproduces_the_leaf_scores():
 def test_a_saved_tree_scores_as_before_and_exports_agree(tmp_path):
     columns, y = frame()
     X = pd.DataFrame(columns)
-    model = UDTClassifier(loss="matsushita", max_leaves=6).fit(X, y)
+    model = UDTClassifier(loss="matsushita", max_leaf_nodes=6).fit(X, y)
     pm.save(model, tmp_path / "tree.json")
     again = pm.load(tmp_path / "tree.json")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -314,7 +320,7 @@ def test_raw_values_fall_where_their_codes_fell_in_training(dtype):
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:, 3] = np.round(X[:, 3], 1)
     y = (np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 3]) + rng.normal(size=4000) > 0).astype(int)
-    model = UDTClassifier(max_leaves=200, random_state=0).fit(X, y)
+    model = UDTClassifier(max_leaf_nodes=200, random_state=0).fit(X, y)
     leaves = model.model_.leaves
     assert len(leaves) == 200
     np.testing.assert_array_equal(

@@ -24,8 +24,8 @@ from permissible import DoubtfulFitWarning, Reject, ULSClassifier, losses
 @parametrize_with_checks(
     [
         ULSClassifier(),
-        ULSClassifier(n_rules=5, max_literals=1, early_stopping=False),
-        ULSClassifier(features="columns", n_rules=20, l2=0.1),
+        ULSClassifier(n_rounds=5, max_literals=1, early_stopping=False),
+        ULSClassifier(learner="column", n_rounds=20, l2_regularization=0.1),
         ULSClassifier.compact(n_rules=3),
     ]
 )
@@ -66,7 +66,7 @@ def test_default_learns_real_data(breast):
 
 def test_categories_and_missing_values_become_literals(mixed):
     frame, y = mixed
-    model = ULSClassifier(n_rules=20, max_literals=2, learning_rate=1.0, early_stopping=False).fit(frame, y)
+    model = ULSClassifier(n_rounds=20, max_literals=2, learning_rate=1.0, early_stopping=False).fit(frame, y)
     assert model.score(frame, y) > 0.98
     words = " ".join(model.rules_table()["rule"])
     assert "colour" in words
@@ -95,7 +95,9 @@ def test_columns_with_the_logistic_loss_are_logistic_regression():
     X = StandardScaler().fit_transform(X)[:, [1, 4, 8, 9]]
     peer = LogisticRegression(C=np.inf, tol=1e-14, max_iter=10000, solver="newton-cholesky").fit(X, y)
     for scheme, rounds in (("classic", 3000), ("corrective", 50), (3, 2000)):
-        model = ULSClassifier("logistic", rounds, features="columns", scheme=scheme, l2=0.0, tol=1e-12).fit(X, y)
+        model = ULSClassifier(
+            "logistic", n_rounds=rounds, learner="column", scheme=scheme, l2_regularization=0.0, tol=1e-12
+        ).fit(X, y)
         np.testing.assert_allclose(model.coefficients_, peer.coef_[0], rtol=0, atol=1e-8)
         assert model.intercept_ == pytest.approx(peer.intercept_[0], abs=1e-8)
         from_sparse = clone(model).fit(sparse.csr_array(X), y)
@@ -110,13 +112,15 @@ def test_columns_with_least_squares_are_least_squares():
     y = X[:, 0] + rng.normal(size=80) > 0
     best = np.linalg.lstsq(np.column_stack((np.ones(80), X)), np.where(y, 1.0, -1.0), rcond=None)[0]
     for scheme in ("classic", "corrective", 2):
-        model = ULSClassifier("least_squares", 500, features="columns", scheme=scheme, l2=0.0).fit(X, y)
+        model = ULSClassifier(
+            "least_squares", n_rounds=500, learner="column", scheme=scheme, l2_regularization=0.0
+        ).fit(X, y)
         np.testing.assert_allclose(np.append(model.intercept_, model.coefficients_), best, atol=1e-8)
 
 
 def test_staged_predictions_end_at_the_model(breast):
     X, y = breast
-    for model in (ULSClassifier(n_rules=7, early_stopping=False, max_literals=2), ULSClassifier.compact(n_rules=4)):
+    for model in (ULSClassifier(n_rounds=7, early_stopping=False, max_literals=2), ULSClassifier.compact(n_rules=4)):
         model.fit(X, y)
         stages = list(model.staged_decision_function(X))
         assert len(stages) == len(model.history_["surrogate"])
@@ -128,7 +132,7 @@ def test_staged_predictions_end_at_the_model(breast):
 
 def test_contributions_add_up_to_the_score(breast):
     X, y = breast
-    model = ULSClassifier(n_rules=12, early_stopping=False).fit(X, y)
+    model = ULSClassifier(n_rounds=12, early_stopping=False).fit(X, y)
     told = model.explain(X)
     total = [one.start[0] + sum(step.adds[0] for step in one.steps) for one in told]
     np.testing.assert_allclose(total, model.decision_function(X), atol=1e-12)
@@ -137,7 +141,7 @@ def test_contributions_add_up_to_the_score(breast):
 
 def test_rules_table_counts_the_training_rows(breast):
     X, y = breast
-    for model in (ULSClassifier(n_rules=5, early_stopping=False), ULSClassifier.compact(n_rules=5)):
+    for model in (ULSClassifier(n_rounds=5, early_stopping=False), ULSClassifier.compact(n_rules=5)):
         table = model.fit(X, y).rules_table()
         held = [{step.words: step.holds for step in one.steps} for one in model.explain(X)]
         covered = np.array([[steps[rule] for rule in table["rule"]] for steps in held])
@@ -148,7 +152,7 @@ def test_rules_table_counts_the_training_rows(breast):
 
 def test_margins_and_their_distribution(breast):
     X, y = breast
-    model = ULSClassifier(n_rules=10, early_stopping=False).fit(X, y)
+    model = ULSClassifier(n_rounds=10, early_stopping=False).fit(X, y)
     margins = model.margins(X, y)
     np.testing.assert_allclose(margins, np.tanh(np.where(y == 1, 1, -1) * model.decision_function(X) / 2), atol=1e-12)
     _, share = model.margin_distribution(X, y, at=[-1.0, 0.0, 1.0])
@@ -158,7 +162,7 @@ def test_margins_and_their_distribution(breast):
 
 def test_decide_takes_any_decision(breast):
     X, y = breast
-    model = ULSClassifier(n_rules=10, early_stopping=False).fit(X, y)
+    model = ULSClassifier(n_rounds=10, early_stopping=False).fit(X, y)
     actions = model.decide(X, Reject(0.2))
     assert set(np.unique(actions)) <= {-1, 0, 1}
     unsure = np.abs(model.predict_proba(X)[:, 1] - 0.5) < 0.25
@@ -167,7 +171,7 @@ def test_decide_takes_any_decision(breast):
 
 def test_multiclass_probabilities_sum_to_one():
     X, y = load_iris(return_X_y=True)
-    model = ULSClassifier(n_rules=20, random_state=0).fit(X, y)
+    model = ULSClassifier(n_rounds=20, random_state=0).fit(X, y)
     probability = model.predict_proba(X)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     assert model.score(X, y) > 0.95
@@ -186,7 +190,7 @@ def test_adaptive_flavours_name_the_loss_of_each_round(flavour, breast):
 
 def test_auto_loss_keeps_its_evidence(breast):
     X, y = breast
-    model = ULSClassifier("auto", n_rules=8, max_literals=1, early_stopping=False, random_state=0).fit(X, y)
+    model = ULSClassifier("auto", n_rounds=8, max_literals=1, early_stopping=False, random_state=0).fit(X, y)
     evidence = model.loss_evidence_
     assert evidence.scores.shape == (4, 5)
     assert evidence.chosen in evidence.names
@@ -209,10 +213,10 @@ def test_all_schemes_reach_the_same_optimum():
     ends = []
     for scheme, rounds in (("classic", 20000), ("corrective", 30), (2, 3000)):
         model = ULSClassifier(
-            n_rules=rounds,
+            n_rounds=rounds,
             max_literals=1,
             scheme=scheme,
-            l2=0.0,
+            l2_regularization=0.0,
             learning_rate=1.0,
             beam=1,
             early_stopping=False,
@@ -225,17 +229,17 @@ def test_all_schemes_reach_the_same_optimum():
 def test_warm_start_goes_on(breast):
     X, y = breast
     options = {"max_literals": 2, "early_stopping": False, "random_state": 0}
-    whole = ULSClassifier(n_rules=12, **options).fit(X, y)
-    parts = ULSClassifier(n_rules=5, warm_start=True, **options).fit(X, y)
-    parts.set_params(n_rules=12).fit(X, y)
+    whole = ULSClassifier(n_rounds=12, **options).fit(X, y)
+    parts = ULSClassifier(n_rounds=5, warm_start=True, **options).fit(X, y)
+    parts.set_params(n_rounds=12).fit(X, y)
     assert parts.rules_ == whole.rules_
     np.testing.assert_allclose(parts.coefficients_, whole.coefficients_, rtol=1e-9)
 
 
 def test_given_validation_rows_choose_the_number_of_rules(breast):
     X, y = breast
-    model = ULSClassifier(n_rules=60, max_literals=2).fit(X[::2], y[::2], validation=(X[1::2], y[1::2]))
-    assert len(model.history_["validation"]) == model.selection_["candidates"][0]["n_rules"]
+    model = ULSClassifier(n_rounds=60, max_literals=2).fit(X[::2], y[::2], validation=(X[1::2], y[1::2]))
+    assert len(model.history_["validation"]) == model.selection_["candidates"][0]["n_rounds"]
     assert np.argmin(model.history_["validation"]) == len(model.history_["validation"]) - 1
 
 
@@ -264,7 +268,7 @@ def test_rows_that_come_again_and_again_are_judged_by_themselves(monkeypatch, la
 
 def test_class_weight_is_sample_weight(breast):
     X, y = breast
-    options = {"n_rules": 5, "early_stopping": False}
+    options = {"n_rounds": 5, "early_stopping": False}
     one = ULSClassifier(class_weight={0: 3.0, 1: 1.0}, **options).fit(X, y)
     other = ULSClassifier(**options).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
     assert one.rules_ == other.rules_
@@ -275,7 +279,7 @@ def test_same_model_for_any_number_of_threads_and_shuffled_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20000, 12))
     y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=len(X)) > 0
-    options = {"n_rules": 15, "random_state": 0}
+    options = {"n_rounds": 15, "random_state": 0}
     models = [ULSClassifier(n_jobs=n, **options).fit(X, y) for n in (1, 2, 4)]
     for other in models[1:]:
         assert other.rules_ == models[0].rules_
@@ -289,7 +293,7 @@ def test_same_model_for_any_number_of_threads_and_shuffled_columns():
 def test_pipeline_grid_search_clone_pickle_joblib(breast, tmp_path):
     X, y = breast
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), ULSClassifier(n_rules=10, early_stopping=False)),
+        make_pipeline(StandardScaler(), ULSClassifier(n_rounds=10, early_stopping=False)),
         {"ulsclassifier__max_literals": [1, 2]},
         cv=2,
     )
@@ -334,12 +338,12 @@ def test_certificate_holds_theorem_2(breast):
     ("options", "sentence"),
     [
         ({"loss": "nope"}, "`loss` must be one of"),
-        ({"n_rules": 0}, "`n_rules` must be an integer of at least 1"),
+        ({"n_rounds": 0}, "`n_rounds` must be an integer of at least 1"),
         ({"max_literals": "many"}, "`max_literals` must be"),
         ({"learning_rate": 1.5}, "`learning_rate` must be"),
         ({"scheme": "other"}, "`scheme` must be"),
-        ({"features": "words"}, "`features` must be"),
-        ({"l2": -1.0}, "`l2` must be"),
+        ({"learner": "words"}, "`learner` must be"),
+        ({"l2_regularization": -1.0}, "`l2_regularization` must be"),
         ({"search_fraction": 0.0}, "`search_fraction` must be"),
         ({"search_fraction": 0.5}, "`search_fraction` must be 1.0 or .* in runs of 512 and might see none"),
         ({"early_stopping": "maybe"}, "`early_stopping` must be"),
@@ -370,7 +374,7 @@ def test_bad_input_is_refused_in_one_sentence(X, y, weight, sentence):
 
 def test_a_column_missing_at_predict_is_named(breast):
     X, y = breast
-    model = ULSClassifier(n_rules=3, early_stopping=False).fit(X, y)
+    model = ULSClassifier(n_rounds=3, early_stopping=False).fit(X, y)
     with pytest.raises(ValueError, match="mean radius"):
         model.predict(X.drop(columns="mean radius"))
 
@@ -384,8 +388,8 @@ from permissible import ULSClassifier
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60000, 20))
 y = X[:, 0] + rng.normal(size=len(X)) > 0
-ULSClassifier(n_rules=1).fit(X[:100], y[:100])  # everything is loaded
-model = ULSClassifier(n_rules=10**6, max_literals=3, early_stopping=False)
+ULSClassifier(n_rounds=1).fit(X[:100], y[:100])  # everything is loaded
+model = ULSClassifier(n_rounds=10**6, max_literals=3, early_stopping=False)
 threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
 begun = time.process_time()
 try:
@@ -412,12 +416,12 @@ def test_max_time_keeps_the_rules_so_far():
     X = rng.normal(size=(3000, 5))
     y = X[:, 0] + rng.normal(size=3000) > 0
     with pytest.warns(DoubtfulFitWarning, match="its time was up"):
-        model = ULSClassifier(n_rules=10**6, early_stopping=False, max_time=0.3).fit(X, y)
+        model = ULSClassifier(n_rounds=10**6, early_stopping=False, max_time=0.3).fit(X, y)
     assert model.certificate_.stopped == "time"
     assert model.score(X, y) > 0.6
 
 
 def test_verbose_shows_a_bar(breast, capsys):
     X, y = breast
-    ULSClassifier(n_rules=20, early_stopping=False, verbose=1).fit(X, y)
+    ULSClassifier(n_rounds=20, early_stopping=False, verbose=1).fit(X, y)
     assert "rules" in capsys.readouterr().out

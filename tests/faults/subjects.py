@@ -12,18 +12,16 @@ import pytest
 import permissible as pm
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {
-    "uls": lambda **given: pm.ULSClassifier(**{"n_rules": 3, "random_state": 0, **given}),
-    "uls-tree": lambda **given: pm.ULSClassifier(**{"n_rules": 3, "features": "tree", "random_state": 0, **given}),
-    "uls-columns": lambda **given: pm.ULSClassifier(
-        **{"n_rules": 3, "features": "columns", "random_state": 0, **given}
-    ),
-    "udt": lambda **given: pm.UDTClassifier(**{"max_leaves": 4, "random_state": 0, **given}),
+    "uls": lambda **given: pm.ULSClassifier(**{"n_rounds": 3, "random_state": 0, **given}),
+    "uls-tree": lambda **given: pm.ULSClassifier(**{"n_rounds": 3, "learner": "tree", "random_state": 0, **given}),
+    "uls-columns": lambda **given: pm.ULSClassifier(**{"n_rounds": 3, "learner": "column", "random_state": 0, **given}),
+    "udt": lambda **given: pm.UDTClassifier(**{"max_leaf_nodes": 4, "random_state": 0, **given}),
     "boundary": lambda **given: pm.BoundaryClassifier(**given),
     "boundary-kernel": lambda **given: pm.BoundaryClassifier(**{"kernel": "rbf", "alpha": 1e-2, **given}),
     "boundary-cv": lambda **given: pm.BoundaryClassifierCV(**{"alphas": [0.01, 0.1], "cv": 2, **given}),
     "mcboost": lambda **given: pm.MCBoostClassifier(**{"n_rounds": 3, "random_state": 0, **given}),
     "mcboost-tree": lambda **given: pm.MCBoostClassifier(
-        **{"n_rounds": 2, "learner": "tree", "max_leaves": 3, "random_state": 0, **given}
+        **{"n_rounds": 2, "learner": "tree", "max_leaf_nodes": 3, "random_state": 0, **given}
     ),
 }
 TAKES_MISSING = ("uls", "uls-tree", "udt", "mcboost", "mcboost-tree")

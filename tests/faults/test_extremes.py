@@ -238,7 +238,13 @@ def test_rows_separated_so_far_that_every_weight_vanishes_are_fitted():
     """The exponential loss without a penalty has no finite minimiser here; found by test_fuzz.py."""
     X, y = np.array([[0.0], [0.0], [np.nan]]), np.array([0, 0, 1])
     model = pm.ULSClassifier(
-        "exponential", 1, 1, scheme="corrective", l2=0.0, early_stopping=False, fit_intercept=False
+        "exponential",
+        n_rounds=1,
+        max_literals=1,
+        scheme="corrective",
+        l2_regularization=0.0,
+        early_stopping=False,
+        fit_intercept=False,
     )
     with pytest.warns(ConvergenceWarning, match="separate the classes"):
         model.fit(X, y)

@@ -46,7 +46,7 @@ def sensible(estimator):
     elif isinstance(estimator, pm.BoundaryClassifier):
         idle = [] if given["fit_intercept"] else ["penalize_intercept"]
     elif given["learner"] != "tree":
-        idle = ["max_leaves", "l2"] if given["learner"] == "linear" else ["max_leaves"]
+        idle = ["max_leaf_nodes", "l2_regularization"] if given["learner"] == "linear" else ["max_leaf_nodes"]
     usual = type(estimator)().get_params()
     return estimator.set_params(**{name: usual[name] for name in idle})
 
@@ -54,13 +54,13 @@ def sensible(estimator):
 ULS = st.builds(
     pm.ULSClassifier,
     loss=st.one_of(LOSSES, st.just("exponential")),
-    n_rules=st.integers(1, 6),
+    n_rounds=st.integers(1, 6),
     max_literals=st.integers(1, 3),
     features=st.sampled_from(["rules", "tree"]),
     scheme=st.sampled_from(["classic", "corrective", 2]),
     fit_intercept=st.booleans(),
     learning_rate=st.sampled_from(["auto", 0.1, 1.0]),
-    l2=st.sampled_from([0.0, 1.0, 1e-9, 1e9]),
+    l2_regularization=st.sampled_from([0.0, 1.0, 1e-9, 1e9]),
     early_stopping=st.booleans(),
     max_bins=st.sampled_from([2, 3, 255]),
     random_state=st.integers(0, 3),
@@ -68,7 +68,7 @@ ULS = st.builds(
 UDT = st.builds(
     pm.UDTClassifier,
     loss=LOSSES,
-    max_leaves=st.none() | st.integers(1, 9),
+    max_leaf_nodes=st.none() | st.integers(1, 9),
     max_depth=st.none() | st.integers(0, 4),
     min_samples_leaf=st.integers(1, 4),
     pruning=st.sampled_from([None, 0.0, 0.1, "cv"]),
@@ -93,8 +93,8 @@ MCBOOST = st.builds(
     learner=st.sampled_from(["linear", "rule", "tree"]),
     descent=st.sampled_from(["coordinate", "gradient"]),
     decision=st.sampled_from(["argmax", "bayes"]),
-    max_leaves=st.integers(2, 5),
-    l2=st.sampled_from([0.0, 1.0]),
+    max_leaf_nodes=st.integers(2, 5),
+    l2_regularization=st.sampled_from([0.0, 1.0]),
     early_stopping=st.sampled_from([None, "cost", "surrogate"]),
     random_state=st.integers(0, 3),
 )

@@ -33,16 +33,16 @@ def test_an_ordinary_fit_is_silent_and_its_certificate_has_no_doubt(kind):
 DOUBTFUL = {
     "rules that separate": (lambda: pm.ULSClassifier.plain(n_rules=5), "coefficient explodes"),
     "columns that separate": (
-        lambda: pm.ULSClassifier(features="columns", l2=0.0, n_rules=500, scheme="corrective"),
+        lambda: pm.ULSClassifier(learner="column", l2_regularization=0.0, n_rounds=500, scheme="corrective"),
         "coefficient explodes",
     ),
     "leaves that separate": (
-        lambda: pm.ULSClassifier.plain(n_rules=5, features="tree", fit_intercept=True),
+        lambda: pm.ULSClassifier.plain(n_rules=5, learner="tree", fit_intercept=True),
         "coefficient explodes",
     ),
-    "time of rules": (lambda: pm.ULSClassifier(n_rules=10**6, early_stopping=False, max_time=1e-3), "stopped early"),
+    "time of rules": (lambda: pm.ULSClassifier(n_rounds=10**6, early_stopping=False, max_time=1e-3), "stopped early"),
     "time of columns": (
-        lambda: pm.ULSClassifier(features="columns", n_rules=10**6, l2=1e-3, max_time=1e-3, tol=0.0),
+        lambda: pm.ULSClassifier(learner="column", n_rounds=10**6, l2_regularization=1e-3, max_time=1e-3, tol=0.0),
         "stopped early",
     ),
     "gap above tol": (

@@ -26,9 +26,9 @@ BLOCK = 4096
 LISTEN = "import signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 START = LISTEN + "import numpy as np, permissible as pm\n"
 LONG_FITS = {
-    "uls": "pm.ULSClassifier(n_rules=200000, early_stopping=False, max_literals=4, random_state=0)",
-    "uls-tree": "pm.ULSClassifier(n_rules=200000, features='tree', early_stopping=False, max_literals=4, random_state=0)",
-    "udt": "pm.UDTClassifier(max_leaves=None, pruning='cv', pruning_folds=200)",
+    "uls": "pm.ULSClassifier(n_rounds=200000, early_stopping=False, max_literals=4, random_state=0)",
+    "uls-tree": "pm.ULSClassifier(n_rounds=200000, learner='tree', early_stopping=False, max_literals=4, random_state=0)",
+    "udt": "pm.UDTClassifier(max_leaf_nodes=None, pruning='cv', pruning_folds=200)",
     "boundary": "pm.BoundaryClassifierCV(alphas=np.geomspace(1e-9, 1, 400), cv=10, tol=1e-14, max_iter=100000)",
     "boundary-kernel": "pm.BoundaryClassifier(kernel='rbf', alpha=1e-9, tol=1e-15, max_iter=10**8)",
     "mcboost": "pm.MCBoostClassifier(n_rounds=10**6, learner='rule', tol=0.0)",
@@ -73,7 +73,7 @@ try:
 except KeyboardInterrupt:
     heard = time.process_time()
     print("stopped", sorted(vars(model)) == before, flush=True)
-    model.set_params(**{{name: value for name, value in dict(n_rules=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3,
+    model.set_params(**{{name: value for name, value in dict(n_rounds=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3,
         max_iter=100, n_rounds=2, alpha=0.1).items() if name in model.get_params()}})
     model.fit(X[:200], y[:200]).predict(X[:5])
     print("usable", flush=True)
@@ -107,7 +107,7 @@ SAVE_AGAIN = (
     DATA.format(wide=True)
     + """
 path = sys.argv[1]
-model = pm.ULSClassifier(n_rules=400, early_stopping=False, max_literals=2, random_state=0).fit(X[:2000], y[:2000])
+model = pm.ULSClassifier(n_rounds=400, early_stopping=False, max_literals=2, random_state=0).fit(X[:2000], y[:2000])
 pm.save(model, path)
 print("ready", flush=True)
 while True:
@@ -197,7 +197,7 @@ def inputs(tmp_path_factory):
     rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True))
     (folder / "rows.csv").write_text("a,b,c,y\n" + rows + "\n")
     columns = {name: X[:, j] for j, name in enumerate("abc")}
-    pm.save(pm.UDTClassifier(max_leaves=64).fit(columns, y), folder / "model.json")
+    pm.save(pm.UDTClassifier(max_leaf_nodes=64).fit(columns, y), folder / "model.json")
     return folder
 
 

@@ -187,13 +187,13 @@ def test_patterns_and_their_system():
     st.sampled_from([np.float32, np.float64]),
     st.sampled_from([1, 127, 300]),
 )
-def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows):
+def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rounds, dtype, n_rows):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4)).astype(dtype)
     X[rng.random(X.shape) < 0.1] = np.nan
     table = read(X)
     made = []
-    for _ in range(n_rules):
+    for _ in range(n_rounds):
         chosen = rng.choice(4, size=rng.integers(1, 4), replace=False)
         made.append(
             tuple(
@@ -203,7 +203,7 @@ def test_scores_are_those_of_the_rules_bit_for_bit(seed, n_rules, dtype, n_rows)
                 for c in chosen
             )
         )
-    coefficients = rng.normal(size=n_rules)
+    coefficients = rng.normal(size=n_rounds)
     model = RuleModel(table.schema, None, 0.3, tuple(made), coefficients)
     masks = np.array([holds(rule, model, table) for rule in made])
     assert model.scores(table).tobytes() == reference.score_rules(masks, coefficients, 0.3).tobytes()

@@ -38,7 +38,7 @@ def node_cells(blocks):
 def round_of_trees(blocks, gradient=False):
     state = boosting_state()
     state.begin_round()
-    limits = {"max_leaves": 4, "max_depth": 0, "max_literals": 0, "min_leaf_weight": 1.0, "l2": 1.0}
+    limits = {"max_leaf_nodes": 4, "max_depth": 0, "max_literals": 0, "min_leaf_weight": 1.0, "l2": 1.0}
     growth = mcboost.Growth(**limits, random_thresholds=False, column_share=1.0, seed=0)
     more = {"share": None, "rate": 1.0, "exact": False, "gradient": gradient}
     return state.round_trees(blocks, NUMERIC, BINS, growth, **more)

@@ -37,8 +37,8 @@ def affine_round(state, x, gradient=False):
     return state.round_affine(attributes(x), np.ones(x.shape[1], dtype=np.uint8), None, 1.0, gradient)
 
 
-def growth(max_leaves=2, *, min_leaf_weight=0.0, l2=1.0, seed=0):
-    size = {"max_leaves": max_leaves, "max_depth": 0, "max_literals": 0, "min_leaf_weight": min_leaf_weight}
+def growth(max_leaf_nodes=2, *, min_leaf_weight=0.0, l2=1.0, seed=0):
+    size = {"max_leaf_nodes": max_leaf_nodes, "max_depth": 0, "max_literals": 0, "min_leaf_weight": min_leaf_weight}
     return kernel.Growth(**size, l2=l2, random_thresholds=False, column_share=1.0, seed=seed)
 
 

@@ -34,7 +34,7 @@ def grow(
     monotone=None,
     phi=0,
     function=None,
-    max_leaves=8,
+    max_leaf_nodes=8,
     max_depth=None,
     min_samples=1.0,
     min_gain=0.0,
@@ -52,7 +52,7 @@ def grow(
     )
     parameter = IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter
     impurity = trees.Impurity(NAMES[phi], parameter, function)
-    limits = trees.Limits(max_leaves, max_depth, min_samples, min_gain=min_gain)
+    limits = trees.Limits(max_leaf_nodes, max_depth, min_samples, min_gain=min_gain)
     rows = trees.Rows(blocks_of(codes), columns, target.astype(np.uint16), weight, n_classes)
     return trees.SplitFinder(columns, n_classes, 1.0, False, impurity, limits, threads).grow(rows, name_leaves=True)
 
@@ -100,7 +100,7 @@ def node_data(draw):
 @given(node_data(), st.sampled_from(sorted(IMPURITIES)), st.sampled_from([(8, None, 1), (None, 3, 2), (4, 2, 1)]))
 def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
     codes, target, n_classes, weight, categorical, monotone = data
-    max_leaves, max_depth, min_samples = limits
+    max_leaf_nodes, max_depth, min_samples = limits
     ours = grow(
         codes,
         target,
@@ -109,7 +109,7 @@ def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
         categorical=categorical,
         monotone=monotone,
         phi=phi,
-        max_leaves=-1 if max_leaves is None else max_leaves,
+        max_leaf_nodes=-1 if max_leaf_nodes is None else max_leaf_nodes,
         max_depth=-1 if max_depth is None else max_depth,
         min_samples=float(min_samples),
     )
@@ -124,7 +124,7 @@ def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
         max_depth,
         min_samples,
     )
-    leaf, gains = grow_partition(growth, max_leaves)
+    leaf, gains = grow_partition(growth, max_leaf_nodes)
     np.testing.assert_allclose(ours.gain, gains, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(ours.leaf_of_row, leaf)
 
@@ -165,9 +165,9 @@ def test_any_number_of_threads_grows_the_same_tree(n_columns):
     codes = rng.integers(0, 200, size=(60_000, n_columns)).astype(np.uint8)
     codes[rng.random(codes.shape) < 0.05] = 255
     target = (codes[:, 0].astype(int) + codes[:, 1] + rng.integers(0, 200, 60_000) > 300).astype(int)
-    one = grow(codes, target, 2, max_leaves=40, threads=1)
+    one = grow(codes, target, 2, max_leaf_nodes=40, threads=1)
     for threads in (2, 3):
-        many = grow(codes, target, 2, max_leaves=40, threads=threads)
+        many = grow(codes, target, 2, max_leaf_nodes=40, threads=threads)
         assert_same(one, many)
 
 

@@ -62,7 +62,7 @@ def fitted(kind: Kind, seed: int) -> Any:
     frame, y = training_rows(kind, seed)
     estimator = kind.make()
     if kind.columns == "mixed":
-        estimator.set_params(categorical=["level", "ward"])
+        estimator.set_params(categorical_features=["level", "ward"])
     if kind.row_costs:
         costs = np.random.default_rng(seed).uniform(0.5, 4, (len(y), kind.n_classes))
         costs[np.arange(len(y)), np.searchsorted(np.unique(y), y)] = 0.0
@@ -144,17 +144,17 @@ def kinds(every: bool) -> list[Kind]:
     lines = losses.PiecewiseLinear([0.3, 0.7], base="matsushita")
 
     def rules(loss: Any, **more: Any) -> Callable[[], Any]:
-        literals = {} if more.get("features") == "columns" else {"max_literals": 2}
-        return lambda: pm.ULSClassifier(loss, n_rules=9, random_state=0, early_stopping=False, **literals, **more)
+        literals = {} if more.get("learner") == "column" else {"max_literals": 2}
+        return lambda: pm.ULSClassifier(loss, n_rounds=9, random_state=0, early_stopping=False, **literals, **more)
 
     found = [Kind(f"rules, {loss}", rules(loss)) for loss in ("logistic", "auto", "squared", "mu", "power")]
     found += [Kind(f"rules, {loss}, three classes", rules(loss), 3) for loss in ("auto", "logcosh")]
     found += [
         Kind("rules, own phi", rules(own)),
-        Kind("columns", rules("logistic", features="columns"), columns="numbers"),
-        Kind("columns, three classes", rules("matsushita", features="columns"), 3, "numbers"),
-        Kind("tree", lambda: pm.UDTClassifier(max_leaves=9)),
-        Kind("tree, three classes", lambda: pm.UDTClassifier("matsushita", max_leaves=7, smoothing=1.0), 3),
+        Kind("columns", rules("logistic", learner="column"), columns="numbers"),
+        Kind("columns, three classes", rules("matsushita", learner="column"), 3, "numbers"),
+        Kind("tree", lambda: pm.UDTClassifier(max_leaf_nodes=9)),
+        Kind("tree, three classes", lambda: pm.UDTClassifier("matsushita", max_leaf_nodes=7, smoothing=1.0), 3),
         Kind("hard", lambda: pm.BoundaryClassifier(pm.Hard()), columns="numbers"),
         Kind("regions", lambda: pm.BoundaryClassifier((0.3, 0.7), loss=lines), columns="numbers"),
         Kind("soft", lambda: pm.BoundaryClassifier("soft", alpha=0.1), columns="numbers"),
@@ -163,7 +163,7 @@ def kinds(every: bool) -> list[Kind]:
         Kind("boosted rules", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=4, random_state=0)),
         Kind(
             "boosted trees",
-            lambda: pm.MCBoostClassifier("mc", learner="tree", n_rounds=3, decision="bayes", max_leaves=5),
+            lambda: pm.MCBoostClassifier("mc", learner="tree", n_rounds=3, decision="bayes", max_leaf_nodes=5),
             4,
         ),
         Kind(
@@ -184,6 +184,6 @@ def kinds(every: bool) -> list[Kind]:
     found += [
         Kind("boosted choice", lambda: pm.MCBoostClassifier(learner="auto", n_rounds=5, random_state=0), 3),
         Kind("boosted full lines", lambda: pm.MCBoostClassifier(learner="linear-full", n_rounds=4), 3),
-        Kind("rules from trees", rules("logistic", features="tree")),
+        Kind("rules from trees", rules("logistic", learner="tree")),
     ]
     return found

@@ -43,19 +43,19 @@ def three(n_rows=200):
 
 
 def rules(loss="logistic", **options):
-    given = {"n_rules": 15, "early_stopping": False, "random_state": 0}
-    given |= {} if options.get("features") == "columns" else {"max_literals": 2}
+    given = {"n_rounds": 15, "early_stopping": False, "random_state": 0}
+    given |= {} if options.get("learner") == "column" else {"max_literals": 2}
     return pm.ULSClassifier(LOSSES[loss][0], **given | options)
 
 
 def columns(loss="logistic", **options):
-    return rules(loss, features="columns", **options)
+    return rules(loss, learner="column", **options)
 
 
 def partly_separable():
     """Where the first column is 1 every label is 1."""
     X, y = quasi_separable(4)
-    return columns(l2=0.0, scheme="classic", learning_rate=1.0, n_rules=300), X, y
+    return columns(l2_regularization=0.0, scheme="classic", learning_rate=1.0, n_rounds=300), X, y
 
 
 def overshooting():
@@ -65,8 +65,15 @@ def overshooting():
     y = np.argmax(X @ random.normal(size=(3, 3)), axis=1)
     y[:3] = 0, 1, 2
     costs = random.uniform(0.5, 4.0, (3, 3)) * (1 - np.eye(3))
-    options = {"learner": "rule", "learning_rate": 1.0, "l2": 0.0, "tol": 0.0, "calibration": None, "n_rounds": 60}
-    return pm.MCBoostClassifier("gll", costs, **options), X, y
+    options = {
+        "learner": "rule",
+        "learning_rate": 1.0,
+        "l2_regularization": 0.0,
+        "tol": 0.0,
+        "calibration": None,
+        "n_rounds": 60,
+    }
+    return pm.MCBoostClassifier("gll", cost_matrix=costs, **options), X, y
 
 
 def cut_newton(monkeypatch):
@@ -79,11 +86,15 @@ MUST = {
     },
     "coefficient explodes": {
         **{
-            f"rules that separate, {label}": lambda label=label: (rules(label, l2=0.0), *SEPARABLE) for label in ENDLESS
+            f"rules that separate, {label}": lambda label=label: (rules(label, l2_regularization=0.0), *SEPARABLE)
+            for label in ENDLESS
         },
-        "columns that separate": lambda: (columns(l2=0.0, scheme="corrective", n_rules=100), *SEPARABLE),
-        "leaves that separate": lambda: (rules(l2=0.0, features="tree", learning_rate=1.0), *SEPARABLE),
-        "rules that separate, in parts": lambda: (rules(l2=0.0), in_parts(*SEPARABLE, None)),
+        "columns that separate": lambda: (
+            columns(l2_regularization=0.0, scheme="corrective", n_rounds=100),
+            *SEPARABLE,
+        ),
+        "leaves that separate": lambda: (rules(l2_regularization=0.0, learner="tree", learning_rate=1.0), *SEPARABLE),
+        "rules that separate, in parts": lambda: (rules(l2_regularization=0.0), in_parts(*SEPARABLE, None)),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),
         "soft, without a penalty, in parts": lambda: (
             pm.BoundaryClassifier("soft", alpha=1e-17),
@@ -93,7 +104,10 @@ MUST = {
     },
     "probabilities saturate": {
         "a column that separates some rows": partly_separable,
-        "columns that separate": lambda: (columns(l2=0.0, scheme="corrective", n_rules=100), *SEPARABLE),
+        "columns that separate": lambda: (
+            columns(l2_regularization=0.0, scheme="corrective", n_rounds=100),
+            *SEPARABLE,
+        ),
         "affine terms that separate": lambda: (pm.MCBoostClassifier(n_rounds=2000, tol=0.0), *SEPARABLE),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),
         "soft, without a penalty, in parts": lambda: (
@@ -102,9 +116,12 @@ MUST = {
         ),
     },
     "stopped early": {
-        "time of rules": lambda: (rules(n_rules=10**6, max_time=1e-3), *noisy(3000)),
-        "time of columns": lambda: (columns(n_rules=10**6, l2=1e-3, max_time=1e-3, tol=0.0), *noisy(3000)),
-        "time of leaves": lambda: (rules(features="tree", n_rules=10**6, max_time=1e-3), *noisy(3000)),
+        "time of rules": lambda: (rules(n_rounds=10**6, max_time=1e-3), *noisy(3000)),
+        "time of columns": lambda: (
+            columns(n_rounds=10**6, l2_regularization=1e-3, max_time=1e-3, tol=0.0),
+            *noisy(3000),
+        ),
+        "time of leaves": lambda: (rules(learner="tree", n_rounds=10**6, max_time=1e-3), *noisy(3000)),
         "steps of hinges": lambda: (
             pm.BoundaryClassifier(kernel="rbf", alpha=1e-5, max_iter=1, tol=1e-12),
             *noisy(400),
@@ -129,13 +146,16 @@ def _everywhere():
     """Ordinary fits of every estimator in every mode: none of them is doubtful."""
     for label in LOSSES:
         yield f"rules, {label}", lambda label=label: (rules(label), *noisy())
-        yield f"rules without penalty, {label}", lambda label=label: (rules(label, l2=0.0, n_rules=6), *mixed())
+        yield (
+            f"rules without penalty, {label}",
+            lambda label=label: (rules(label, l2_regularization=0.0, n_rounds=6), *mixed()),
+        )
         yield f"columns, {label}", lambda label=label: (columns(label), *noisy())
-        yield f"trees, {label}", lambda label=label: (pm.UDTClassifier(LOSSES[label][0], max_leaves=6), *noisy())
-        yield f"leaves, {label}", lambda label=label: (rules(label, features="tree", max_literals=3), *noisy())
+        yield f"trees, {label}", lambda label=label: (pm.UDTClassifier(LOSSES[label][0], max_leaf_nodes=6), *noisy())
+        yield f"leaves, {label}", lambda label=label: (rules(label, learner="tree", max_literals=3), *noisy())
         for scheme in ("corrective", 3):
             for l2 in (0.0, 1.0):
-                options = {"scheme": scheme, "l2": l2, "n_rules": 6}
+                options = {"scheme": scheme, "l2_regularization": l2, "n_rounds": 6}
                 yield (
                     f"rules, {label}, {scheme}, {l2}",
                     lambda label=label, options=options: (rules(label, **options), *mixed()),
@@ -144,7 +164,7 @@ def _everywhere():
         yield f"rules, penalised and separated, {label}", lambda label=label: (rules(label), *SEPARABLE)
     yield "rules in parts", lambda: (rules(), in_parts(*noisy(), None))
     yield "rules, a share of the rows searched", lambda: (rules(search_fraction=0.7), *noisy(8200))
-    yield "rules, stopped by a hold-out", lambda: (rules(early_stopping=True, n_rules=100), *noisy())
+    yield "rules, stopped by a hold-out", lambda: (rules(early_stopping=True, n_rounds=100), *noisy())
     yield "separated rules with a penalty", lambda: (rules(), *SEPARABLE)
     yield "separated columns with a penalty", lambda: (columns(), *SEPARABLE)
     yield "a pure tree", lambda: (pm.UDTClassifier(), *SEPARABLE)
@@ -184,28 +204,35 @@ def _everywhere():
 ORDINARY = dict(_everywhere())
 MUST_NOT = {
     "surrogate rises": {
-        "a fit that goes on": lambda: (rules(warm_start=True).fit(*noisy()).set_params(n_rules=30), *noisy()),
+        "a fit that goes on": lambda: (rules(warm_start=True).fit(*noisy()).set_params(n_rounds=30), *noisy()),
         "MCBoost that goes on": lambda: (
             pm.MCBoostClassifier(n_rounds=3, warm_start=True).fit(*three()).set_params(n_rounds=6),
             *three(),
         ),
     },
     "coefficient explodes": {
-        **{f"rules that separate, {label}": lambda label=label: (rules(label, l2=0.0), *SEPARABLE) for label in ENDING},
+        **{
+            f"rules that separate, {label}": lambda label=label: (rules(label, l2_regularization=0.0), *SEPARABLE)
+            for label in ENDING
+        },
         **{
             f"columns that separate, {label}": lambda label=label: (
-                columns(label, l2=0.0, scheme="corrective"),
+                columns(label, l2_regularization=0.0, scheme="corrective"),
                 *SEPARABLE,
             )
             for label in ENDING
         },
-        "columns in units of a million": lambda: (columns(n_rules=50), noisy()[0] * 1e6, noisy()[1]),
-        "columns in units of a millionth": lambda: (columns(n_rules=50, l2=0.0), noisy()[0] * 1e-6, noisy()[1]),
+        "columns in units of a million": lambda: (columns(n_rounds=50), noisy()[0] * 1e6, noisy()[1]),
+        "columns in units of a millionth": lambda: (
+            columns(n_rounds=50, l2_regularization=0.0),
+            noisy()[0] * 1e-6,
+            noisy()[1],
+        ),
     },
     "probabilities saturate": {
         **{f"rules that separate, {label}": lambda label=label: (rules(label), *SEPARABLE) for label in LOSSES},
         "an outlying value": lambda: (
-            columns(l2=0.0),
+            columns(l2_regularization=0.0),
             np.vstack([noisy()[0], [[1e4, 0, 0]]]),
             np.append(noisy()[1], 1),
         ),
@@ -215,8 +242,8 @@ MUST_NOT = {
         "one step that suffices": lambda: (pm.BoundaryClassifier(alpha=10.0, max_iter=200, tol=1e-3), *noisy()),
     },
     "not converged": {
-        "separated rules": lambda: (rules(l2=0.0, scheme="corrective"), *SEPARABLE),
-        "separated columns": lambda: (columns(l2=0.0, scheme="corrective"), *SEPARABLE),
+        "separated rules": lambda: (rules(l2_regularization=0.0, scheme="corrective"), *SEPARABLE),
+        "separated columns": lambda: (columns(l2_regularization=0.0, scheme="corrective"), *SEPARABLE),
     },
 }
 KINDS = get_args(honesty.Kind)
@@ -284,7 +311,7 @@ def predicted(model, train, test):
 
 WARNINGS = {
     "DoubtfulFitWarning": (
-        {"rules that separate": lambda: rules(l2=0.0).fit(*SEPARABLE)},
+        {"rules that separate": lambda: rules(l2_regularization=0.0).fit(*SEPARABLE)},
         {"noisy rows": lambda: rules().fit(*noisy())},
     ),
     "UnseenCategoryWarning": (

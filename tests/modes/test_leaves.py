@@ -1,4 +1,4 @@
-"""features="tree" over the product of its modes: each leaf of a tree has the value that scipy finds for its rows."""
+"""learner="tree" over the product of its modes: each leaf of a tree has the value that scipy finds for its rows."""
 
 from itertools import product
 

@@ -61,7 +61,7 @@ def _own_options(learner, line_search):
     """The options that the learner uses."""
     if learner in ("linear", "linear-full"):
         return {}
-    return {"line_search": line_search, "l2": 0.5} | ({"max_leaves": 4} if learner == "tree" else {})
+    return {"line_search": line_search, "l2_regularization": 0.5} | ({"max_leaf_nodes": 4} if learner == "tree" else {})
 
 
 @cache
@@ -75,10 +75,10 @@ def case(cell):
     costs = random.uniform(0.5, 4.0, (size, size)) * (1 - np.eye(size))
     model = pm.MCBoostClassifier(
         loss,
-        costs,
-        ROUNDS,
-        learner,
-        descent,
+        cost_matrix=costs,
+        n_rounds=ROUNDS,
+        learner=learner,
+        descent=descent,
         learning_rate=1.0,
         tol=0.0,
         calibration=None,

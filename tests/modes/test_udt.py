@@ -52,7 +52,7 @@ class Tree:
         self.sample = np.ones(len(y)) if sample is None else sample
         self.classes = np.unique(y)
         self.table = {f"x{j}": column for j, column in enumerate(X.T)} if source == "parts" else X
-        model = pm.UDTClassifier(LOSSES[self.loss][0], max_leaves=leaves, pruning=pruning if pruned else None)
+        model = pm.UDTClassifier(LOSSES[self.loss][0], max_leaf_nodes=leaves, pruning=pruning if pruned else None)
         if source == "parts":
             self.model = fitted(model, in_parts(X, y, sample))
         else:
@@ -143,7 +143,7 @@ def test_every_split_is_the_best_one_of_all_leaves(cell):
         assert taken >= best * (1 - 1e-7) - scale, f"split {number + 1} gains {taken:.9g}, {best:.9g} was there"
         open_ = (open_ - {node}) | {int(tree.tree.left[node]), int(tree.tree.right[node])}
     left, certificate = max(gains[leaf] for leaf in open_) / tree.total, tree.model.certificate_
-    if certificate.stopped == "max_leaves":
+    if certificate.stopped == "max_leaf_nodes":
         assert len(open_) == cell[3]
     else:
         assert left <= 1e-9

@@ -86,11 +86,11 @@ def test_a_classic_step_is_exact_and_lowers_the_surrogate(cell):
         idle, left = int(np.sum(falls <= 1e-14)), fit.certificate.largest_edge
         assert idle <= 1 or left < 1e-4, f"{idle} of {len(falls)} rounds changed nothing, an edge of {left:.2g} is left"
     steps = len(fit.staged) - fit.certificate.separable  # a step without a finite end is the last one
-    if mode.features == "columns":
+    if mode.learner == "column":
         _exact_along_columns(fit, steps)
     else:
         _exact_along_rules(fit, before, steps)
-    if fit.certificate.stopped == "no edge" and (mode.l2 == 0 or mode.features == "columns"):
+    if fit.certificate.stopped == "no edge" and (mode.l2 == 0 or mode.learner == "column"):
         nears_the_infimum(fit, 1e-4)
 
 
@@ -141,10 +141,10 @@ def test_what_the_certificate_says_is_left_to_gain_is_so(cell):
     # The last digit of a score decides so much of the weights.
     bend = fit.sample * mode.referee.curvature(fit.sign * fit.scores) * np.abs(fit.scores)
     digits = 1e-5 + 10 * np.finfo(float).eps * bend.sum() / weight
-    if mode.features == "rules":
+    if mode.learner == "rule":
         assert close(fit.certificate.largest_edge, largest_edge(fit), digits)
     gradient = fit.objective.gradient(fit.theta)
-    if mode.features == "rules" and mode.scheme == "classic":  # steps have costs there, coefficients have not
+    if mode.learner == "rule" and mode.scheme == "classic":  # steps have costs there, coefficients have not
         gradient = gradient - 2 * fit.objective.cost * fit.theta
     assert close(fit.certificate.gradient_norm, np.linalg.norm(gradient) / weight, digits)
 
@@ -180,7 +180,7 @@ def test_every_doubt_is_true_and_none_is_missing(cell):
         assert share < 0.26, f"{share:.0%} of the rows have a probability of 0 or 1"
     if fit.certificate.separable:
         assert "coefficient explodes" in kinds
-    elif "coefficient explodes" in kinds and fit.mode.features == "rules":
+    elif "coefficient explodes" in kinds and fit.mode.learner == "rule":
         certain = fit.unsure(np.abs(fit.model.coefficients_).max()) <= 2.0**-52
         assert fit.separated.any() or certain, kinds["coefficient explodes"].words
     assert ("stopped early" in kinds) == (fit.certificate.stopped in ("time", "interrupted"))
@@ -195,7 +195,7 @@ def test_theorem_2_is_computed_from_its_ingredients(cell):
         return
     before = np.vstack([np.full(len(fit.sign), fit.start), fit.staged[:-1]])
     totals = np.array([np.abs(fit.weight(scores)).sum() for scores in before])
-    columns = fit.design if mode.features == "columns" else np.ones((len(fit.sign), 1))
+    columns = fit.design if mode.learner == "column" else np.ones((len(fit.sign), 1))
     wanted = {
         "examples": fit.sample.sum(),
         "b": mode.referee.unit,

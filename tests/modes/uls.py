@@ -44,15 +44,15 @@ class Mode:
     def estimator(self, **more):
         scheme = 2 if self.scheme == BLOCK else self.scheme
         options = {"learning_rate": 1.0} if scheme == "classic" else {}
-        options |= {"max_literals": 2} if self.features == "rules" else {}
-        rounds = ROUNDS.get((self.features, self.scheme), 60)
+        options |= {"max_literals": 2} if self.learner == "rule" else {}
+        rounds = ROUNDS.get((self.learner, self.scheme), 60)
         return pm.ULSClassifier(
             LOSSES[self.loss][0],
-            n_rules=min(rounds, 15) if self.source == "parts" else rounds,
-            features=self.features,
+            n_rounds=min(rounds, 15) if self.source == "parts" else rounds,
+            features=self.learner,
             scheme=scheme,
             fit_intercept=self.intercept,
-            l2=self.l2,
+            l2_regularization=self.l2,
             early_stopping=False,
             **options,
             **more,
@@ -76,7 +76,7 @@ class Fit:
     @cached_property
     def design(self):
         """The features of the model as a matrix, the constant first where there is one."""
-        if self.mode.features == "columns":
+        if self.mode.learner == "column":
             features = self.X
         else:
             inside = [covered(rule, self.X) for rule in self.model.rules_]
@@ -106,7 +106,7 @@ class Fit:
     @cached_property
     def start(self):
         """The score before the first round: rules begin with the best constant, columns with none."""
-        if not self.mode.intercept or self.mode.features == "columns":
+        if not self.mode.intercept or self.mode.learner == "column":
             return 0.0
         constant = Objective(self.mode.referee, np.ones((len(self.sign), 1)), self.sign, self.sample, np.zeros(1))
         low, high = -1e9, 1e9
@@ -144,7 +144,7 @@ class Fit:
         stages = []
         for stage in range(len(self.staged)):
             intercept, found = self.model._staged[0][stage]
-            if self.mode.features != "columns":
+            if self.mode.learner != "column":
                 found = [found.get(rule, 0.0) for rule in self.model.rules_]
             stages.append(np.append(intercept, found) if self.mode.intercept else np.asarray(found))
         return np.array(stages).reshape(len(self.staged), len(self.theta))

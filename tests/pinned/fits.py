@@ -75,7 +75,7 @@ def in_blocks(model: Any, classes: int = 2, weighted: bool = False, of_numbers: 
 SINE = losses.from_phi(lambda p: np.sin(np.pi * p), name="sine")
 OWN_PSI = losses.from_psi(lambda x: np.logaddexp(0, -2 * x) / 2, lambda x: -1 / (1 + np.exp(2 * x)), name="own psi")
 LOSSES = ("logistic", "squared", "mu", "matsushita", "power", "logcosh", "exponential", "least_squares", SINE, OWN_PSI)
-SHORT = {"n_rules": 6, "max_literals": 2, "early_stopping": False}
+SHORT = {"n_rounds": 6, "max_literals": 2, "early_stopping": False}
 
 
 def name_of(loss: Any) -> str:
@@ -91,23 +91,23 @@ def rules() -> dict[str, Fit]:
         found[f"uls-corrective-{loss}"] = Fit(in_memory(uls(loss, scheme="corrective", **SHORT)), exact=False)
     found |= {f"uls-{flavour}": Fit(in_memory(uls(flavour, **SHORT))) for flavour in ("F1", "F2", "E1", "E2", "F*")}
     found |= {
-        "uls-default": Fit(in_memory(uls(n_rules=12))),
-        "uls-auto": Fit(in_memory(uls("auto", n_rules=5))),
+        "uls-default": Fit(in_memory(uls(n_rounds=12))),
+        "uls-auto": Fit(in_memory(uls("auto", n_rounds=5))),
         "uls-one-value": Fit(in_memory(uls(fit_intercept=False, **SHORT))),
-        "uls-weighted": Fit(in_memory(uls(n_rules=8), weighted=True)),
-        "uls-three-classes": Fit(in_memory(uls(n_rules=5), classes=3)),
+        "uls-weighted": Fit(in_memory(uls(n_rounds=8), weighted=True)),
+        "uls-three-classes": Fit(in_memory(uls(n_rounds=5), classes=3)),
         "uls-block": Fit(in_memory(uls(scheme=2, **SHORT)), exact=False),
-        "uls-beam": Fit(in_memory(uls(beam=8, n_rules=5, max_literals=3, early_stopping=False))),
+        "uls-beam": Fit(in_memory(uls(beam=8, n_rounds=5, max_literals=3, early_stopping=False))),
         "uls-compact": Fit(in_memory(uls.compact(n_rules=6)), exact=False),
         "uls-plain": Fit(in_memory(uls.plain("matsushita", n_rules=8, max_literals=2))),
-        "uls-tree": Fit(on_numbers(uls(features="tree", n_rules=12, early_stopping=False))),
-        "uls-columns": Fit(on_numbers(uls(features="columns", n_rules=30)), exact=False),
-        "uls-columns-corrective": Fit(on_numbers(uls("power", features="columns", scheme="corrective")), exact=False),
-        "uls-blocks-default": Fit(in_blocks(uls(n_rules=12))),
+        "uls-tree": Fit(on_numbers(uls(learner="tree", n_rounds=12, early_stopping=False))),
+        "uls-columns": Fit(on_numbers(uls(learner="column", n_rounds=30)), exact=False),
+        "uls-columns-corrective": Fit(on_numbers(uls("power", learner="column", scheme="corrective")), exact=False),
+        "uls-blocks-default": Fit(in_blocks(uls(n_rounds=12))),
         "uls-blocks-weighted": Fit(in_blocks(uls("matsushita", **SHORT), weighted=True)),
         "uls-blocks-corrective": Fit(in_blocks(uls(scheme="corrective", **SHORT)), exact=False),
         "uls-blocks-sine": Fit(in_blocks(uls(SINE, **SHORT))),
-        "uls-blocks-three-classes": Fit(in_blocks(uls(n_rules=5), classes=3)),
+        "uls-blocks-three-classes": Fit(in_blocks(uls(n_rounds=5), classes=3)),
     }
     return found
 
@@ -115,12 +115,12 @@ def rules() -> dict[str, Fit]:
 def trees() -> dict[str, Fit]:
     """UDT."""
     udt = pm.UDTClassifier
-    found = {f"udt-{name_of(loss)}": Fit(in_memory(udt(loss, max_leaves=8))) for loss in LOSSES[:6]}
+    found = {f"udt-{name_of(loss)}": Fit(in_memory(udt(loss, max_leaf_nodes=8))) for loss in LOSSES[:6]}
     return found | {
         "udt-pruned": Fit(in_memory(udt(pruning="cv"))),
-        "udt-three-classes": Fit(in_memory(udt("matsushita", max_leaves=9, smoothing=1.0), classes=3)),
-        "udt-weighted": Fit(in_memory(udt(max_leaves=8, min_samples_leaf=5), weighted=True)),
-        "udt-blocks": Fit(in_blocks(udt(max_leaves=8))),
+        "udt-three-classes": Fit(in_memory(udt("matsushita", max_leaf_nodes=9, smoothing=1.0), classes=3)),
+        "udt-weighted": Fit(in_memory(udt(max_leaf_nodes=8, min_samples_leaf=5), weighted=True)),
+        "udt-blocks": Fit(in_blocks(udt(max_leaf_nodes=8))),
         "udt-blocks-pruned": Fit(in_blocks(udt(pruning="cv"), classes=3)),
     }
 

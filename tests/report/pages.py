@@ -29,10 +29,10 @@ def models():
     kinds = np.array(["a", "b", "c"])[np.clip((numbers[:, 0] + 0.5 * numbers[:, 1]).round().astype(int) + 1, 0, 2)]
     two = np.where(numbers[:, 0] - numbers[:, 2] + generator.normal(0, 0.6, 150) > 0, 1, 0)
     return {
-        "rules": (pm.ULSClassifier(n_rules=8, max_literals=2, random_state=0).fit(X, y), X, y),
-        "rules, matsushita": (pm.ULSClassifier(loss="matsushita", n_rules=8, random_state=0).fit(X, y), X, y),
-        "rules of three classes": (pm.ULSClassifier(n_rules=5, random_state=0).fit(numbers, kinds), numbers, kinds),
-        "tree": (pm.UDTClassifier(max_leaves=6).fit(X, y), X, y),
+        "rules": (pm.ULSClassifier(n_rounds=8, max_literals=2, random_state=0).fit(X, y), X, y),
+        "rules, matsushita": (pm.ULSClassifier(loss="matsushita", n_rounds=8, random_state=0).fit(X, y), X, y),
+        "rules of three classes": (pm.ULSClassifier(n_rounds=5, random_state=0).fit(numbers, kinds), numbers, kinds),
+        "tree": (pm.UDTClassifier(max_leaf_nodes=6).fit(X, y), X, y),
         "linear": (pm.BoundaryClassifier(boundaries=(0.3, 0.7)).fit(numbers, two), numbers, two),
         "additive": (pm.MCBoostClassifier(n_rounds=15).fit(numbers, kinds), numbers, kinds),
     }

@@ -113,7 +113,7 @@ def test_importance_finds_the_column_that_made_the_labels():
     generator = np.random.default_rng(1)
     X = generator.normal(size=(400, 3))
     y = (X[:, 1] > 0.2).astype(int)
-    summary = summarise(pm.ULSClassifier(n_rules=5, random_state=0).fit(X, y), X, y)
+    summary = summarise(pm.ULSClassifier(n_rounds=5, random_state=0).fit(X, y), X, y)
     assert summary.columns[0].name == "x1"
     assert summary.columns[0].value > 0.1
 
@@ -125,14 +125,14 @@ def test_labels_and_names_are_plain_text_in_charts():
     X, y = {bold: x, "other": x % 7}, np.where(x + 9 * (x % 7 > 3) > 30, link, "a")
     drawn = charts(
         summarise(
-            pm.ULSClassifier(n_rules=6, random_state=0).fit(X, np.where(y == "a", "a", "b")),
+            pm.ULSClassifier(n_rounds=6, random_state=0).fit(X, np.where(y == "a", "a", "b")),
             X,
             np.where(y == "a", "a", "b"),
         )
     )
     assert "<b>" not in json.dumps(drawn)
     assert bold in {unescape(text) for text in drawn["columns"]["layout"]["yaxis"]["ticktext"]}
-    model = pm.UDTClassifier(max_leaves=4).fit(X, np.where(y == "a", "", link))
+    model = pm.UDTClassifier(max_leaf_nodes=4).fit(X, np.where(y == "a", "", link))
     drawn = charts(summarise(model, X, np.where(y == "a", "", link)))
     assert "<a" not in json.dumps(drawn)
     assert unescape(drawn["reliability"]["layout"]["xaxis"]["title"]["text"]) == f"predicted P({link})"

@@ -11,7 +11,7 @@ from permissible.report.tree_plot import plot_tree, tree_layout
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
 def test_every_test_and_leaf_is_drawn_once(load):
     X, y = load(return_X_y=True, as_frame=True)
-    model = pm.UDTClassifier(max_leaves=6).fit(X, y)
+    model = pm.UDTClassifier(max_leaf_nodes=6).fit(X, y)
     ax = plot_tree(model)
     texts = [text.get_text() for text in ax.texts]
     assert sum("examples" in text for text in texts) == 6
@@ -21,7 +21,7 @@ def test_every_test_and_leaf_is_drawn_once(load):
 
 def test_leaves_do_not_overlap_and_parents_stand_above_their_children():
     X, y = load_breast_cancer(return_X_y=True)
-    model = pm.UDTClassifier(max_leaves=12).fit(X, y)
+    model = pm.UDTClassifier(max_leaf_nodes=12).fit(X, y)
     drawn = tree_layout(model.model_, [0, 1])
     leaves = sorted(item.x for item in drawn if item.is_leaf)
     np.testing.assert_array_equal(leaves, np.arange(12))
@@ -34,7 +34,7 @@ def test_it_draws_into_given_axes():
 
     X, y = load_iris(return_X_y=True)
     ax = Figure().subplots()
-    assert plot_tree(pm.UDTClassifier(max_leaves=3).fit(X, y), ax=ax) is ax
+    assert plot_tree(pm.UDTClassifier(max_leaf_nodes=3).fit(X, y), ax=ax) is ax
 
 
 def test_a_tree_without_a_split_is_one_leaf():

@@ -132,8 +132,8 @@ def test_columns_are_found_by_name_in_every_library(make):
     "categorical", [["z"], [2], [-3], [0.0], ["a", True], [None], [b"a"], [True], [[0]], True, 0, slice(0, 1)], ids=repr
 )
 def test_what_names_no_column_is_refused_as_categorical(categorical):
-    with pytest.raises((ValueError, TypeError), match=r"^`categorical` must be "):
-        read({"a": [1, 2], "b": [3, 4]}, categorical=categorical)
+    with pytest.raises((ValueError, TypeError), match=r"^`categorical_features` must be "):
+        read({"a": [1, 2], "b": [3, 4]}, categorical_features=categorical)
 
 
 def test_names_that_are_no_text_are_no_names():

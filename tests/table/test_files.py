@@ -66,7 +66,7 @@ def files(folder):
 def read_file(path, categorical=(), drop=(), delimiter=None, header=None):
     source = open_table(path, delimiter, header)
     kinds = {name: kind for name, kind in source.kinds().items() if name not in drop}
-    return read(whole(source, kinds), categorical=[*categorical] or None)
+    return read(whole(source, kinds), categorical_features=[*categorical] or None)
 
 
 def chunks_of(path, kinds=None, rows=1000):

@@ -299,7 +299,7 @@ def test_large_integers_are_different_categories_in_every_library(gap, order):
         extension(values, pa.uint64()),
     ]
     for source in sources + ([] if gap else [np.array(values), np.array(values, dtype="u8")]):
-        table = read({"c": source}, categorical=["c"])
+        table = read({"c": source}, categorical_features=["c"])
         assert table.schema.columns[0].categories == expected
         assert table.columns[0].tolist() == codes
         for other in sources:
@@ -310,7 +310,7 @@ def test_floats_that_may_stand_for_several_integers_are_no_categories():
     for column in (np.array([2.0**53, 1.0]), [2.0**60, None], pa.array([2.0**53, 1.0])):
         assert read({"c": column}).schema.columns[0].kind == "numeric"
         with pytest.raises(ValueError, match="give the column as integers or as text"):
-            read({"c": column}, categorical=["c"])
+            read({"c": column}, categorical_features=["c"])
 
 
 @pytest.mark.parametrize(

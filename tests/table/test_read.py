@@ -137,15 +137,15 @@ def test_numbers_are_categories_where_asked():
     X = np.array([[3.0, 1.0], [1.0, 2.0], [np.nan, 3.0]])
     for which in ([0], [True, False], np.array([0]), ["a"]):
         frame = pd.DataFrame(X, columns=["a", "b"])
-        table = read(frame, categorical=which)
+        table = read(frame, categorical_features=which)
         assert table.schema.columns[0].categories == (1, 3)
         assert table.columns[0].tolist() == [1, 0, -1]
         assert table.schema.columns[1].kind == "numeric"
-    assert read(X, categorical=[-1]).schema.columns[1].categories == (1, 2, 3)
+    assert read(X, categorical_features=[-1]).schema.columns[1].categories == (1, 2, 3)
     with pytest.raises(ValueError, match="got 'c'"):
-        read(frame, categorical=["c"])
+        read(frame, categorical_features=["c"])
     with pytest.raises(ValueError, match="mask of 2"):
-        read(frame, categorical=[True])
+        read(frame, categorical_features=[True])
 
 
 @settings(max_examples=50, deadline=None)
@@ -188,7 +188,7 @@ def test_kinds_that_do_not_match_those_of_fit():
     assert np.isnan(table.columns[0][0])
     assert table.columns[1].tolist() == [-1]
     np.testing.assert_array_equal(read({"n": [True], "c": ["b"], "b": [1]}, schema).columns[0], [1.0])
-    numbers = read(np.array([[1.0], [2.0]]), categorical=[0]).schema
+    numbers = read(np.array([[1.0], [2.0]]), categorical_features=[0]).schema
     assert read(np.array([[2.0], [np.nan]]), numbers).columns[0].tolist() == [1, -1]
 
 

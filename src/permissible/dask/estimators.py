@@ -104,9 +104,11 @@ class OnCluster:
         if isinstance(X, HasSource):
             data = X.source()
         else:
-            partitions = partitions_of(X, y, sample_weight, target, weight, getattr(fitted, "categorical", None))
+            partitions = partitions_of(
+                X, y, sample_weight, target, weight, getattr(fitted, "categorical_features", None)
+            )
             data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
-            used = {"categorical": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
+            used = {"categorical_features": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
             fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is None:
             fitted.fit(Loaded(data))
@@ -163,7 +165,7 @@ class ULSClassifier(OnCluster):
     Examples
     --------
     >>> from permissible.dask import ULSClassifier
-    >>> ULSClassifier(n_rules=20, transport="serial").get_params()["n_rules"]
+    >>> ULSClassifier(n_rounds=20, transport="serial").get_params()["n_rounds"]
     20
     """
 
@@ -183,7 +185,7 @@ class UDTClassifier(OnCluster):
     Examples
     --------
     >>> from permissible.dask import UDTClassifier
-    >>> UDTClassifier(max_leaves=7).get_params()["max_leaves"]
+    >>> UDTClassifier(max_leaf_nodes=7).get_params()["max_leaf_nodes"]
     7
     """
 

@@ -41,7 +41,7 @@ class CollectionLoader:
 
     target: str | None = None
     weight: str | None = None
-    categorical: Any = None
+    categorical_features: Any = None
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
         """The partition in one piece."""
@@ -54,7 +54,7 @@ class CollectionLoader:
         if self.weight is not None:
             weight = frame[self.weight]
         named = [name for name in (self.target, self.weight) if name is not None]
-        table = features(frame.drop(columns=named) if named else frame, schema, self.categorical)
+        table = features(frame.drop(columns=named) if named else frame, schema, self.categorical_features)
         found = labels_of(labels).ravel()
         if len(found) != table.n_rows:
             raise refusal(
@@ -73,14 +73,14 @@ class FileLoader:
     kinds: dict[str, Any]
     target: str
     weight: str | None = None
-    categorical: tuple[str, ...] = field(default=())
+    categorical_features: tuple[str, ...] = field(default=())
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
         """The chunks of the file."""
         for chunk in open_table(Path(self.path)).chunks(self.kinds):
             if self.target in chunk:
                 chunk[self.target] = typed_labels(chunk[self.target], self.kinds[self.target])
-            yield part_of_columns(chunk, self.target, self.weight, frozenset(), self.categorical, schema)
+            yield part_of_columns(chunk, self.target, self.weight, frozenset(), self.categorical_features, schema)
 
 
 def partitions_of(

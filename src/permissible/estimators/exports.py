@@ -16,7 +16,7 @@ class Exports:
     Examples
     --------
     >>> import numpy as np, permissible as pm
-    >>> model = pm.UDTClassifier(max_leaves=2).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
+    >>> model = pm.UDTClassifier(max_leaf_nodes=2).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
     >>> print(model.to_sql(table="patients", dialect="sqlite").splitlines()[0])
     SELECT
     >>> space = {}

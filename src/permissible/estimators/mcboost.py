@@ -59,15 +59,15 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         Largest score, or least expected cost under the posterior.
     learning_rate : float or "auto", default="auto"
         Share of each step that is taken; "auto" is 1 for affine terms and 0.1 for rules and trees.
-    subsample, colsample : float, default=1.0
+    subsample, max_features : float, default=1.0
         Shares of the rows and of the columns that a round's search may use.
-    max_leaves, max_depth : int or None, default=31 and None
+    max_leaf_nodes, max_depth : int or None, default=31 and None
         Size of a tree.
     max_literals : int, default=2
         Literals of a rule.
     min_samples_leaf : float, default=1
         Least weight of the rows of a leaf, or on either side of a rule.
-    l2 : float, default=1.0
+    l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     random_tests : bool, default=False
         One random test per column and node competes in place of the best one: more varied trees for small or noisy data.
@@ -78,15 +78,17 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         Runs with different seeds whose scores are averaged.
     max_bins : int, default=255
         Bins of a column for rules and trees.
-    early_stopping : {None, "cost", "surrogate"}, default=None
-        What the held-out rows are watched for; the model is then refitted on every row with the best number of rounds.
+    early_stopping : bool, default=False
+        Hold rows out to find the number of rounds, then refit on all rows.
+    scoring : {"surrogate", "cost"}, default="surrogate"
+        The measure of the held-out rows that decides when to stop.
     patience : int, default=10
         Rounds without improvement before early stopping ends.
     validation_fraction : float, default=0.2
         Share of the rows held out, by a hash of their content.
     calibration : {"auto", None}, default="auto"
         "auto": where theory gives the loss no posterior, one temperature is found on held-out rows. None: exponent 1.
-    categorical : sequence of names or positions, or mask, optional
+    categorical_features : sequence of names or positions, or mask, optional
         Columns of numbers to be taken as categories.
     class_weight : mapping or "balanced", optional
     tol : float, default=1e-10
@@ -125,29 +127,30 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         loss: Any = "gll",
+        *,
         cost_matrix: Any = None,
         n_rounds: int = 100,
         learner: str = "linear",
         descent: str = "coordinate",
         decision: str = "argmax",
-        *,
         learning_rate: float | str = "auto",
         subsample: float = 1.0,
-        colsample: float = 1.0,
-        max_leaves: int | None = 31,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         max_literals: int = 2,
         min_samples_leaf: float = 1,
-        l2: float = 1.0,
+        l2_regularization: float = 1.0,
         random_tests: bool = False,
         line_search: str = "auto",
         n_bags: int = 1,
         max_bins: int = 255,
-        early_stopping: str | None = None,
+        early_stopping: bool = False,
+        scoring: str = "surrogate",
         patience: int = 10,
         validation_fraction: float = 0.2,
         calibration: str | None = "auto",
-        categorical: Any = None,
+        categorical_features: Any = None,
         class_weight: Any = None,
         tol: float = 1e-10,
         warm_start: bool = False,
@@ -163,21 +166,22 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self.decision = decision
         self.learning_rate = learning_rate
         self.subsample = subsample
-        self.colsample = colsample
-        self.max_leaves = max_leaves
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.max_literals = max_literals
         self.min_samples_leaf = min_samples_leaf
-        self.l2 = l2
+        self.l2_regularization = l2_regularization
         self.random_tests = random_tests
         self.line_search = line_search
         self.n_bags = n_bags
         self.max_bins = max_bins
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.calibration = calibration
-        self.categorical = categorical
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.tol = tol
         self.warm_start = warm_start
@@ -214,7 +218,13 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             task = CostTask(name, costs.matrix)
         else:
             rows = intake.training_rows(
-                self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
+                self,
+                X,
+                y,
+                sample_weight,
+                self.class_weight,
+                categorical_features=self.categorical_features,
+                n_threads=n_threads,
             )
             refuse_light(rows, settings)
             weight, scale = canonical(rows.weight)

@@ -13,7 +13,7 @@ def whole(fit: Method) -> Method:
     Examples
     --------
     >>> import permissible as pm
-    >>> tree = pm.UDTClassifier(max_leaves=2).fit([[0], [1]], [0, 1])
+    >>> tree = pm.UDTClassifier(max_leaf_nodes=2).fit([[0], [1]], [0, 1])
     >>> try:
     ...     tree.fit([[0], [1]], [1, 1])
     ... except ValueError:

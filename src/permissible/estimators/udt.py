@@ -35,7 +35,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     ----------
     loss : str or loss, default="logistic"
         Whose phi is the impurity. A user's own (``losses.from_phi``) needs nothing more.
-    max_leaves : int or None, default=31
+    max_leaf_nodes : int or None, default=31
     max_depth : int or None, default=None
     min_samples_leaf : int, default=1
         Rows in a leaf. Where every sample weight is an integer they are counts of examples and are added up instead, so that
@@ -51,7 +51,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         Added to each class's weight in a leaf before probabilities are taken; 1 is Laplace's rule.
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column. Two classes only.
-    categorical : names, positions or mask, optional
+    categorical_features : names, positions or mask, optional
         Numeric columns to be taken as categories; columns of text or of a categorical type are anyway.
     class_weight : mapping, "balanced" or None
     max_bins : int, default=255
@@ -80,7 +80,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from permissible.estimators.udt import UDTClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> tree = UDTClassifier(max_leaves=3).fit(X, y)
+    >>> tree = UDTClassifier(max_leaf_nodes=3).fit(X, y)
     >>> print(tree.to_text())
     if petal length (cm) <= 2: 0 (probability 1.000; 50 examples)
     if petal length (cm) > 2:
@@ -93,16 +93,16 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         loss: Any = "logistic",
-        max_leaves: int | None = 31,
+        *,
+        max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         pruning: Any = None,
-        *,
         min_gain: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
         smoothing: float = 0.0,
         monotonic_cst: Any = None,
-        categorical: Any = None,
+        categorical_features: Any = None,
         class_weight: Any = None,
         max_bins: int = 255,
         pruning_folds: int = 5,
@@ -110,7 +110,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.loss = loss
-        self.max_leaves = max_leaves
+        self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.pruning = pruning
@@ -118,7 +118,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.smoothing = smoothing
         self.monotonic_cst = monotonic_cst
-        self.categorical = categorical
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.max_bins = max_bins
         self.pruning_folds = pruning_folds
@@ -153,8 +153,8 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight)
         else:
-            weighting, kinds = (sample_weight, self.class_weight), self.categorical
-            given = training_rows(self, X, y, *weighting, categorical=kinds, n_threads=n_threads)
+            weighting, kinds = (sample_weight, self.class_weight), self.categorical_features
+            given = training_rows(self, X, y, *weighting, categorical_features=kinds, n_threads=n_threads)
             source = memory_source(given, given.bins(self.max_bins, fit_seed, n_threads), fit_seed, n_threads)
         schema = source.binning.schema
         monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
@@ -170,7 +170,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     def _limits(self) -> TreeLimits:
         return TreeLimits(
-            max_leaves=whole_number("max_leaves", self.max_leaves, 1, none="no limit"),
+            max_leaf_nodes=whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no limit"),
             max_depth=whole_number("max_depth", self.max_depth, 0, none="no limit"),
             min_samples_leaf=count("min_samples_leaf", self.min_samples_leaf),
             min_weight_fraction_leaf=real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf),

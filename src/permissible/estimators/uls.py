@@ -43,12 +43,13 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     loss : str or loss, default="logistic"
         A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
         ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit,
-        evidence in `loss_evidence_`; `l2` is then in units of the logistic loss, and other losses get one that weighs as much.
-    n_rules : int, default=100
+        evidence in `loss_evidence_`; `l2_regularization` is then in units of the logistic loss, and other losses get one that
+        weighs as much.
+    n_rounds : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
         Tests in a rule, at most. "auto" lets the hold-out choose between 2 and 6; 2 unless 6 is clearly better.
-    features : {"rules", "columns", "tree"}, default="rules"
+    learner : {"rule", "column", "tree"}, default="rule"
         What is boosted: rules found on the way, the columns of X as they are (dense or sparse), or the leaves of small trees.
     scheme : {"classic", "corrective"} or int, default="classic"
         Refit the newest coefficient, all so far, or a block of this size.
@@ -56,12 +57,12 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 1 where coefficients are refitted.
-    l2 : float, default=1.0
+    l2_regularization : float, default=1.0
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
         that of a column. In the classic scheme of rules and trees each step pays for its own values; where coefficients
-        are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. With l2=0 a side of a
-        rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
+        are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. Without a penalty a side
+        of a rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
         the rule.
     beam : int, default=2
         Columns whose best literal starts a rule.
@@ -81,12 +82,12 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     verbose : int, default=0
         1 shows a progress bar.
     class_weight : mapping, "balanced" or None
-    categorical : names, positions or mask, optional
+    categorical_features : names, positions or mask, optional
         Numeric columns to be taken as categories; columns of text or of a categorical type are anyway.
     max_time : float or None
         Seconds after which the fit stops with the rules it has.
     warm_start : bool, default=False
-        Go on from the last fit when `n_rules` has grown: same columns and classes, bins and chosen loss of the first fit, no
+        Go on from the last fit when `n_rounds` has grown: same columns and classes, bins and chosen loss of the first fit, no
         hold-out. On other rows the history tells how the earlier rounds do on these.
 
     Attributes
@@ -96,7 +97,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     rules_, coefficients_, intercept_
         Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
     coef_ : array of shape (1 or n_classes, n_features)
-        Only with ``features="columns"``.
+        Only with ``learner="column"``.
     history_ : mapping of arrays
         One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
     certificate_ : RuleCertificate
@@ -122,46 +123,47 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def __init__(
         self,
         loss: Any = "logistic",
-        n_rules: int = 100,
+        *,
+        learner: str = "rule",
+        n_rounds: int = 100,
         max_literals: Any = "auto",
-        features: str = "rules",
         scheme: Any = "classic",
         fit_intercept: bool = True,
         learning_rate: Any = "auto",
-        l2: float = 1.0,
+        l2_regularization: float = 1.0,
         beam: int = 2,
         early_stopping: Any = "auto",
         search_fraction: Any = "auto",
         max_bins: int = 255,
         tol: float = 1e-10,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        max_time: float | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        class_weight: Any = None,
-        categorical: Any = None,
-        max_time: float | None = None,
-        warm_start: bool = False,
     ) -> None:
         self.loss = loss
-        self.n_rules = n_rules
+        self.learner = learner
+        self.n_rounds = n_rounds
         self.max_literals = max_literals
-        self.features = features
         self.scheme = scheme
         self.fit_intercept = fit_intercept
         self.learning_rate = learning_rate
-        self.l2 = l2
+        self.l2_regularization = l2_regularization
         self.beam = beam
         self.early_stopping = early_stopping
         self.search_fraction = search_fraction
         self.max_bins = max_bins
         self.tol = tol
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.max_time = max_time
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.class_weight = class_weight
-        self.categorical = categorical
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     @classmethod
     def plain(
@@ -170,7 +172,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
-        literals, 2 unless given; with ``features="columns"`` there are no rules to search.
+        literals, 2 unless given; with ``learner="column"`` there are no rules to search.
 
         Examples
         --------
@@ -178,13 +180,18 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
         0.0
         """
-        options: dict[str, Any] = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
-        features = more.get("features", "rules")
-        if max_literals is not None or features != "columns":
+        options: dict[str, Any] = {
+            "fit_intercept": False,
+            "learning_rate": 1.0,
+            "l2_regularization": 0.0,
+            "early_stopping": False,
+        }
+        learner = more.get("learner", "rule")
+        if max_literals is not None or learner != "column":
             options["max_literals"] = 2 if max_literals is None else max_literals
-        if features == "rules":
+        if learner == "rule":
             options |= {"beam": 1, "search_fraction": 1.0}
-        return cls(loss, n_rules, **{**options, **more})
+        return cls(loss, n_rounds=n_rules, **{**options, **more})
 
     @classmethod
     def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
@@ -201,13 +208,13 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> len(model.rules_) <= 3
         True
         """
-        options = {"scheme": "corrective", "beam": 20, "l2": 3.0, **more}
-        return cls(n_rules=n_rules, max_literals=max_literals, **options)
+        options = {"scheme": "corrective", "beam": 20, "l2_regularization": 3.0, **more}
+        return cls(n_rounds=n_rules, max_literals=max_literals, **options)
 
     def __sklearn_tags__(self) -> Any:
         """Rules take missing values and categories; columns take sparse matrices."""
         tags = super().__sklearn_tags__()
-        columns = self.features == "columns"
+        columns = self.learner == "column"
         tags.input_tags.allow_nan = not columns
         tags.input_tags.categorical = not columns
         tags.input_tags.string = not columns
@@ -222,7 +229,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Parameters
         ----------
         X : NumPy, pandas, polars or pyarrow table
-            With features="columns" a dense or sparse matrix of numbers.
+            With learner="column" a dense or sparse matrix of numbers.
         y : labels
         sample_weight : array, optional
             Weight 2 is the row twice.
@@ -236,20 +243,26 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
             asked = plan(self, source.n_rows, fit_seed)
-            found = self._fit_rules(source, Task(loss, asked.candidates, asked.features, asked.stopping), n_threads)
+            found = self._fit_rules(source, Task(loss, asked.candidates, asked.learner, asked.stopping), n_threads)
             self.classes_ = source.classes
             remember_schema(self, source.binning.schema)
             self._store(source.binning, found)
             return self
         refuse_idle(self, ULS, validation=validation)
-        if isinstance(self.features, str) and self.features == "columns":
+        if isinstance(self.learner, str) and self.learner == "column":
             from permissible.estimators.uls_columns import fit_columns
 
             fit_columns(self, X, y, sample_weight, fit_seed)
             return self
         loss = loss_of(self.loss)
         given = training_rows(
-            self, X, y, sample_weight, self.class_weight, categorical=self.categorical, n_threads=n_threads
+            self,
+            X,
+            y,
+            sample_weight,
+            self.class_weight,
+            categorical_features=self.categorical_features,
+            n_threads=n_threads,
         )
         weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
         given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
@@ -258,7 +271,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         # The earlier rules speak of bins, so a continuation keeps those of the first fit.
         binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
         held_out = None if validation is None else validation_rows(validation, given, binned.binning)
-        task = Task(loss, asked.candidates, asked.features, asked.stopping, held_out)
+        task = Task(loss, asked.candidates, asked.learner, asked.stopping, held_out)
         found = self._fit_rules(memory_source(given, binned, fit_seed, n_threads), task, n_threads, before)
         remember(self, given)
         self._store(binned.binning, found, given.table, scale)
@@ -269,7 +282,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     ) -> list[FittedRules]:
         """Fit each class against the rest, two classes once; a continuation keeps a loss that was chosen."""
         labels = [1] if len(source.classes) == 2 else list(range(len(source.classes)))
-        with watched(self, task.candidates[0].n_rules) as callback:
+        with watched(self, task.candidates[0].n_rounds) as callback:
             task = replace(task, n_threads=n_threads, callback=callback)
             if before is None:
                 return fit_labels(source, dict.fromkeys(labels, task))
@@ -302,7 +315,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
     def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
-        exact = not self.l2 or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
+        exact = not self.l2_regularization or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
         score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:

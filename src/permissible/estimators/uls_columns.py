@@ -66,7 +66,7 @@ def fit_columns(estimator: Any, X: Any, y: Any, sample_weight: Any, fit_seed: in
     if goes_on(estimator):
         refuse_other_data(estimator, schema, classes)
         starts = list(estimator._traces)
-    with watched(estimator, options.n_rules) as watch:
+    with watched(estimator, options.n_rounds) as watch:
         fits = [
             boost_columns(features, codes == label, weight, loss, options, callback=watch, start=start)
             for label, start in zip(labels, starts, strict=True)

@@ -43,7 +43,7 @@ class RuleAttributes(StagedClassifier):
 
     @property
     def rules_(self) -> Any:
-        """The rules; for more than two classes one tuple of rules per class. With features="columns" there are none."""
+        """The rules; for more than two classes one tuple of rules per class. With learner="column" there are none."""
         return _one_or_all([() if isinstance(model, LinearModel) else model.rules for model in self._members()])
 
     @property
@@ -53,7 +53,7 @@ class RuleAttributes(StagedClassifier):
 
     @property
     def coef_(self) -> FloatArray:
-        """The coefficient of each column, shape (1, n_features) or (n_classes, n_features); only with features="columns"."""
+        """The coefficient of each column, shape (1, n_features) or (n_classes, n_features); only with learner="column"."""
         models = self._members()
         if not all(isinstance(model, LinearModel) for model in models):
             raise AttributeError("Rules have `coefficients_`, one a rule; `coef_` has one number a column.")

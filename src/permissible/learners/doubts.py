@@ -109,9 +109,12 @@ def of_rules(
         rising(start, values[earlier:], exact, same[earlier:]),
         _endless(trace, intercept, effects, name)
         or _separated(
-            trace.stop == "separable", largest, np.inf if ends else reach, terms=trace.evidence.get("features", "rules")
+            trace.stop == "separable",
+            largest,
+            np.inf if ends else reach,
+            terms="columns" if trace.evidence.get("learner") == "column" else "rules",
         ),
-        saturating(share, ends, "set l2 > 0"),
+        saturating(share, ends, "set l2_regularization > 0"),
         _out_of_time(trace),
         _unconverged(float(max(trace.evidence.get("unconverged", ()), default=0.0))),
     )
@@ -237,13 +240,13 @@ def looked_at(X: Any, count: int) -> Any:
 
 
 def _separated(
-    separable: bool, largest: float, reach: float, remedy: str = "set l2 > 0", terms: str = "rules"
+    separable: bool, largest: float, reach: float, remedy: str = "set l2_regularization > 0", terms: str = "rules"
 ) -> Doubt | None:
     if separable:
         return Doubt(
             "coefficient explodes", largest,
             f"The {terms} separate the classes, so the loss has no finite minimiser: the fit stopped at a cap on the "
-            f"coefficients (the largest is {largest:.3g}); set l2 > 0 for a finite one.",
+            f"coefficients (the largest is {largest:.3g}); set l2_regularization > 0 for a finite one.",
         )  # fmt: skip
     if not largest >= reach:
         return None
@@ -263,7 +266,7 @@ def _endless(trace: Trace, intercept: float, effects: FloatArray, name: Callable
     return Doubt(
         "coefficient explodes", largest,
         f"The surrogate falls for ever along {named}, so there is no finite minimiser: the fit kept a finite coefficient there "
-        f"(moving the score by {largest:.3g}) and went on with the other terms; set l2 > 0 for a finite minimiser.",
+        f"(moving the score by {largest:.3g}) and continued with the other terms; set l2_regularization > 0.",
     )  # fmt: skip
 
 
@@ -273,7 +276,7 @@ def _unconverged(residual: float) -> Doubt | None:
     return Doubt(
         "not converged", residual,
         f"A refit of the coefficients did not converge: a derivative of {residual:.2g} of its largest possible size is "
-        "left, so the surrogate is not at its minimum over these terms; set l2 > 0 or choose a smoother loss.",
+        "left, so the surrogate is not at its minimum over these terms; set l2_regularization > 0 or choose a smoother loss.",
     )  # fmt: skip
 
 
@@ -285,7 +288,7 @@ def _out_of_time(trace: Trace) -> Doubt | None:
     return Doubt(
         "stopped early", float(rounds),
         f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
-        f"{surrogate:.4g}; raise max_time or lower n_rules.",
+        f"{surrogate:.4g}; raise max_time or lower n_rounds.",
     )  # fmt: skip
 
 

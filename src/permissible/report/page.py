@@ -52,7 +52,7 @@ def report(
     >>> import tempfile, numpy as np, permissible as pm
     >>> X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) > 25
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = pm.report(pm.UDTClassifier(max_leaves=2).fit(X, y), X, y, f"{folder}/report.html")
+    ...     page = pm.report(pm.UDTClassifier(max_leaf_nodes=2).fit(X, y), X, y, f"{folder}/report.html")
     >>> page.endswith("report.html")
     True
     """

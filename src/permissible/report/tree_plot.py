@@ -64,7 +64,7 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
     >>> import permissible as pm
     >>> from permissible.report.tree_plot import plot_tree
     >>> from sklearn.datasets import load_iris
-    >>> tree = pm.UDTClassifier(max_leaves=3).fit(*load_iris(return_X_y=True))
+    >>> tree = pm.UDTClassifier(max_leaf_nodes=3).fit(*load_iris(return_X_y=True))
     >>> len(plot_tree(tree).texts)
     9
     """

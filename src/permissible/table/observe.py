@@ -155,7 +155,9 @@ def refuse_rounded(name: str, observed: Observed) -> None:
         if large.any():
             came = Words(f"{observed.values[large][0]:.17g} in column {name!r} as a float")
             remedy = "give the column as integers or as text"
-            raise refusal("categorical", "columns whose numbers float64 tells apart, those below 2^53", came, remedy)
+            raise refusal(
+                "categorical_features", "columns whose numbers float64 tells apart, those below 2^53", came, remedy
+            )
 
 
 def categorise(observed: Observed) -> Observed:

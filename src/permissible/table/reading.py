@@ -19,7 +19,9 @@ from permissible.validation import Words, refusal, refusal_type
 Categorical: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | AnyArray | None
 
 
-def read(X: Any, schema: Schema | None = None, categorical: Categorical = None, *, n_threads: int = 1) -> Table:
+def read(
+    X: Any, schema: Schema | None = None, categorical_features: Categorical = None, *, n_threads: int = 1
+) -> Table:
     """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
 
     Parameters
@@ -29,7 +31,7 @@ def read(X: Any, schema: Schema | None = None, categorical: Categorical = None, 
     schema : Schema, optional
         The columns of fit. The table is brought into their terms: columns by name where both are named, categories by
         value; one never seen gets code -2 and one `UnseenCategoryWarning` tells of it.
-    categorical : sequence of names or positions, or a Boolean mask, optional
+    categorical_features : sequence of names or positions, or a Boolean mask, optional
         Columns of numbers to be taken as categories. Text and category columns are taken so without being listed.
     n_threads : int
         Threads of the search for infinite values.
@@ -43,10 +45,10 @@ def read(X: Any, schema: Schema | None = None, categorical: Categorical = None, 
     >>> table.columns[1]
     array([1, 0, 1], dtype=int32)
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and categorical is None:
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f" and categorical_features is None:
         table = _from_matrix(native_floats(X), schema)
     else:
-        table = _from_columns(*_columns_of(X), schema, categorical)
+        table = _from_columns(*_columns_of(X), schema, categorical_features)
     return checked(table, n_threads)
 
 
@@ -210,7 +212,7 @@ def _from_columns(
     observed: list[Observed],
     n_rows: int,
     schema: Schema | None,
-    categorical: Categorical,
+    categorical_features: Categorical,
 ) -> Table:
     if schema is not None:
         place = positions(schema, names, len(observed))
@@ -220,23 +222,25 @@ def _from_columns(
         return Table(schema, values, n_rows)
     named = names is not None
     names = names or tuple(f"x{j}" for j in range(len(observed)))
-    for j in chosen(names, categorical):
+    for j in chosen(names, categorical_features):
         refuse_rounded(names[j], observed[j])
         observed[j] = categorise(observed[j])
     columns = tuple(Column(name, o.kind, o.categories) for name, o in zip(names, observed, strict=True))
     return Table(Schema(columns, named), tuple(o.values for o in observed), n_rows)
 
 
-def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
-    """The positions that `categorical` lists."""
-    if categorical is None:
+def chosen(names: tuple[str, ...], categorical_features: Categorical) -> list[int]:
+    """The positions that `categorical_features` lists."""
+    if categorical_features is None:
         return []
-    if not isinstance(categorical, Iterable):
-        raise refusal_type("categorical", "names or positions of columns of X", categorical)
-    listed = [categorical] if isinstance(categorical, str) else [*categorical]
+    if not isinstance(categorical_features, Iterable):
+        raise refusal_type("categorical_features", "names or positions of columns of X", categorical_features)
+    listed = [categorical_features] if isinstance(categorical_features, str) else [*categorical_features]
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):
-            raise refusal("categorical", f"a mask of {len(names)} truth values", Words(f"{len(listed)} of them"))
+            raise refusal(
+                "categorical_features", f"a mask of {len(names)} truth values", Words(f"{len(listed)} of them")
+            )
         return [j for j, item in enumerate(listed) if item]
     place = {name: j for j, name in enumerate(names)}
     found: list[int] = []
@@ -246,5 +250,5 @@ def chosen(names: tuple[str, ...], categorical: Categorical) -> list[int]:
         elif isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -len(names) <= item < len(names):
             found.append(int(item) % len(names))
         else:
-            raise refusal("categorical", "names or positions of columns of X", item)
+            raise refusal("categorical_features", "names or positions of columns of X", item)
     return found

@@ -23,8 +23,8 @@ ODD = (-1, 0, 1, 3, 254, 255, 256, 10**6, 2**70, 0.5, 1e308, "nan", "inf", "", "
 BYTES = (b"\xff", b"\x00", b"\x07", b"\xfe", b"\x80")
 WORDS = (np.nan, np.inf, -1.0, 0.0, 1e308, -0.0, 5e-324)
 ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "uls": lambda: pm.ULSClassifier(n_rules=3, max_literals=2, random_state=0),
-    "udt": lambda: pm.UDTClassifier(max_leaves=4, random_state=0),
+    "uls": lambda: pm.ULSClassifier(n_rounds=3, max_literals=2, random_state=0),
+    "udt": lambda: pm.UDTClassifier(max_leaf_nodes=4, random_state=0),
     "mcboost rule": lambda: pm.MCBoostClassifier(learner="rule", n_rounds=2, random_state=0),
     "mcboost tree": lambda: pm.MCBoostClassifier(learner="tree", n_rounds=2, random_state=0),
     "mcboost linear": lambda: pm.MCBoostClassifier(learner="linear", n_rounds=2, random_state=0),

@@ -37,8 +37,8 @@ TABLE = pa.table(
 )
 def test_columns_of_batches_are_those_of_memory(batches, tmp_path):
     X = FRAME.drop(columns="y")
-    whole = pm.UDTClassifier(max_leaves=6).fit(X, FRAME["y"])
+    whole = pm.UDTClassifier(max_leaf_nodes=6).fit(X, FRAME["y"])
     data = pm.BinnedDataset.from_batches(batches, target="y", directory=tmp_path / "data")
-    parts = pm.UDTClassifier(max_leaves=6).fit(data)
+    parts = pm.UDTClassifier(max_leaf_nodes=6).fit(data)
     assert parts.schema_ == whole.schema_
     np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))

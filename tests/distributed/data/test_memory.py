@@ -43,12 +43,12 @@ def folders(tmp_path_factory):
     ("estimator", "settings"),
     [
         pytest.param("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}, marks=pytest.mark.slow),
-        ("ULSClassifier", {"n_rules": 2, "max_literals": 2, "early_stopping": False}),
-        ("UDTClassifier", {"max_leaves": 100}),
-        ("UDTClassifier", {"max_leaves": 4, "pruning": "cv", "pruning_folds": 2}),
+        ("ULSClassifier", {"n_rounds": 2, "max_literals": 2, "early_stopping": False}),
+        ("UDTClassifier", {"max_leaf_nodes": 100}),
+        ("UDTClassifier", {"max_leaf_nodes": 4, "pruning": "cv", "pruning_folds": 2}),
         (
             "MCBoostClassifier",
-            {"learner": "tree", "n_rounds": 1, "max_leaves": 2, "loss": "ls"},
+            {"learner": "tree", "n_rounds": 1, "max_leaf_nodes": 2, "loss": "ls"},
         ),  # temperature included
     ],
 )
@@ -79,7 +79,7 @@ def counted(self, question):
         os.kill(os.getpid(), signal.SIGKILL)
     return ask(self, question)
 LocalRows.ask = counted
-pm.MCBoostClassifier(learner="tree", n_rounds=5, max_leaves=3).fit(pm.BinnedDataset.open(sys.argv[1]))
+pm.MCBoostClassifier(learner="tree", n_rounds=5, max_leaf_nodes=3).fit(pm.BinnedDataset.open(sys.argv[1]))
 """
 
 

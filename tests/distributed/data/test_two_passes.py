@@ -154,8 +154,8 @@ def test_weights_of_a_later_part_are_not_lost():
     weight = np.where(np.arange(60) < 30, 1.0, np.arange(60) % 5 + 1.0)
     parts = [frame.assign(y=y, w=weight).iloc[cut] for cut in (slice(0, 30), slice(30, None))]
     dataset = BinnedDataset.from_batches(parts, target="y", weight="w")
-    in_memory = pm.UDTClassifier(max_leaves=6, pruning=None).fit(frame, y, sample_weight=weight)
-    in_parts = pm.UDTClassifier(max_leaves=6, pruning=None).fit(dataset)
+    in_memory = pm.UDTClassifier(max_leaf_nodes=6, pruning=None).fit(frame, y, sample_weight=weight)
+    in_parts = pm.UDTClassifier(max_leaf_nodes=6, pruning=None).fit(dataset)
     np.testing.assert_array_equal(in_parts.predict_proba(frame), in_memory.predict_proba(frame))
 
 
@@ -185,8 +185,8 @@ def test_frames_of_every_library_have_the_columns_of_memory(library):
         if library == "polars"
         else given.drop(["y"])
     )
-    in_memory = pm.UDTClassifier(max_leaves=4).fit(features, frame["y"])
+    in_memory = pm.UDTClassifier(max_leaf_nodes=4).fit(features, frame["y"])
     dataset = BinnedDataset.from_batches(parts, target="y")
     assert dataset.schema == in_memory.schema_
     assert library != "pandas" or dataset.schema.columns[0].kind == "categorical"
-    assert pm.UDTClassifier(max_leaves=4).fit(dataset).to_text() == in_memory.to_text()
+    assert pm.UDTClassifier(max_leaf_nodes=4).fit(dataset).to_text() == in_memory.to_text()

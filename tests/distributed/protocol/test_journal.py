@@ -19,8 +19,8 @@ from permissible.distributed.protocol.journal import Journal, fingerprint
 from permissible.rows.local import LocalRows, LocalSource
 from tests.distributed.rows_in_parts import InParts, document, make, question_of
 
-CORRECTIVE = {"n_rules": 6, "max_literals": 2, "random_state": 0, "scheme": "corrective"}
-CLASSIC = {"n_rules": 12, "random_state": 0}
+CORRECTIVE = {"n_rounds": 6, "max_literals": 2, "random_state": 0, "scheme": "corrective"}
+CLASSIC = {"n_rounds": 12, "random_state": 0}
 
 SCRIPT = """
 import os, signal, sys
@@ -37,7 +37,7 @@ def write_and_die(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
 Journal.write = write_and_die
-ULSClassifier(n_rules=12, random_state=0, checkpoint=sys.argv[2], checkpoint_every=2).fit(BinnedDataset.open(sys.argv[1]))
+ULSClassifier(n_rounds=12, random_state=0, checkpoint=sys.argv[2], checkpoint_every=2).fit(BinnedDataset.open(sys.argv[1]))
 """
 
 
@@ -91,7 +91,7 @@ def test_a_resumed_fit_does_not_ask_again(tmp_path, monkeypatch, settings):
 def test_classes_side_by_side_resume_from_one_file(tmp_path):
     frame, y = make(600, 3)
     data = BinnedDataset.from_batches([frame.assign(label=y)], target="label")
-    settings = {"n_rules": 8, "max_literals": 2, "random_state": 0, "early_stopping": False}
+    settings = {"n_rounds": 8, "max_literals": 2, "random_state": 0, "early_stopping": False}
     wanted = document(pm.ULSClassifier(**settings).fit(frame, y), tmp_path)
     sent = []
     for stop_at in (-1, 25, 20, -1):
@@ -180,7 +180,7 @@ def test_another_phi_of_the_same_name_does_not_resume(tmp_path, monkeypatch):
     data = dataset(tmp_path / "data")
     one = losses.from_phi(lambda p: 2 * np.sqrt(p * (1 - p)), name="own")
     other = losses.from_phi(lambda p: 4 * p * (1 - p), name="own")
-    short = {"n_rules": 3, "max_literals": 1, "early_stopping": False}
+    short = {"n_rounds": 3, "max_literals": 1, "early_stopping": False}
     stopped_fit(data, tmp_path / "journal", monkeypatch, loss=one, **short)
     with pytest.raises(ValueError, match="the checkpoint of this very fit"):
         ULSClassifier(checkpoint=tmp_path / "journal", **{**CLASSIC, "loss": other, **short}).fit(data)

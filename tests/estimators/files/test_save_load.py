@@ -41,16 +41,16 @@ def fitted():
     X, y = frames()
     table, truth = mixed()
     iris, kinds = load_iris(return_X_y=True)
-    yield "tree", pm.UDTClassifier(max_leaves=8).fit(X, y), X
-    yield "tree, classes", pm.UDTClassifier(loss="matsushita", max_leaves=6).fit(iris, kinds), iris
-    yield "tree, mixed columns", pm.UDTClassifier(max_leaves=9).fit(table, truth), table
+    yield "tree", pm.UDTClassifier(max_leaf_nodes=8).fit(X, y), X
+    yield "tree, classes", pm.UDTClassifier(loss="matsushita", max_leaf_nodes=6).fit(iris, kinds), iris
+    yield "tree, mixed columns", pm.UDTClassifier(max_leaf_nodes=9).fit(table, truth), table
     yield "linear", pm.BoundaryClassifier(boundaries=(0.2, 0.8), loss="matsushita").fit(X, y), X
-    yield "rules", pm.ULSClassifier(n_rules=12, max_literals=2, random_state=0).fit(X, y), X
-    yield "rules, classes", pm.ULSClassifier(loss="matsushita", n_rules=5, random_state=0).fit(iris, kinds), iris
-    yield "rules, mixed columns", pm.ULSClassifier(n_rules=20, random_state=0).fit(table, truth), table
-    yield "columns", pm.ULSClassifier(features="columns", n_rules=30, random_state=0).fit(X / X.std(), y), X / X.std()
-    yield "columns, classes", pm.ULSClassifier(features="columns", n_rules=9, random_state=0).fit(iris, kinds), iris
-    yield "rules from trees", pm.ULSClassifier(features="tree", n_rules=6, random_state=0).fit(X, y), X
+    yield "rules", pm.ULSClassifier(n_rounds=12, max_literals=2, random_state=0).fit(X, y), X
+    yield "rules, classes", pm.ULSClassifier(loss="matsushita", n_rounds=5, random_state=0).fit(iris, kinds), iris
+    yield "rules, mixed columns", pm.ULSClassifier(n_rounds=20, random_state=0).fit(table, truth), table
+    yield "columns", pm.ULSClassifier(learner="column", n_rounds=30, random_state=0).fit(X / X.std(), y), X / X.std()
+    yield "columns, classes", pm.ULSClassifier(learner="column", n_rounds=9, random_state=0).fit(iris, kinds), iris
+    yield "rules from trees", pm.ULSClassifier(learner="tree", n_rounds=6, random_state=0).fit(X, y), X
     yield "additive", pm.MCBoostClassifier(n_rounds=20).fit(iris, kinds), iris
     yield (
         "additive, mixed columns",
@@ -179,7 +179,7 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
 def test_a_users_own_loss_is_asked_for(tmp_path):
     own = losses.from_phi(lambda p: p * (1 - p), lambda p: 1 - 2 * p, name="mine")
     X, y = load_iris(return_X_y=True)
-    tree = pm.UDTClassifier(loss=own, max_leaves=4).fit(X, y)
+    tree = pm.UDTClassifier(loss=own, max_leaf_nodes=4).fit(X, y)
     pm.save(tree, tmp_path / "own.json")
     with pytest.raises(ValueError, match="`losses` must be a mapping with the loss 'mine'"):
         pm.load(tmp_path / "own.json")

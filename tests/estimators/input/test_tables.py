@@ -14,9 +14,9 @@ RNG = np.random.default_rng(5)
 X = RNG.integers(0, 5, (ROWS, 3))
 CODES = (X[:, 0] + RNG.integers(0, 3, ROWS) > 3).astype(int)
 ESTIMATORS = {
-    "rules": lambda **more: pm.ULSClassifier(n_rules=4, max_literals=2, early_stopping=False, **more),
-    "columns": lambda **more: pm.ULSClassifier(n_rules=4, features="columns", early_stopping=False, **more),
-    "tree": lambda **more: pm.UDTClassifier(max_leaves=4, **more),
+    "rules": lambda **more: pm.ULSClassifier(n_rounds=4, max_literals=2, early_stopping=False, **more),
+    "columns": lambda **more: pm.ULSClassifier(n_rounds=4, learner="column", early_stopping=False, **more),
+    "tree": lambda **more: pm.UDTClassifier(max_leaf_nodes=4, **more),
     "boundary": lambda **more: pm.BoundaryClassifier(**more),
     "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **more),
 }

@@ -54,7 +54,9 @@ def test_a_weight_that_would_vanish_beside_the_largest_stays_positive():
 @pytest.mark.parametrize("scheme", ["classic", "corrective"])
 def test_weighted_columns_are_unpenalised_logistic_regression_in_any_unit(scale, scheme):
     X, y, copies = rows(digits=3)
-    model = fit(pm.ULSClassifier(features="columns", l2=0.0, n_rules=400, scheme=scheme), X, y, copies * scale)
+    model = fit(
+        pm.ULSClassifier(learner="column", l2_regularization=0.0, n_rounds=400, scheme=scheme), X, y, copies * scale
+    )
     referee = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(X, y, copies)
     np.testing.assert_allclose(model.coef_, referee.coef_, rtol=1e-4)
 
@@ -64,14 +66,17 @@ def test_weighted_columns_are_unpenalised_logistic_regression_in_any_unit(scale,
     "options",
     [
         {"max_literals": 2},
-        {"max_literals": 2, "features": "tree"},
+        {"max_literals": 2, "learner": "tree"},
         {"max_literals": 2, "scheme": "corrective"},
-        {"features": "columns"},
+        {"learner": "column"},
     ],
 )
 def test_weights_and_l2_times_the_same_number_give_the_same_model(options, scale):
     X, y, copies = rows()
-    first, second = (fit(pm.ULSClassifier(n_rules=6, l2=unit, **options), X, y, copies * unit) for unit in (1.0, scale))
+    first, second = (
+        fit(pm.ULSClassifier(n_rounds=6, l2_regularization=unit, **options), X, y, copies * unit)
+        for unit in (1.0, scale)
+    )
     np.testing.assert_allclose(second.predict_proba(X), first.predict_proba(X), atol=1e-9)
     assert second.certificate_.bound == pytest.approx(first.certificate_.bound, rel=1e-6)
     ingredients = second.certificate_.ingredients
@@ -85,7 +90,7 @@ def test_a_row_of_next_to_no_weight_is_as_good_as_gone(features):
     weight = np.ones(len(y))
     weight[:20] = 1e-300
     labels = np.where(np.arange(len(y)) < 20, 1 - y, y)
-    options = {"n_rules": 5, "features": features, "early_stopping": False}
+    options = {"n_rounds": 5, "features": features, "early_stopping": False}
     options |= {} if features == "columns" else {"max_literals": 2, "max_bins": 255}
     with_it = fit(pm.ULSClassifier(**options), X, labels, weight)
     without = fit(pm.ULSClassifier(**options), X[20:], y[20:])
@@ -97,7 +102,7 @@ def test_weight_two_is_the_row_twice_bit_for_bit_for_the_leaves_of_trees():
     for seed in range(4):
         X, y, copies = rows(seed)
         twice = np.repeat(np.arange(len(y)), copies)
-        model = pm.ULSClassifier(features="tree", n_rules=12)
+        model = pm.ULSClassifier(learner="tree", n_rounds=12)
         first = fit(model, X, y, copies.astype(float)).predict_proba(X)
         np.testing.assert_array_equal(first, fit(model, X[twice], y[twice]).predict_proba(X))
 
@@ -161,8 +166,8 @@ def test_weights_too_small_for_any_leaf_are_refused(learner):
 
 def test_rules_found_by_an_earlier_fit_leave_no_support_behind():
     X, y, _ = rows()
-    model = fit(pm.ULSClassifier(n_rules=6, early_stopping=False), X, y)
-    fit(model.set_params(features="columns"), X, y)
+    model = fit(pm.ULSClassifier(n_rounds=6, early_stopping=False), X, y)
+    fit(model.set_params(learner="column"), X, y)
     assert np.isnan(model.rules_table()["support"]).all()
 
 

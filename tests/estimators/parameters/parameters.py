@@ -87,11 +87,11 @@ ULS_MODES = [
         for loss in ("F1", "F2", "E1", "E2", "F*", "auto")
     ),
     *(Mode(pm.ULSClassifier, {"early_stopping": True, "loss": loss}) for loss in ("E1", "F*")),
-    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN, "n_rules": 4}),
+    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN, "n_rounds": 4}),
     Mode(pm.ULSClassifier, {"early_stopping": False}, classes=3),
-    *(Mode(pm.ULSClassifier, {"features": "columns", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
-    *(Mode(pm.ULSClassifier, {"features": "tree", "early_stopping": stopping}) for stopping in (False, True)),
-    Mode(pm.ULSClassifier, {"features": "tree", "loss": "F*", "early_stopping": False}),
+    *(Mode(pm.ULSClassifier, {"learner": "column", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
+    *(Mode(pm.ULSClassifier, {"learner": "tree", "early_stopping": stopping}) for stopping in (False, True)),
+    Mode(pm.ULSClassifier, {"learner": "tree", "loss": "F*", "early_stopping": False}),
     Mode(pm.ULSClassifier, preset="plain"),
     *(Mode(pm.ULSClassifier, {"features": features}, preset="plain") for features in ("columns", "tree")),
     Mode(pm.ULSClassifier, preset="compact"),
@@ -134,7 +134,7 @@ MCBOOST_MODES = [
         for descent in ("coordinate", "gradient")
     ),
     Mode(pm.MCBoostClassifier, {"loss": "ls"}, classes=3),
-    Mode(pm.MCBoostClassifier, {"learner": "tree", "early_stopping": "cost"}, classes=3),
+    Mode(pm.MCBoostClassifier, {"learner": "tree", "early_stopping": True, "scoring": "cost"}, classes=3),
     Mode(pm.MCBoostClassifier, {"decision": "bayes"}, classes=3),
     Mode(pm.MCBoostClassifier, {"cost_matrix": None}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "tree", "subsample": 0.6, "n_bags": 2}, classes=3),
@@ -142,15 +142,15 @@ MCBOOST_MODES = [
     *(Mode(pm.MCBoostClassifier, {"learner": learner}, "parts", 3) for learner in ("linear", "rule", "tree")),
 ]
 SMALL = {
-    pm.ULSClassifier: {"n_rules": 6},
-    pm.UDTClassifier: {"max_leaves": 8},
+    pm.ULSClassifier: {"n_rounds": 6},
+    pm.UDTClassifier: {"max_leaf_nodes": 8},
     pm.BoundaryClassifier: {"alpha": 1e-2},
     pm.BoundaryClassifierCV: {"alphas": (1.0, 0.1, 0.01), "cv": 3},
     pm.MCBoostClassifier: {"n_rounds": 6, "cost_matrix": COSTS},
 }
 """Settings that keep every mode small."""
 AGAIN = {
-    pm.ULSClassifier: [{"n_rules": 9}],
+    pm.ULSClassifier: [{"n_rounds": 9}],
     pm.MCBoostClassifier: [{"n_rounds": 9}],
     pm.BoundaryClassifier: [{"alpha": 5e-3}, {"alpha": 1e-3}],
 }
@@ -175,13 +175,13 @@ _KERNEL = {
 VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
     pm.ULSClassifier: {
         "loss": ("matsushita", "E2"),
-        "n_rules": (3,),
+        "n_rounds": (3,),
         "max_literals": (1,),
         "features": ("tree", "columns"),
         "scheme": ("corrective", "classic"),
         "fit_intercept": (False, True),
         "learning_rate": (0.7,),
-        "l2": (20.0,),
+        "l2_regularization": (20.0,),
         "beam": (1, 3),
         "early_stopping": (False, True),
         "search_fraction": (0.4,),
@@ -193,7 +193,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
     },
     pm.UDTClassifier: {
         "loss": ("squared",),
-        "max_leaves": (3,),
+        "max_leaf_nodes": (3,),
         "max_depth": (1,),
         "min_samples_leaf": (30,),
         "pruning": ("cv", 0.5),
@@ -217,12 +217,12 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "decision": ("bayes", "argmax"),
         "learning_rate": (0.03,),
         "subsample": (0.5,),
-        "colsample": (0.4,),
-        "max_leaves": (3,),
+        "max_features": (0.4,),
+        "max_leaf_nodes": (3,),
         "max_depth": (1,),
         "max_literals": (1,),
         "min_samples_leaf": (30,),
-        "l2": (50.0,),
+        "l2_regularization": (50.0,),
         "random_tests": (True,),
         "line_search": ("exact", "newton"),
         "n_bags": (5,),

@@ -16,9 +16,9 @@ MODES = {
     "F1": {"loss": "F1"},
     "E2": {"loss": "E2"},
     "auto": {"loss": "auto"},
-    "columns": {"features": "columns"},
-    "columns, corrective": {"features": "columns", "scheme": "corrective"},
-    "columns, block": {"features": "columns", "scheme": 2},
+    "columns": {"learner": "column"},
+    "columns, corrective": {"learner": "column", "scheme": "corrective"},
+    "columns, block": {"learner": "column", "scheme": 2},
 }
 every_mode = pytest.mark.parametrize("mode", MODES)
 
@@ -30,16 +30,16 @@ def rows(seed=0, n=200, scale=1.0):
     return scale * X, y.to_numpy()
 
 
-def made(mode, n_rules, **more):
-    columns = MODES[mode].get("features") == "columns"
-    return pm.ULSClassifier(n_rules=n_rules, **MODES[mode], **({} if columns else {"early_stopping": False}), **more)
+def made(mode, n_rounds, **more):
+    columns = MODES[mode].get("learner") == "column"
+    return pm.ULSClassifier(n_rounds=n_rounds, **MODES[mode], **({} if columns else {"early_stopping": False}), **more)
 
 
 @every_mode
 def test_a_fit_in_two_pieces_is_the_fit_in_one(mode):
     X, y = rows()
     whole = made(mode, 9).fit(X, y)
-    pieces = made(mode, 3, warm_start=True).fit(X, y).set_params(n_rules=9).fit(X, y)
+    pieces = made(mode, 3, warm_start=True).fit(X, y).set_params(n_rounds=9).fit(X, y)
     assert pieces.rules_ == whole.rules_
     np.testing.assert_allclose(pieces.decision_function(X), whole.decision_function(X), rtol=1e-7, atol=1e-9)
     assert pieces.certificate_.gradient_norm == pytest.approx(whole.certificate_.gradient_norm, rel=1e-6, nan_ok=True)
@@ -54,7 +54,7 @@ def test_a_fit_in_two_pieces_is_the_fit_in_one(mode):
 def test_on_other_rows_history_and_certificate_are_true_of_them(mode):
     X, y = rows()
     others, labels = rows(seed=1, n=170, scale=0.4)
-    model = made(mode, 5, warm_start=True).fit(X, y).set_params(n_rules=8).fit(others, labels)
+    model = made(mode, 5, warm_start=True).fit(X, y).set_params(n_rounds=8).fit(others, labels)
     margins = [np.where(labels == 1, score, -score) for score in model.staged_decision_function(others)]
     assert len(margins) == len(model.history_["surrogate"]) >= 5
     for margin, said, error, name in zip(
@@ -71,7 +71,7 @@ def test_on_other_rows_history_and_certificate_are_true_of_them(mode):
 def test_support_is_that_of_the_rows_at_hand():
     X, y = rows()
     others, labels = rows(seed=1, n=170, scale=0.4)
-    model = made("classic", 5, warm_start=True).fit(X, y).set_params(n_rules=8).fit(others, labels)
+    model = made("classic", 5, warm_start=True).fit(X, y).set_params(n_rounds=8).fit(others, labels)
     for rule, support in zip(model.rules_, model.rules_table()["support"], strict=True):
         covered = np.ones(len(others), dtype=bool)
         for literal in rule:
@@ -83,7 +83,7 @@ def test_support_is_that_of_the_rows_at_hand():
 @pytest.mark.parametrize("mode", ["classic", "columns"])
 def test_other_columns_are_refused_in_one_sentence(mode):
     X, y = rows()
-    model = made(mode, 4, warm_start=True).fit(X, y).set_params(n_rules=6)
+    model = made(mode, 4, warm_start=True).fit(X, y).set_params(n_rounds=6)
     for other, words in (
         (X[["b", "a", "c", "d"]], "column 'b' in the place of 'a'"),
         (X[["a", "b", "c"]], "3 columns for 4"),
@@ -99,7 +99,7 @@ def test_other_columns_are_refused_in_one_sentence(mode):
 def test_other_kinds_and_categories_are_refused():
     X, y = rows()
     X["k"] = pd.Categorical(np.where(X["a"] > 0, "up", "down"))
-    model = made("classic", 4, warm_start=True).fit(X, y).set_params(n_rules=6)
+    model = made("classic", 4, warm_start=True).fit(X, y).set_params(n_rounds=6)
     with pytest.raises(ValueError, match="a numeric column 'k' for a categorical one"):
         model.fit(X.assign(k=1.0), y)
     with pytest.raises(ValueError, match="other categories in column 'k'"):
@@ -112,14 +112,14 @@ def test_other_kinds_and_categories_are_refused():
         ({"loss": "matsushita"}, "`loss` must be that of the last fit"),
         ({"fit_intercept": False}, "`fit_intercept` must be that of the last fit"),
         ({"max_bins": 7}, "`max_bins` must be that of the last fit"),
-        ({"features": "columns"}, "`features` must be that of the last fit"),
-        ({"n_rules": 3}, "`n_rules` must be at least the 4 rounds already fitted"),
+        ({"learner": "column"}, "`learner` must be that of the last fit"),
+        ({"n_rounds": 3}, "`n_rounds` must be at least the 4 rounds already fitted"),
     ],
 )
 def test_settings_of_the_earlier_rounds_are_kept(changed, words):
     X, y = rows()
     model = made("classic", 4, warm_start=True).fit(X, y)
-    model.set_params(**{"n_rules": 6, **changed, **({"early_stopping": "auto"} if "features" in changed else {})})
+    model.set_params(**{"n_rounds": 6, **changed, **({"early_stopping": "auto"} if "features" in changed else {})})
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
 

@@ -30,7 +30,7 @@ def test_two_phi_that_differ_in_scale_only_are_judged_equal(monkeypatch, mu):
     try:
         monkeypatch.setattr(flavours, "BAG", ("logistic", "matsushita", "rescaled"))
         X, y = table(3, "matsushita")
-        evidence = pm.ULSClassifier("auto", n_rules=20, l2=5.0).fit(X, y).loss_evidence_
+        evidence = pm.ULSClassifier("auto", n_rounds=20, l2_regularization=5.0).fit(X, y).loss_evidence_
     finally:
         losses.unregister("rescaled")
     np.testing.assert_allclose(evidence.scores[1], evidence.scores[2], rtol=1e-6)
@@ -46,7 +46,7 @@ def test_what_is_judged_is_what_the_final_fit_would_be(monkeypatch):
         return original(source, label, task)
 
     monkeypatch.setattr(uls_fit, "fit_rules", spy)
-    model = pm.ULSClassifier("auto", n_rules=15, l2=2.0).fit(X, y)
+    model = pm.ULSClassifier("auto", n_rounds=15, l2_regularization=2.0).fit(X, y)
     asked, *tried, final = seen
     assert asked.loss == "auto"
     judged = [task for task in tried if task.loss.name == model.loss_evidence_.chosen]
@@ -59,7 +59,7 @@ def test_what_is_judged_is_what_the_final_fit_would_be(monkeypatch):
 
 def test_a_logistic_truth_keeps_the_logistic_loss():
     left = sum(
-        pm.ULSClassifier("auto", n_rules=8, max_literals=1).fit(*table(seed)).loss_evidence_.chosen != "logistic"
+        pm.ULSClassifier("auto", n_rounds=8, max_literals=1).fit(*table(seed)).loss_evidence_.chosen != "logistic"
         for seed in range(8)
     )
     assert left <= 2  # at a level of 5%: P[more than 2 of 8] < 1%

@@ -10,8 +10,8 @@ from permissible.learners.uls.options import ULSOptions
 from permissible.losses.surrogate import compiled
 from tests.learners.uls.cases import covered, examples_of, fit_compiled, fit_python, fit_readable, noisy_table, scores
 
-PLAIN = ULSOptions(n_rules=6, max_literals=2, fit_intercept=False)
-RICH = ULSOptions(n_rules=6, max_literals=3, fit_intercept=True, l2=1.0, beam=2, learning_rate=0.5)
+PLAIN = ULSOptions(n_rounds=6, max_literals=2, fit_intercept=False)
+RICH = ULSOptions(n_rounds=6, max_literals=3, fit_intercept=True, l2=1.0, beam=2, learning_rate=0.5)
 LOSSES = ["logistic", "matsushita", "mu", "squared", "power", "logcosh", "exponential", "least_squares"]
 
 
@@ -53,7 +53,7 @@ def test_every_round_lowers_the_surrogate_and_leaves_the_rule_without_edge(loss)
     made, sign = losses.get(loss), np.where(positive, 1.0, -1.0)
     path = sign * scores(examples, trace)
     values = made.value(path).mean(axis=1)
-    assert len(trace.rounds) == PLAIN.n_rules
+    assert len(trace.rounds) == PLAIN.n_rounds
     assert np.all(np.diff(values) < 0)
     assert values[1:] == pytest.approx([step.surrogate for step in trace.rounds], rel=1e-11)
     for margin, step in zip(path[1:], trace.rounds, strict=True):
@@ -133,7 +133,7 @@ def test_discrete_adaboost_coefficients_on_the_same_stumps():
     X = rng.normal(size=(150, 4))
     positive = X[:, 0] + X[:, 1] + rng.normal(size=150) > 0
     examples = examples_of(X, positive)
-    trace = fit_compiled(examples, "exponential", ULSOptions(n_rules=25, max_literals=1, fit_intercept=False))
+    trace = fit_compiled(examples, "exponential", ULSOptions(n_rounds=25, max_literals=1, fit_intercept=False))
     sign = np.where(positive, 1.0, -1.0)
     weight = np.ones(150)
     for step in trace.rounds:
@@ -148,7 +148,7 @@ def test_one_literal_search_is_exhaustive_on_boolean_data():
     X = rng.integers(0, 2, size=(120, 7)).astype(float)
     positive = (X[:, 1] + X[:, 4] + rng.random(120)) > 1.4
     examples = examples_of(X, positive)
-    trace = fit_compiled(examples, "logistic", ULSOptions(n_rules=8, max_literals=1, fit_intercept=False))
+    trace = fit_compiled(examples, "logistic", ULSOptions(n_rounds=8, max_literals=1, fit_intercept=False))
     sign, made = np.where(positive, 1.0, -1.0), losses.get("logistic")
     for score, step in zip(scores(examples, trace), trace.rounds, strict=False):
         weight = made.weight(sign * score)
@@ -162,7 +162,7 @@ def test_separable_data_stop_and_say_so():
     positive = X[:, 0] > 19.5
     examples = examples_of(X, positive)
     for loss in LOSSES:
-        for options in (PLAIN, ULSOptions(n_rules=50, max_literals=1, fit_intercept=True)):
+        for options in (PLAIN, ULSOptions(n_rounds=50, max_literals=1, fit_intercept=True)):
             trace = fit_compiled(examples, loss, options)
             margin = np.where(positive, 1, -1) * scores(examples, trace)[-1]
             assert np.all(margin > 0)
@@ -176,7 +176,7 @@ def test_a_pure_side_without_a_penalty_is_bounded_and_told(loss):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (100, 5)).astype(float)
     positive = rng.random(100) < 1 / (1 + np.exp(-(X - 0.5) @ rng.normal(size=5) * 3))
-    examples, options = examples_of(X, positive), ULSOptions(n_rules=25, max_literals=2, fit_intercept=True)
+    examples, options = examples_of(X, positive), ULSOptions(n_rounds=25, max_literals=2, fit_intercept=True)
     trace = fit_compiled(examples, loss, options)
     assert repr(trace) == repr(fit_readable(examples, loss, options))
     assert np.all(np.diff([trace.start_surrogate, *(step.surrogate for step in trace.rounds)]) < 0)
@@ -191,7 +191,7 @@ def test_a_pure_side_without_a_penalty_is_bounded_and_told(loss):
 def test_the_gradient_is_over_the_distinct_rules(loss):
     columns, positive = noisy_table(seed=5)
     examples = examples_of({"a": np.round(columns["a"])}, positive)
-    options = ULSOptions(n_rules=12, max_literals=1, fit_intercept=True, l2=1.0, learning_rate=0.5)
+    options = ULSOptions(n_rounds=12, max_literals=1, fit_intercept=True, l2=1.0, learning_rate=0.5)
     trace, sign = fit_compiled(examples, loss, options), np.where(positive, 1.0, -1.0)
     rules = {step.rule for step in trace.rounds}
     assert len(rules) < len(trace.rounds)
@@ -205,7 +205,7 @@ def test_the_sampled_search_still_minimises_exactly():
     X = rng.normal(size=(5000, 5))
     positive = X[:, 0] + X[:, 1] > rng.normal(size=5000)
     examples = examples_of(X, positive)
-    options = ULSOptions(n_rules=20, max_literals=2, fit_intercept=False, search_fraction=0.3)
+    options = ULSOptions(n_rounds=20, max_literals=2, fit_intercept=False, search_fraction=0.3)
     trace = fit_compiled(examples, "logistic", options)
     assert repr(trace) == repr(fit_readable(examples, "logistic", options))
     surrogate = [trace.start_surrogate, *(step.surrogate for step in trace.rounds)]
@@ -215,6 +215,6 @@ def test_the_sampled_search_still_minimises_exactly():
 def test_time_limit_stops_between_rounds():
     columns, positive = noisy_table()
     examples = examples_of(columns, positive)
-    trace = fit_compiled(examples, "logistic", ULSOptions(n_rules=10**6, max_literals=2, l2=1.0, max_seconds=0.2))
+    trace = fit_compiled(examples, "logistic", ULSOptions(n_rounds=10**6, max_literals=2, l2=1.0, max_seconds=0.2))
     assert trace.stop == "time"
     assert 0 < len(trace.rounds) < 10**6

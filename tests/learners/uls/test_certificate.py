@@ -22,12 +22,14 @@ def test_a_m_is_the_largest_norm_of_a_column_and_the_bound_is_not_below_the_roun
     X, y = noisy()
     weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
     for matrix in (X * scale, sparse.csr_matrix(X * scale)):
-        model = pm.ULSClassifier(features="columns", n_rules=30, l2=0.0).fit(matrix, y, sample_weight=weight)
+        model = pm.ULSClassifier(learner="column", n_rounds=30, l2_regularization=0.0).fit(
+            matrix, y, sample_weight=weight
+        )
         certificate = model.certificate_
         expected = max(np.sqrt(weight @ (X * scale) ** 2).max(), np.sqrt(weight.sum()))
         assert certificate.ingredients["a_m"] == pytest.approx(expected, rel=1e-12)
         assert certificate.bound >= certificate.rounds
-    alone = pm.ULSClassifier(features="columns", n_rules=3, l2=0.0, fit_intercept=False).fit(X / 100, y)
+    alone = pm.ULSClassifier(learner="column", n_rounds=3, l2_regularization=0.0, fit_intercept=False).fit(X / 100, y)
     assert alone.certificate_.ingredients["a_m"] == pytest.approx(np.linalg.norm(X / 100, axis=0).max(), rel=1e-12)
 
 
@@ -44,8 +46,8 @@ def test_every_round_gains_what_theorem_2_says_and_the_bound_holds(name, params,
     model = pm.ULSClassifier(
         loss,
         features=features,
-        n_rules=12,
-        l2=0.0,
+        n_rounds=12,
+        l2_regularization=0.0,
         learning_rate=1.0,
         early_stopping=False,
         fit_intercept=False,
@@ -65,7 +67,7 @@ def test_no_finite_bound_is_claimed_where_the_second_derivative_comes_down_to_ze
     sine = losses.from_phi(lambda p: np.sin(np.pi * p), lambda p: np.pi * np.cos(np.pi * p), name="sine")
     exponential = losses.from_psi(lambda x: np.exp(-x), lambda x: -np.exp(-x), lambda x: np.exp(-x), name="exp")
     for loss in (sine, exponential, "exponential"):
-        certificate = pm.ULSClassifier(loss, n_rules=3, early_stopping=False).fit(X, y).certificate_
+        certificate = pm.ULSClassifier(loss, n_rounds=3, early_stopping=False).fit(X, y).certificate_
         assert certificate.bound == math.inf
         assert "Theorem 2 gives no finite bound" in certificate.statement
 
@@ -74,6 +76,6 @@ def test_an_own_psi_has_the_bound_of_the_built_in_one():
     X, y = noisy()
     mine = losses.from_psi(lambda x: (1 - x) ** 2, lambda x: -2 * (1 - x), lambda x: 2.0 + 0 * x, name="square")
     first, second = (
-        pm.ULSClassifier(loss, n_rules=4, early_stopping=False).fit(X, y) for loss in (mine, "least_squares")
+        pm.ULSClassifier(loss, n_rounds=4, early_stopping=False).fit(X, y) for loss in (mine, "least_squares")
     )
     assert first.certificate_.bound == pytest.approx(second.certificate_.bound, rel=1e-6)

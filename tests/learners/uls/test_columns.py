@@ -19,7 +19,7 @@ def table(seed=0, n=80):
 
 
 def fitted(X, y, loss, **options):
-    asked = {"n_rules": 400, "features": "columns", "scheme": "corrective", "l2": 0.0, **options}
+    asked = {"n_rounds": 400, "learner": "column", "scheme": "corrective", "l2_regularization": 0.0, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ULSClassifier(loss, **asked).fit(X, y)
@@ -39,7 +39,7 @@ def test_columns_end_at_the_penalised_optimum(loss, scheme):
     X, y = table()
     X = X[:, :3]
     for l2 in (0.0, 1.0):
-        model = fitted(X, y, loss, scheme=scheme, l2=l2)
+        model = fitted(X, y, loss, scheme=scheme, l2_regularization=l2)
         assert gap(model, X, y, loss, l2) < 1e-9
         assert model.certificate_.gradient_norm < 1e-6
         assert model.certificate_.doubts == ()
@@ -48,7 +48,7 @@ def test_columns_end_at_the_penalised_optimum(loss, scheme):
 def test_newton_beyond_the_score_limit_comes_back():
     X, y = table(1, 40)
     for scheme in ("corrective", 2):
-        model = fitted(X, y, losses.get("logcosh", zeta=-20.0), scheme=scheme, l2=0.1)
+        model = fitted(X, y, losses.get("logcosh", zeta=-20.0), scheme=scheme, l2_regularization=0.1)
         assert gap(model, X, y, losses.get("logcosh", zeta=-20.0), 0.1) < 1e-6
 
 
@@ -57,8 +57,10 @@ def test_the_same_l2_costs_a_rule_and_its_column_the_same(loss):
     rng = np.random.default_rng(2)
     bits = rng.integers(0, 2, (120, 3)).astype(float)
     y = (bits @ [2.0, -1.0, 0.5] + rng.logistic(size=120) > 0.7).astype(int)
-    rules = fitted(bits, y, loss, features="rules", l2=10.0, max_literals=1, early_stopping=False, n_rules=3)
-    columns = fitted(2 * bits - 1, y, loss, l2=10.0)
+    rules = fitted(
+        bits, y, loss, learner="rule", l2_regularization=10.0, max_literals=1, early_stopping=False, n_rounds=3
+    )
+    columns = fitted(2 * bits - 1, y, loss, l2_regularization=10.0)
     assert len(rules.rules_) == 3
     np.testing.assert_allclose(rules.decision_function(bits), columns.decision_function(2 * bits - 1), atol=1e-8)
     assert rules.certificate_.surrogate == pytest.approx(columns.certificate_.surrogate, rel=1e-9)

@@ -30,7 +30,7 @@ def test_the_first_tree_is_udt_s_and_its_steps_are_the_leaf_scores(bin_rows, los
     values, positive = rows_and_labels(seed)
     binned, table = bin_rows(values)
     tree, _ = grow_tree(binned, positive.astype(int), 2, loss, limits=TreeLimits(4, max_depth=3))
-    options = ULSOptions(n_rules=4, max_literals=3, fit_intercept=False)
+    options = ULSOptions(n_rounds=4, max_literals=3, fit_intercept=False)
     trace = boost_trees(Examples(binned, positive), loss, options)
     model = trace.model(binned.binning, loss)
     mixed = ~tree.is_pure[tree.apply(table)]
@@ -45,7 +45,7 @@ def test_every_round_lowers_the_surrogate_which_is_that_of_the_model(bin_rows, s
     values, positive = rows_and_labels(seed)
     binned, table = bin_rows(values)
     weight = np.random.default_rng(seed).random(len(positive)) + 0.2
-    options = ULSOptions(n_rules=14, max_literals=2, fit_intercept=intercept, l2=l2, learning_rate=0.5)
+    options = ULSOptions(n_rounds=14, max_literals=2, fit_intercept=intercept, l2=l2, learning_rate=0.5)
     trace = boost_trees(Examples(binned, positive, weight), loss, options)
     curve = [trace.start_surrogate] + [step.surrogate for step in trace.rounds]
     assert np.all(np.diff(curve) <= 1e-9)
@@ -58,7 +58,7 @@ def test_every_round_lowers_the_surrogate_which_is_that_of_the_model(bin_rows, s
     assert trace.rounds[-1].train_error == pytest.approx(error, abs=1e-9)
 
 
-@pytest.mark.parametrize("l2", [0.0, 0.7])
+@pytest.mark.parametrize("l2_regularization", [0.0, 0.7])
 def test_steps_are_stationary(bin_rows, l2):
     values, positive = rows_and_labels(5)
     binned, _ = bin_rows(values)
@@ -77,7 +77,7 @@ def test_rules_have_at_most_max_literals_tests(bin_rows):
     values, positive = rows_and_labels(6)
     binned, _ = bin_rows(values)
     trace = boost_trees(
-        Examples(binned, positive), losses.get("logistic"), ULSOptions(n_rules=30, max_literals=2, l2=1.0)
+        Examples(binned, positive), losses.get("logistic"), ULSOptions(n_rounds=30, max_literals=2, l2=1.0)
     )
     assert len(trace.rounds) == 30
     assert max(len({literal.column for literal in step.rule}) for step in trace.rounds) <= 2
@@ -86,7 +86,7 @@ def test_rules_have_at_most_max_literals_tests(bin_rows):
 def test_the_order_of_rows_does_not_matter(bin_rows):
     values, positive = rows_and_labels(7)
     order = np.random.default_rng(1).permutation(len(positive))
-    options = ULSOptions(n_rules=20, max_literals=2, l2=1.0, learning_rate=0.3)
+    options = ULSOptions(n_rounds=20, max_literals=2, l2=1.0, learning_rate=0.3)
     first = boost_trees(Examples(bin_rows(values)[0], positive), losses.get("logistic"), options)
     second = boost_trees(Examples(bin_rows(values[order])[0], positive[order]), losses.get("logistic"), options)
     assert [step.rule for step in first.rounds] == [step.rule for step in second.rounds]
@@ -99,7 +99,7 @@ def test_validation_is_the_surrogate_of_the_rows_held_out(bin_rows):
     everything = Examples(binned, positive)
     kept, held = everything.take(np.arange(120)), everything.take(np.arange(120, 200))
     loss = losses.get("logistic")
-    trace = boost_trees(kept, loss, ULSOptions(n_rules=9, max_literals=2, l2=1.0), validation=held)
+    trace = boost_trees(kept, loss, ULSOptions(n_rounds=9, max_literals=2, l2=1.0), validation=held)
     for n_rounds in (0, 4, 9):
         score = trace.model(binned.binning, loss, n_rounds).scores(table)[120:]
         expected = np.mean(np.asarray(loss.value(np.where(positive[120:], 1, -1) * score)))

@@ -26,8 +26,8 @@ BUILT_IN = ("logistic", "matsushita", "mu", "squared", "power", "least_squares",
 
 def fitted(X, y, loss, weight=None, **options):
     """A fit that refits; what it warns of is in its certificate."""
-    asked = {"n_rules": 8, "max_literals": 2, "scheme": "corrective", "early_stopping": False, **options}
-    if asked.get("features") == "columns":
+    asked = {"n_rounds": 8, "max_literals": 2, "scheme": "corrective", "early_stopping": False, **options}
+    if asked.get("learner") == "column":
         del asked["max_literals"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -48,20 +48,20 @@ def assert_optimal(model, X, y, loss, l2, weight=None):
 
 
 @pytest.mark.parametrize("name", ["logcosh -2", "logcosh -8", "logcosh -20", "sine"])
-@pytest.mark.parametrize("l2", [0.0, 1.0])
+@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
 def test_losses_whose_scores_end_are_refitted_to_the_optimum(name, l2):
     for seed in (0, 3, 7) if name != "sine" else (3,):
         X, y = boolean_table(seed)
-        assert_optimal(fitted(X, y, OWN[name], l2=l2), X, y, OWN[name], l2)
+        assert_optimal(fitted(X, y, OWN[name], l2_regularization=l2), X, y, OWN[name], l2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["logcosh -2", "logcosh -8", "logcosh -20", "sine"])
-@pytest.mark.parametrize("l2", [0.0, 1.0])
+@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
 def test_sixty_tables_of_losses_whose_scores_end_are_refitted_to_the_optimum(name, l2):
     for seed in range(60 if name != "sine" else 15):
         X, y = boolean_table(seed)
-        assert_optimal(fitted(X, y, OWN[name], l2=l2, n_rules=12), X, y, OWN[name], l2)
+        assert_optimal(fitted(X, y, OWN[name], l2_regularization=l2, n_rounds=12), X, y, OWN[name], l2)
 
 
 @pytest.mark.parametrize("loss", [*BUILT_IN, OWN["psi"]], ids=str)
@@ -69,7 +69,7 @@ def test_sixty_tables_of_losses_whose_scores_end_are_refitted_to_the_optimum(nam
 def test_every_loss_is_refitted_to_the_penalised_optimum_with_a_vanishing_gradient(loss, weighted):
     X, y = boolean_table(5)
     weight = np.random.default_rng(5).random(len(y)) + 0.5 if weighted else None
-    model = fitted(X, y, loss, weight, l2=2.0)
+    model = fitted(X, y, loss, weight, l2_regularization=2.0)
     assert_optimal(model, X, y, loss, 2.0, weight)
     assert model.certificate_.gradient_norm < 1e-5
     assert kinds(model) == []
@@ -78,16 +78,16 @@ def test_every_loss_is_refitted_to_the_penalised_optimum_with_a_vanishing_gradie
 def test_blocks_end_at_the_optimum_too():
     X, y = boolean_table(3)
     X = X[:, :3]
-    model = fitted(X, y, OWN["logcosh -8"], l2=1.0, scheme=2, n_rules=200, max_literals=1)
+    model = fitted(X, y, OWN["logcosh -8"], l2_regularization=1.0, scheme=2, n_rounds=200, max_literals=1)
     assert_optimal(model, X, y, OWN["logcosh -8"], 1.0)
 
 
 def test_the_largest_edge_of_refitted_rules_counts_the_penalty():
     X, y = boolean_table(3)
-    model = fitted(X, y, "logistic", l2=10.0, max_literals=1, n_rules=50)
+    model = fitted(X, y, "logistic", l2_regularization=10.0, max_literals=1, n_rounds=50)
     assert model.certificate_.stopped == "no edge"
     assert model.certificate_.largest_edge < 1e-5
-    some = fitted(X, y, "logistic", l2=10.0, max_literals=1, n_rules=2)
+    some = fitted(X, y, "logistic", l2_regularization=10.0, max_literals=1, n_rounds=2)
     features, theta = rule_features(some, X)
     sign = np.where(y == 1, 1.0, -1.0)
     weight = np.asarray(losses.get("logistic").weight(sign * (features @ theta)))
@@ -119,7 +119,7 @@ def test_a_penalised_refit_does_not_end_because_its_rules_fill_the_beam():
     # With l2 the best cut of the only column stays the best after its refit; the other cuts are still to come.
     x = np.arange(40.0)
     y = (np.random.default_rng(1).random(40) < x / 40).astype(int)
-    model = fitted(x[:, None], y, "logistic", l2=30.0, max_literals=1, beam=1, n_rules=500)
+    model = fitted(x[:, None], y, "logistic", l2_regularization=30.0, max_literals=1, beam=1, n_rounds=500)
     assert model.certificate_.stopped == "no edge"
     assert len(model.rules_) > 5
     assert model.certificate_.largest_edge < 1e-4
@@ -127,10 +127,12 @@ def test_a_penalised_refit_does_not_end_because_its_rules_fill_the_beam():
 
 @pytest.mark.parametrize("loss", [*BUILT_IN, "logcosh"])
 @pytest.mark.parametrize("scheme", ["classic", "corrective", 3])
-@pytest.mark.parametrize("l2", [0.0, 1.0])
+@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
 def test_certificate_and_history_are_the_surrogate_of_the_scores(loss, scheme, l2):
     X, y = boolean_table(6)
-    model = fitted(X, y, loss, scheme=scheme, l2=l2, learning_rate=1.0 if scheme == "classic" else "auto")
+    model = fitted(
+        X, y, loss, scheme=scheme, l2_regularization=l2, learning_rate=1.0 if scheme == "classic" else "auto"
+    )
     sign, loss = np.where(y == 1, 1.0, -1.0), losses.get(loss)
     staged = [
         np.mean(loss.value(sign * np.ravel(score))) / loss.value(0.0) for score in model.staged_decision_function(X)
@@ -146,7 +148,7 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 60, 400).astype(float)
     y = (rng.random(400) < 0.5 + 0.49 * np.sin(x)).astype(int)
-    model = fitted(x[:, None], y, "exponential", n_rules=60, max_literals=1, l2=0.0)
+    model = fitted(x[:, None], y, "exponential", n_rounds=60, max_literals=1, l2_regularization=0.0)
     sign = np.where(y == 1, 1.0, -1.0)
     assert model.certificate_.surrogate == pytest.approx(
         np.mean(np.exp(-sign * model.decision_function(x[:, None]))), rel=1e-9
@@ -167,7 +169,14 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
 def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, features, scheme):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]] * 10)
     model = fitted(
-        X, X[:, 0].astype(int), loss, features=features, scheme=scheme, l2=0.0, learning_rate=1.0, max_literals=1
+        X,
+        X[:, 0].astype(int),
+        loss,
+        features=features,
+        scheme=scheme,
+        l2_regularization=0.0,
+        learning_rate=1.0,
+        max_literals=1,
     )
     assert not model.certificate_.separable
     assert "coefficient explodes" not in kinds(model)
@@ -179,7 +188,9 @@ def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, fe
 @pytest.mark.parametrize("scheme", ["classic", "corrective", 2])
 def test_separated_classes_are_told_where_the_loss_falls_for_ever(loss, scheme):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]] * 10)
-    model = fitted(X, X[:, 0].astype(int), loss, scheme=scheme, l2=0.0, learning_rate=1.0, max_literals=1)
+    model = fitted(
+        X, X[:, 0].astype(int), loss, scheme=scheme, l2_regularization=0.0, learning_rate=1.0, max_literals=1
+    )
     assert model.certificate_.separable
     assert "coefficient explodes" in kinds(model)
     assert "separate the classes" in model.certificate_.statement
@@ -190,7 +201,7 @@ def test_a_rule_without_a_finite_coefficient_is_named_and_the_others_go_on(loss)
     X, y = boolean_table(11)
     X = np.column_stack((X[:, :3], np.arange(len(y)) % 4 == 0))
     y = np.where(X[:, 3] == 1, 1, y)
-    model = fitted(X, y, loss, max_literals=1, l2=0.0, n_rules=20)
+    model = fitted(X, y, loss, max_literals=1, l2_regularization=0.0, n_rounds=20)
     assert not model.certificate_.separable
     assert "separate" not in model.certificate_.statement
     assert "x3" in model.certificate_.statement
@@ -204,7 +215,7 @@ def test_a_rule_without_a_finite_coefficient_is_named_and_the_others_go_on(loss)
 def test_a_refit_that_runs_out_of_steps_says_so(monkeypatch):
     monkeypatch.setattr(uls_step, "MAX_STEPS", 1)
     X, y = boolean_table(3)
-    model = fitted(X, y, "logistic", l2=1.0)
+    model = fitted(X, y, "logistic", l2_regularization=1.0)
     assert kinds(model) == ["not converged"]
     assert "did not converge" in model.certificate_.statement
     assert model.certificate_.doubts[0].figure > 1e-9
@@ -221,9 +232,9 @@ def test_a_block_that_did_not_converge_is_told_until_its_coefficients_are_refitt
         return replace(found, converged=False, residual=0.25) if len(calls) == 2 else found
 
     monkeypatch.setattr(uls, "refit", short_once)
-    for n_rules in (2, 3, 4, 5):
+    for n_rounds in (2, 3, 4, 5):
         calls.clear()
-        model = fitted(X, y, "logistic", l2=1.0, scheme=2, n_rules=n_rules)
-        later = np.any([np.append(free, [False] * (n_rules + 1 - len(free))) for free in calls[2:]], axis=0)
-        left = np.flatnonzero(calls[1] & ~later[: len(calls[1])]) if n_rules > 2 else [0]
+        model = fitted(X, y, "logistic", l2_regularization=1.0, scheme=2, n_rounds=n_rounds)
+        later = np.any([np.append(free, [False] * (n_rounds + 1 - len(free))) for free in calls[2:]], axis=0)
+        left = np.flatnonzero(calls[1] & ~later[: len(calls[1])]) if n_rounds > 2 else [0]
         assert kinds(model) == (["not converged"] if len(left) else [])

@@ -24,7 +24,7 @@ def subject(tmp_path_factory):
     folder = tmp_path_factory.mktemp("atomic")
     x = np.arange(40.0)
     y = (x > 20).astype(int)
-    model = pm.UDTClassifier(max_leaves=2).fit({"x": x}, y)
+    model = pm.UDTClassifier(max_leaf_nodes=2).fit({"x": x}, y)
     pm.save(model, folder / "model.json")
     (folder / "rows.csv").write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True)))
     model.rows = {"x": x}, y

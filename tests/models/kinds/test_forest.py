@@ -29,9 +29,9 @@ def frame(n=400, seed=0):
 @pytest.mark.parametrize(
     "options",
     [
-        {"learner": "tree", "max_leaves": 6},
-        {"learner": "tree", "max_leaves": 2},
-        {"learner": "tree", "max_leaves": 9, "random_tests": True, "colsample": 0.7},
+        {"learner": "tree", "max_leaf_nodes": 6},
+        {"learner": "tree", "max_leaf_nodes": 2},
+        {"learner": "tree", "max_leaf_nodes": 9, "random_tests": True, "max_features": 0.7},
         {"learner": "rule", "max_literals": 3},
     ],
 )
@@ -67,7 +67,7 @@ def test_a_model_of_trees_comes_back_from_its_file(tmp_path):
 )
 def test_a_tampered_forest_is_refused_before_the_core_walks_it(key, value):
     data, y = frame()
-    model = pm.MCBoostClassifier(n_rounds=1, learner="tree", max_leaves=2).fit(data, y)
+    model = pm.MCBoostClassifier(n_rounds=1, learner="tree", max_leaf_nodes=2).fit(data, y)
     document = json.loads(json.dumps(forest_document(model.model_.parts[0])))
     document["trees"][0][key] = value
     with pytest.raises(ValueError, match="forest"):

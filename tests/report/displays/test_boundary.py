@@ -66,8 +66,8 @@ def test_regions_of_any_classifier_of_two_classes_are_drawn():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] + X[:, 1] > 0
     for model in (
-        pm.ULSClassifier(n_rules=4, random_state=0),
-        pm.UDTClassifier(max_leaves=4),
+        pm.ULSClassifier(n_rounds=4, random_state=0),
+        pm.UDTClassifier(max_leaf_nodes=4),
         pm.MCBoostClassifier(n_rounds=3),
     ):
         fit = model.fit(X, y)
@@ -79,14 +79,14 @@ def test_regions_of_any_classifier_of_two_classes_are_drawn():
 
 def test_what_cannot_be_drawn_is_refused_in_one_sentence():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    three = pm.UDTClassifier(max_leaves=4).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    three = pm.UDTClassifier(max_leaf_nodes=4).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     with pytest.raises(
         ValueError,
         match="`estimator` must be a fitted classifier of two classes with predict_proba, got UDTClassifier of 3",
     ):
         pm.RegionDisplay.from_estimator(three, X)
     words = {"x": X[:, 0], "word": np.where(X[:, 1] > 0, "a", "b")}
-    model = pm.UDTClassifier(max_leaves=4).fit(words, X[:, 0] > 0)
+    model = pm.UDTClassifier(max_leaf_nodes=4).fit(words, X[:, 0] > 0)
     with pytest.raises(ValueError, match="`X` must be a table of numbers, to be points of a plane"):
         pm.RegionDisplay.from_estimator(model, words)
     with pytest.raises(TypeError, match="`estimator` must be a fitted BoundaryClassifier, which has cut-offs"):

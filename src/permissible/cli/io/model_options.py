@@ -13,7 +13,7 @@ MODELS = {
     "boundary": "BoundaryClassifier",
     "mcboost": "MCBoostClassifier",
 }
-_SIZES = {"uls": "n_rules", "udt": "max_leaves", "mcboost": "n_rounds"}
+_SIZES = {"uls": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ModelOptions:
         if self.categorical:
             if self.model == "boundary":
                 raise UseError("--categorical is for rules and trees, got --model boundary, which takes numbers alone.")
-            parameters["categorical"] = list(self.categorical)
+            parameters["categorical_features"] = list(self.categorical)
         given, deciding = self.given, self.deciding
         if self.model == "boundary":
             cuts = _numbers(deciding.boundaries) if deciding.boundaries else [0.5]

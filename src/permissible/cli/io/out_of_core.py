@@ -27,7 +27,7 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
         names = identifiers(source.chunks(texts) if texts else [], features, kinds, categorical)
         about = {"target": target, "weight": columns.weight, "drop": [*columns.left_out, *names]}
         kept = {"directory": folder, "seed": asked.given.seed, "keep_values": linear}
-        dataset = BinnedDataset.from_parquet(data, categorical=categorical, **about, **kept)
+        dataset = BinnedDataset.from_parquet(data, categorical_features=categorical, **about, **kept)
     classes = dataset.classes
     if not places.json:
         show.say(show.size_of(data.name, dataset.n_rows, len(dataset.schema.columns), target, len(classes)))
@@ -36,7 +36,11 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
         estimator = asked.estimator(classes)
         if categorical:
             # The data set has its categories, so `fit` gets none; the model file keeps the option.
-            fitted = estimator.set_params(categorical=None).fit(dataset).set_params(categorical=[*categorical])
+            fitted = (
+                estimator.set_params(categorical_features=None)
+                .fit(dataset)
+                .set_params(categorical_features=[*categorical])
+            )
         else:
             fitted = estimator.fit(dataset)
     fitted.decision_ = decision_of(asked.deciding, classes)

@@ -54,12 +54,12 @@ class Batches:
     target: str
     weight: str | None = None
     drop: frozenset[str] = frozenset()
-    categorical: tuple[str, ...] = field(default=())
+    categorical_features: tuple[str, ...] = field(default=())
 
     def parts(self, schema: Schema | None = None) -> Iterator[Part]:
         """Read through the source, in the terms of `schema` when it is known."""
         for columns in self.columns():
-            yield part_of_columns(columns, self.target, self.weight, self.drop, self.categorical, schema)
+            yield part_of_columns(columns, self.target, self.weight, self.drop, self.categorical_features, schema)
 
 
 def part_of_columns(

@@ -102,7 +102,7 @@ class BinnedDataset:
             The column of weights; rows of weight 0 are left out.
         drop : sequence of str
             Columns to leave out.
-        categorical : sequence of str
+        categorical_features : sequence of str
             Columns of numbers to be taken as categories.
         directory : path, optional
             Where to keep the blocks, to be reopened later; a temporary folder otherwise. A data set that is there already is
@@ -123,13 +123,13 @@ class BinnedDataset:
         *,
         weight: str | None = None,
         drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
+        categorical_features: Sequence[str] = (),
         directory: str | os.PathLike[str] | None = None,
         max_bins: int = 255,
         seed: int = 0,
         keep_values: bool = False,
     ) -> "BinnedDataset":
-        source = Batches(columns, target, weight, frozenset(drop), tuple(categorical))
+        source = Batches(columns, target, weight, frozenset(drop), tuple(categorical_features))
         if directory is not None:
             check_replaceable(Path(directory))
         seen = _first_pass(source, max_bins, seed)

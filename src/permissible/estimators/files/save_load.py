@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import decisions
 from permissible.estimators.classifier import schema_of
+from permissible.estimators.files.earlier import parameters_of_today
 from permissible.estimators.files.fitted import FILED, restored
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.atomic import write
@@ -51,7 +52,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> import permissible as pm
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> tree = pm.UDTClassifier(max_leaves=3).fit(X, y)
+    >>> tree = pm.UDTClassifier(max_leaf_nodes=3).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pm.save(tree, os.path.join(folder, "iris.json"))
     ...     again = pm.load(os.path.join(folder, "iris.json"))
@@ -74,7 +75,7 @@ def load(path: str | os.PathLike[str], losses: Mapping[str, Any] | None = None) 
     --------
     >>> import tempfile, numpy as np, permissible as pm
     >>> X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) > 3
-    >>> model = pm.UDTClassifier(max_leaves=2).fit(X, y)
+    >>> model = pm.UDTClassifier(max_leaf_nodes=2).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pm.save(model, f"{folder}/model.json")
     ...     again = pm.load(f"{folder}/model.json")
@@ -170,7 +171,15 @@ def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
         for key, item in parameters.fields(optional=tuple(parameters.value)).items()
         if not isinstance(value := _read_parameter(item, own_losses), Shown)
     }
-    estimator = restored(kind, given, model, schema, _read_classes(fields["classes"]), read_record(fields["fit"]), node)
+    estimator = restored(
+        kind,
+        parameters_of_today(given),
+        model,
+        schema,
+        _read_classes(fields["classes"]),
+        read_record(fields["fit"]),
+        node,
+    )
     if not fields["decision"].is_null():
         decision = decisions.from_document(read_record(fields["decision"]))
         estimator.decision_ = decisions.decision_for(decision, estimator.classes_)

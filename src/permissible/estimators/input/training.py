@@ -57,7 +57,7 @@ def training_rows(
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
     *,
-    categorical: Categorical = None,
+    categorical_features: Categorical = None,
     n_threads: int = 1,
 ) -> TrainingRows:
     """Check and read what `fit` was given.
@@ -69,13 +69,13 @@ def training_rows(
     X, y, sample_weight
         As given to `fit`.
     class_weight : mapping from label to weight, "balanced" or None
-    categorical : names, positions or mask, optional
+    categorical_features : names, positions or mask, optional
         Columns of numbers to be taken as categories.
     """
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    table = read(X, categorical=categorical, n_threads=n_threads)
+    table = read(X, categorical_features=categorical_features, n_threads=n_threads)
     refuse_empty(name, table.n_rows, len(table.columns))
     classes, codes = decode_target(name, y, table.n_rows)
     weight = with_class_weight(row_weights(sample_weight, table.n_rows), class_weight, classes, codes)

@@ -1,8 +1,8 @@
 """What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out.
 
-Weights may come in any unit. A parameter that is a weight itself (`l2`, a least weight of a leaf) is in the same unit: all
-weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for units so large or so small
-that single precision, squares of sums or an absolute tolerance would fail.
+Weights may come in any unit. A parameter that is a weight itself (`l2_regularization`, a least weight of a leaf) is in the
+same unit: all weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for units so
+large or so small that single precision, squares of sums or an absolute tolerance would fail.
 """
 
 import math

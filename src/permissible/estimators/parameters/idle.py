@@ -72,17 +72,17 @@ def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
 
 
 ON_PARTS = Mode(
-    "on data in parts", _fact("parts"), _unused("max_bins", "categorical"), "say it when the data set is made"
+    "on data in parts", _fact("parts"), _unused("max_bins", "categorical_features"), "say it when the data set is made"
 )
-_RULES = ("max_literals", "beam", "max_bins", "categorical", "validation")
+_RULES = ("max_literals", "beam", "max_bins", "categorical_features", "validation")
 ULS = (
     Mode(
-        'with features="columns"',
-        _is("features", "columns"),
+        'with learner="column"',
+        _is("learner", "column"),
         _unused(*_RULES, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
     ),
-    Mode('with features="tree"', _is("features", "tree"), _unused("beam", "warm_start", search_fraction=1.0, scheme=1)),
-    Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("features", scheme=1)),
+    Mode('with learner="tree"', _is("learner", "tree"), _unused("beam", "warm_start", search_fraction=1.0, scheme=1)),
+    Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("learner", scheme=1)),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(
         "with warm_start=True",
@@ -129,12 +129,12 @@ BOUNDARY_STREAM = (
     Mode(_STEP, lambda *_: True, _unused("tol", "max_iter", solver="psgd", warm_start=True), "call fit to set it"),
 )
 
-_SIZE = ("max_leaves", "max_depth")
-_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2", "random_tests")
+_SIZE = ("max_leaf_nodes", "max_depth")
+_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", "random_tests")
 
 
 def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
-    return bool(estimator.subsample < 1 or estimator.colsample < 1)
+    return bool(estimator.subsample < 1 or estimator.max_features < 1)
 
 
 def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
@@ -142,11 +142,11 @@ def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
 
 
 _AUTO = (
-    *("loss", "descent", "learning_rate", "subsample", "colsample", *_GROWTH, "line_search"),
-    *("early_stopping", "patience", "validation_fraction", "calibration", "warm_start"),
+    *("loss", "descent", "learning_rate", "subsample", "max_features", *_GROWTH, "line_search"),
+    *("early_stopping", "scoring", "patience", "validation_fraction", "calibration", "warm_start"),
 )
 _NAME = "name a learner to set it, such as learner='tree'"
-_RANDOM = "set subsample or colsample below 1, or random_tests"
+_RANDOM = "set subsample or max_features below 1, or random_tests"
 MCBOOST = (
     Mode('with learner="auto"', _is("learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(
@@ -154,7 +154,7 @@ MCBOOST = (
     ),
     Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE)),
     Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
-    Mode("without early stopping", _is("early_stopping", None), _unused("patience")),
+    Mode("without early stopping", _is("early_stopping", False), _unused("patience", "scoring")),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),
     Mode("where nothing is random", _nothing_random, _unused("n_bags"), _RANDOM),
     Mode("with warm_start=True", _is("warm_start", True), _unused("n_bags")),

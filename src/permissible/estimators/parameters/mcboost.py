@@ -23,13 +23,13 @@ def _learning_rate(estimator: Any) -> float:
 
 
 def _growth(estimator: Any) -> Growth:
-    leaves, depth = estimator.max_leaves, estimator.max_depth
+    leaves, depth = estimator.max_leaf_nodes, estimator.max_depth
     return Growth(
-        max_leaves=UNLIMITED if leaves is None else count("max_leaves", leaves, 2),
+        max_leaf_nodes=UNLIMITED if leaves is None else count("max_leaf_nodes", leaves, 2),
         max_depth=None if depth is None else count("max_depth", depth),
         max_literals=count("max_literals", estimator.max_literals) if estimator.learner == "rule" else 0,
         min_leaf_weight=positive_number("min_samples_leaf", estimator.min_samples_leaf),
-        l2=real_number("l2", estimator.l2),
+        l2=real_number("l2_regularization", estimator.l2_regularization),
         random_tests=flag("random_tests", estimator.random_tests),
         exact=one_of("line_search", estimator.line_search, ("auto", "exact", "newton")) == "exact",
     )
@@ -49,6 +49,7 @@ def loss_name(loss: Any) -> str:
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     """The settings of a fit; refuses what makes no sense."""
     one_of("decision", estimator.decision, ("argmax", "bayes"))
+    scoring = one_of("scoring", estimator.scoring, ("surrogate", "cost"))
     return Settings(
         learner=one_of("learner", estimator.learner, LEARNERS),
         descent=one_of("descent", estimator.descent, ("coordinate", "gradient")),
@@ -58,8 +59,8 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
         n_bags=count("n_bags", estimator.n_bags),
         max_bins=count("max_bins", estimator.max_bins, 2, 255),
         row_share=fraction("subsample", estimator.subsample),
-        column_share=fraction("colsample", estimator.colsample),
-        early_stopping=one_of("early_stopping", estimator.early_stopping, (None, "cost", "surrogate")),
+        column_share=fraction("max_features", estimator.max_features),
+        early_stopping=scoring if flag("early_stopping", estimator.early_stopping) else None,
         patience=count("patience", estimator.patience),
         validation_fraction=fraction("validation_fraction", estimator.validation_fraction, 0.9),
         calibrate=one_of("calibration", estimator.calibration, ("auto", None)) is not None,

@@ -16,7 +16,7 @@ from permissible.table.reading import read
 from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
-FEATURES = ("rules", "columns", "tree")
+LEARNERS = ("rule", "column", "tree")
 SHORT, LONG = (2, 0.3), (6, 0.5)
 """The two (literals, learning rate) between which the data choose when `max_literals="auto"`."""
 SEARCH_ROWS = 100_000
@@ -34,7 +34,7 @@ class Plan:
 
     candidates: tuple[ULSOptions, ...]
     stopping: bool
-    features: str
+    learner: str
 
     def in_unit(self, scale: float) -> "Plan":
         """The same where all weights are multiplied by a power of two: l2 is a weight too."""
@@ -43,17 +43,17 @@ class Plan:
 
 def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
     """Check the parameters of an estimator and resolve its "auto"s for a table of so many rows."""
-    scheme, features = _scheme(estimator.scheme), one_of("features", estimator.features, FEATURES)
+    scheme, learner = _scheme(estimator.scheme), one_of("learner", estimator.learner, LEARNERS)
     rate = None
     if not is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
         rate = fraction("learning_rate", estimator.learning_rate, also=', or "auto"')
-    elif features == "columns":
+    elif learner == "column":
         rate = 1.0
     lengths = _lengths(estimator.max_literals, rate, scheme)
     base = ULSOptions(
-        n_rules=count("n_rules", estimator.n_rules),
+        n_rounds=count("n_rounds", estimator.n_rounds),
         fit_intercept=flag("fit_intercept", estimator.fit_intercept),
-        l2=real_number("l2", estimator.l2),
+        l2=real_number("l2_regularization", estimator.l2_regularization),
         beam=count("beam", estimator.beam),
         scheme=scheme,
         search_fraction=_search_fraction(estimator.search_fraction, n_rows),
@@ -64,10 +64,10 @@ def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
     candidates = tuple(replace(base, max_literals=literals, learning_rate=chosen) for literals, chosen in lengths)
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
     if stopping:
-        stopping = features != "columns"
+        stopping = learner != "column"
     else:
         stopping = flag("early_stopping", estimator.early_stopping)
-    return Plan(candidates, stopping, features)
+    return Plan(candidates, stopping, learner)
 
 
 def loss_of(given: Any) -> Any:
@@ -101,9 +101,9 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
     if isinstance(loss, str):
         remedy = "choose the loss on a sample in memory, then fit that one here"
         raise refusal("loss", "one loss on data in parts", loss, remedy)
-    if one_of("features", estimator.features, FEATURES) != "rules":
+    if one_of("learner", estimator.learner, LEARNERS) != "rule":
         remedy = "fit a UDTClassifier, or rows in memory"
-        raise refusal("features", '"rules" for data in parts', estimator.features, remedy)
+        raise refusal("learner", '"rule" for data in parts', estimator.learner, remedy)
     if validation is not None:
         raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
     if estimator.warm_start:

@@ -8,7 +8,7 @@ from permissible.table.schema import Schema
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal
 
-KEPT = ("loss", "features", "fit_intercept", "max_bins")
+KEPT = ("loss", "learner", "fit_intercept", "max_bins")
 """Parameters that the rounds so far depend on; the others hold for the rounds to come."""
 
 
@@ -40,8 +40,10 @@ def refuse_other_data(estimator: Any, schema: Schema, classes: AnyArray) -> None
         if now is not before and now != before:
             raise refusal(name, f"that of the last fit, {before!r}, with warm_start=True", now)
     done = max(len(getattr(trace, "trace", trace).rounds) for trace in estimator._traces)
-    if estimator.n_rules < done:
-        raise refusal("n_rules", f"at least the {done} rounds already fitted, with warm_start=True", estimator.n_rules)
+    if estimator.n_rounds < done:
+        raise refusal(
+            "n_rounds", f"at least the {done} rounds already fitted, with warm_start=True", estimator.n_rounds
+        )
 
 
 def _difference(last: Schema, now: Schema) -> Words:

@@ -18,7 +18,7 @@ class Growth:
     def __init__(
         self,
         *,
-        max_leaves: int,
+        max_leaf_nodes: int,
         max_depth: int,
         max_literals: int,
         min_leaf_weight: float,

@@ -16,7 +16,7 @@ class Impurity:
 class Limits:
     def __init__(
         self,
-        max_leaves: int | None,
+        max_leaf_nodes: int | None,
         max_depth: int | None,
         min_samples: float = 1.0,
         min_weight: float = 0.0,

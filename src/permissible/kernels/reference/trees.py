@@ -136,14 +136,14 @@ class Growth:
         return children[0], children[1]
 
 
-def grow_partition(growth: Growth, max_leaves: int | None) -> tuple[AnyArray, FloatArray]:
+def grow_partition(growth: Growth, max_leaf_nodes: int | None) -> tuple[AnyArray, FloatArray]:
     """The leaf (node number) of each row, -1 for weight 0, and the gain of each split in order."""
     nodes = [Leaf(np.flatnonzero(growth.weight > 0))]
     growth.weigh(nodes[0])
     leaf_of_row = np.where(growth.weight > 0, 0, -1)
     open_nodes = [0]
     gains: list[float] = []
-    while max_leaves is None or len(gains) + 1 < max_leaves:
+    while max_leaf_nodes is None or len(gains) + 1 < max_leaf_nodes:
         gain_of = {node: best[0] for node in open_nodes if (best := nodes[node].best) is not None}
         if not gain_of:
             break

@@ -43,7 +43,7 @@ def families_of(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]
     n = settings.n_rounds
     steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
     growing = tuple(sorted({max(1, round(n * share)) for share in (0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}))
-    tree = Growth(max_leaves=31, min_leaf_weight=1.0, l2=0.1, random_tests=True).in_unit(settings.unit)
+    tree = Growth(max_leaf_nodes=31, min_leaf_weight=1.0, l2=0.1, random_tests=True).in_unit(settings.unit)
     rule = Growth(max_literals=3, min_leaf_weight=2.0, l2=1.0).in_unit(settings.unit)
     common = replace(settings, early_stopping=None, calibrate=False)
     boosted = replace(common, descent="gradient", column_share=0.5, n_bags=1)

@@ -52,7 +52,7 @@ class TreeGrowing:
         growth, layout = self.growth, layout_of(self.binning)
         n_sums = (self.outputs + 3) * int(np.where(layout.categorical, 256, layout.n_codes + 1).sum())
         most = 1 if growth.random_tests else most_together(n_sums)  # random tests depend on the order of the nodes
-        limits = growth.max_leaves, growth.max_depth or None, most
+        limits = growth.max_leaf_nodes, growth.max_depth or None, most
         grown = Grower(self.cells, criterion, InOrder(), *limits, counts_rows=False).run()
         children, leaves = step_children(grown)
         totals, root = [grown.nodes[place].totals for place in leaves], grown.nodes[0]

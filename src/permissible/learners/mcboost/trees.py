@@ -27,7 +27,7 @@ class Growth:
     which is what makes trees differ where rows are few.
     """
 
-    max_leaves: int = 31
+    max_leaf_nodes: int = 31
     max_depth: int | None = None
     max_literals: int = 0
     min_leaf_weight: float = 1.0
@@ -43,7 +43,7 @@ class Growth:
     def record(self, column_share: float, seed: int) -> kernel.Growth:
         """As the compiled core takes it."""
         return kernel.Growth(
-            max_leaves=self.max_leaves,
+            max_leaf_nodes=self.max_leaf_nodes,
             max_depth=self.max_depth or 0,
             max_literals=self.max_literals,
             min_leaf_weight=self.min_leaf_weight,

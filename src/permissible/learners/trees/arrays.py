@@ -81,7 +81,7 @@ def tree_and_trace(
         seen_missing=tuple(j for j, bins in enumerate(binning.columns) if bins.has_missing),
         monotone=None if task.monotone is None else tuple(int(direction) for direction in task.monotone),
     )
-    return model, _trace(arrays, task.limits.max_leaves)
+    return model, _trace(arrays, task.limits.max_leaf_nodes)
 
 
 def _literals(binning: Binning, arrays: TreeArrays | trees.Tree) -> tuple[Literal | None, ...]:
@@ -107,10 +107,10 @@ def _literals(binning: Binning, arrays: TreeArrays | trees.Tree) -> tuple[Litera
     return tuple(literals)
 
 
-def _trace(arrays: TreeArrays | trees.Tree, max_leaves: int | None) -> TreeTrace:
+def _trace(arrays: TreeArrays | trees.Tree, max_leaf_nodes: int | None) -> TreeTrace:
     impurity, order = arrays.impurity, arrays.split_order.astype(np.int64)
-    if max_leaves is not None and len(order) + 1 >= max_leaves:
-        stopped = "max_leaves"
+    if max_leaf_nodes is not None and len(order) + 1 >= max_leaf_nodes:
+        stopped = "max_leaf_nodes"
     elif not np.any(impurity[arrays.left < 0] > 0):
         stopped = "pure"
     else:

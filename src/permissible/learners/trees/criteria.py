@@ -60,7 +60,7 @@ class TreeLimits:
     `min_weight_fraction_leaf` is a fraction of the total weight; `min_gain` a decrease of the mean surrogate.
     """
 
-    max_leaves: int | None = 31
+    max_leaf_nodes: int | None = 31
     max_depth: int | None = None
     min_samples_leaf: int = 1
     min_weight_fraction_leaf: float = 0.0
@@ -93,7 +93,7 @@ class ImpurityCriterion:
         """The compiled search. A phi that it does not know is called once per node through `loss.impurity`."""
         task, limits, columns = self.task, self.task.limits, kernel_columns(self.binning, self.task.monotone)
         least = limits.min_weight_fraction_leaf * self.total, limits.min_gain * self.total
-        known = trees.Limits(limits.max_leaves, limits.max_depth, limits.min_samples_leaf, *least)
+        known = trees.Limits(limits.max_leaf_nodes, limits.max_depth, limits.min_samples_leaf, *least)
         functor, unit, counted = task.loss.impurity_functor, self.weighting.unit, self.weighting.counted
         if functor is not None:
             impurity = trees.Impurity(functor.name, functor.parameter)

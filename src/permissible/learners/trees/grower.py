@@ -116,7 +116,7 @@ class Grower:
     ask: Ask
     criterion: SplitCriterion
     leaves: OldestFirst | InOrder
-    max_leaves: int | None
+    max_leaf_nodes: int | None
     max_depth: int | None
     most_together: int
     counts_rows: bool = True
@@ -131,7 +131,7 @@ class Grower:
         self._find([root], lambda: self._ask_root(root))
         nodes, split = [root], list[TreeNode]()
         self.leaves.add(root)
-        while self.max_leaves is None or len(split) + 1 < self.max_leaves:
+        while self.max_leaf_nodes is None or len(split) + 1 < self.max_leaf_nodes:
             node = self.leaves.take()
             if node is None:
                 break
@@ -148,8 +148,8 @@ class Grower:
     def _look_ahead(self, made: int) -> list[TreeNode]:
         """The leaves that growth may come to next: no more than there may be splits to ask for."""
         most = self.most_together - 1
-        if self.max_leaves is not None:
-            most = min(most, self.max_leaves - made - (2 if self.counts_rows else 3))
+        if self.max_leaf_nodes is not None:
+            most = min(most, self.max_leaf_nodes - made - (2 if self.counts_rows else 3))
         if most <= 0:
             return []
         ranked: list[tuple[float, int, TreeNode]] = []
@@ -177,7 +177,7 @@ class Grower:
             self.known += 2
             node.children = left, right
             self.sent.append(NodeSplit(node.number, split.column, split.left_set.tobytes(), left.number, right.number))
-        last = self.max_leaves is not None and made + 2 >= self.max_leaves
+        last = self.max_leaf_nodes is not None and made + 2 >= self.max_leaf_nodes
         if not last or self.counts_rows:
             self._find([child for node in batch for child in node.children or ()], lambda: self._ask_children(batch))
 

@@ -23,7 +23,7 @@ from permissible.types import AnyArray, FloatArray
 BOUND_ROWS = 20_000
 """Up to so many rows the bound is computed; beyond, it is left at 0, which is always true."""
 _REASONS = {
-    "max_leaves": "growth stopped at max_leaves",
+    "max_leaf_nodes": "growth stopped at max_leaf_nodes",
     "pure": "every leaf is pure: the surrogate is 0, the least there is",
     "pruned": "branches were cut off by cost-complexity pruning",
 }
@@ -46,7 +46,7 @@ class TreeCertificate(CertificateHead):
     saturated : float
         Fraction of the training weight in leaves of probability 0 or 1: pure ones, unless the tree was smoothed.
 
-    `stopped` is "max_leaves", "pure", "no gain" or "pruned"; `gap` is the distance of `surrogate` to `lower_bound`.
+    `stopped` is "max_leaf_nodes", "pure", "no gain" or "pruned"; `gap` is the distance of `surrogate` to `lower_bound`.
     """
 
     surrogate: float

@@ -105,7 +105,7 @@ def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, j
 
     limits = criterion.task.limits
     together = most_together(int(criterion.shape.sum()))
-    grower = Grower(ask, criterion, OldestFirst(), limits.max_leaves, limits.max_depth, together, journal=journal)
+    grower = Grower(ask, criterion, OldestFirst(), limits.max_leaf_nodes, limits.max_depth, together, journal=journal)
     return arrays_of(grower.run(), criterion)
 
 

@@ -181,7 +181,7 @@ def _rounds(fit: Fit) -> Stop:
     """Algorithm 1: weights, rule, leverage, update; why it ended."""
     options, task, begun = fit.options, fit.task, time.monotonic()
     loss_at_zero = task.unit * fit.rows.sizes.total_weight
-    for number in range(options.n_rules):
+    for number in range(options.n_rounds):
         if task.callback is not None and not task.callback(number):
             return "callback"
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:

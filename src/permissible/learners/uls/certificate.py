@@ -139,7 +139,7 @@ _REASONS: dict[str, str] = {
 
 
 def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> str:
-    columns = trace.evidence.get("features") == "columns"
+    columns = trace.evidence.get("learner") == "column"
     term, terms, single = ("column", "columns", "a column") if columns else ("rule", "rules", "a rule of one literal")
     known = bool(trace.rounds) and not np.isnan(trace.largest_edge)
     left = f"; the largest edge left to {single} is {trace.largest_edge:.3g}" if known else ""

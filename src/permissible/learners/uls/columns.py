@@ -156,12 +156,12 @@ def boost_columns(
     fit = ColumnFit(columns, sign, sample, surrogate, scale, options, score, theta, short)
     start_error = fit.means(theta, score)[1]
     if start is not None:
-        fit.options = replace(options, n_rules=max(options.n_rules - len(start.trace.rounds), 0))
+        fit.options = replace(options, n_rounds=max(options.n_rounds - len(start.trace.rounds), 0))
         _continue(fit, start)
     stop, edge, norm = _rounds(fit, loss.name, callback)
     evidence = {
         "objective": fit.objective,
-        "features": "columns",
+        "learner": "column",
         "unconverged": tuple(fit.short.tolist()),
         "endless": tuple(position - columns.constant for position in fit.endless),
         "earlier": 0 if start is None else len(start.path),
@@ -182,7 +182,7 @@ def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, 
     """Algorithm 1; why it ended, with the largest edge and the norm of the gradient over the sum of weights."""
     options, begun, cost = fit.options, time.monotonic(), fit.penalty
     stop: Stop | None = None
-    for number in range(options.n_rules + 1):  # the last turn only measures what is left
+    for number in range(options.n_rounds + 1):  # the last turn only measures what is left
         value, first, second = fit.derivatives(fit.score)
         gradient, curvature = fit.columns.products(first, second)
         gradient = gradient - cost * fit.theta
@@ -190,7 +190,7 @@ def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, 
         edges = np.abs(gradient) / max(weight, 1e-300)
         decrease = _decreases(fit, gradient, curvature + cost)
         best = int(np.argmax(decrease))
-        if stop is not None or number == options.n_rules:
+        if stop is not None or number == options.n_rounds:
             break
         if not decrease[best] > options.tolerance * options.tolerance * max(value, 1e-300):
             stop = "no edge"

@@ -41,7 +41,7 @@ def _rows(opened: Opened) -> kernels.Rows:
 def loop_options(options: ULSOptions, task: LoopTask, first_round: int, start_constant: bool) -> kernels.LoopOptions:
     """The options of the compiled loop, in the units of the rows."""
     return kernels.LoopOptions(
-        n_rounds=options.n_rules,
+        n_rounds=options.n_rounds,
         max_literals=options.max_literals,
         beam=options.beam,
         fit_constant=options.fit_intercept,

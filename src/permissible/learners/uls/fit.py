@@ -58,7 +58,7 @@ class Task:
 
     loss: Loss | str
     candidates: tuple[ULSOptions, ...]
-    features: str = "rules"
+    learner: str = "rule"
     stopping: bool = True
     validation: Source | None = None
     start: Start | None = None
@@ -126,7 +126,7 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     options = task.candidates[0]
     if choice is not None:
         best = choice[0].chosen
-        options = replace(best.candidate, n_rules=max(best.stage, 1))
+        options = replace(best.candidate, n_rounds=max(best.stage, 1))
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation, label)
     loss, trace = run(Chosen(source, label), given, task, options)
@@ -162,7 +162,7 @@ def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
         {
             "max_literals": tried.candidate.max_literals,
             "learning_rate": tried.candidate.learning_rate,
-            "n_rules": tried.stage,
+            "n_rounds": tried.stage,
             "validation": tried.loss,
             "curve": tried.curve,
         }
@@ -180,7 +180,7 @@ def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptio
     try:
         earlier = known.trace(before)
         start = replace(task.start, same_rows=earlier is before)
-        left = replace(options, n_rules=max(options.n_rules - len(before.rounds), 0))
+        left = replace(options, n_rounds=max(options.n_rounds - len(before.rounds), 0))
         loss, after = _run(training, held_out, replace(task, start=start), left)
         trace = _joined(earlier, after)
         if options.scheme != 1:  # its gradient is over all rules
@@ -195,7 +195,7 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
     if task.loss == "F*":
         return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), options)[1])
     adaptive = isinstance(task.loss, str) and task.loss in FLAVOURS
-    if not adaptive and task.features == "rules":
+    if not adaptive and task.learner == "rule":
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
     examples, held = _examples(training), None if held_out is None else _examples(held_out)

@@ -48,7 +48,7 @@ def boost_trees(
     first = train.surrogate(), train.error(), float("nan") if held is None else held.surrogate()
     rounds: list[Round] = []
     stop: Stop = "rounds"
-    while len(rounds) < options.n_rules:
+    while len(rounds) < options.n_rounds:
         if watch is not None and not watch(len(rounds)):
             stop = "callback"
             break
@@ -60,7 +60,7 @@ def boost_trees(
             stop = "no edge"
             break
         step = options.learning_rate * leaf_steps(train, leaf, tree.n_nodes, options.l2)
-        rounds += _rounds(train, held, tree, leaf, step, options.n_rules - len(rounds))
+        rounds += _rounds(train, held, tree, leaf, step, options.n_rounds - len(rounds))
         if rounds[-1].surrogate < options.tolerance:  # nothing is left to gain
             stop = "no edge" if np.isfinite(loss.score_limit) else "separable"
             break
@@ -146,7 +146,7 @@ def on_grid(terms: FloatArray, examples: Examples, bits: int) -> tuple[FloatArra
 
 def _grow(train: Scored, options: ULSOptions, n_threads: int) -> tuple[TreeModel, IntArray]:
     """A small tree on the current weights, and the leaf of each row."""
-    limits = TreeLimits(max_leaves=options.max_literals + 1, max_depth=options.max_literals)
+    limits = TreeLimits(max_leaf_nodes=options.max_literals + 1, max_depth=options.max_literals)
     binned, target = train.examples.binned, train.examples.positive.astype(np.int64)
     whole, grid = on_grid(train.weight(), train.examples, GROWTH_BITS)
     tree, trace = grow_tree(binned, target, 2, train.loss, whole / grid, limits, name_leaves=True, n_threads=n_threads)

@@ -13,7 +13,7 @@ class ULSOptions:
 
     Parameters
     ----------
-    n_rules : int
+    n_rounds : int
         Rounds, at most.
     max_literals : int
         Literals in a rule, at most.
@@ -36,7 +36,7 @@ class ULSOptions:
         0 is no limit.
     """
 
-    n_rules: int = 100
+    n_rounds: int = 100
     max_literals: int = 2
     fit_intercept: bool = True
     learning_rate: float = 1.0

@@ -1,0 +1,31 @@
+"""Parameters as earlier model files name them, in the words of today."""
+
+from collections.abc import Mapping
+from typing import Any
+
+RENAMED = {
+    "n_rules": "n_rounds",
+    "features": "learner",
+    "l2": "l2_regularization",
+    "categorical": "categorical_features",
+    "max_leaves": "max_leaf_nodes",
+    "colsample": "max_features",
+}
+VALUES = {("features", "rules"): "rule", ("features", "columns"): "column", ("early_stopping", None): False}
+
+
+def parameters_of_today(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename parameters; the measure of MCBoost's early stopping, once its value, has a parameter of its own.
+
+    Examples
+    --------
+    >>> parameters_of_today({"features": "columns", "n_rules": 5, "early_stopping": "cost"})
+    {'learner': 'column', 'n_rounds': 5, 'early_stopping': True, 'scoring': 'cost'}
+    """
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        plain = value is None or isinstance(value, str)
+        found[RENAMED.get(name, name)] = VALUES.get((name, value), value) if plain else value
+        if name == "early_stopping" and plain and value in ("cost", "surrogate"):
+            found |= {name: True, "scoring": value}
+    return found
