@@ -4,20 +4,28 @@ import re
 from pathlib import Path
 
 from permissible import losses
+from permissible.decisions import documents
+from permissible.estimators import exports
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_add_a_phi_in_five_steps_runs_as_written():
-    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Add a phi in five steps")[1].split("\n## ")[0]
-    steps = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    assert len(steps) == 4
-    space: dict[str, object] = {}
+WALKS = ("Add a phi in five steps", "Add a decision", "Add an export", "Add a question of a learner")
+
+
+def test_the_walks_of_contributing_run_as_written():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert re.findall(r"^## (Add .*)$", text, flags=re.MULTILINE) == [*WALKS]
+    space: dict[str, object] = {"__name__": "walk"}
     try:
-        for step in steps:
-            exec(step, space)
+        for walk in WALKS:
+            section = text.split(f"## {walk}\n")[1].split("\n## ")[0]
+            for step in re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL):
+                exec(step, space)
     finally:
         losses.unregister("sine")
+        documents.KINDS.pop("Capacity", None)
+        exports.FORMATS.pop("columns", None)
 
 
 def test_every_test_that_the_errata_name_exists():

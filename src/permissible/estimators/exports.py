@@ -3,7 +3,7 @@
 An estimator inherits `Exports`. The renderings are loaded when asked for: a fit does not wait for them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,3 +108,20 @@ class Exports:
         """What a notebook shows: scikit-learn's diagram, and under it the fitted model."""
         diagram: str = super()._html_repr()  # type: ignore[misc]
         return diagram + self.to_html() if hasattr(self, "classes_") else diagram
+
+
+def _json(model: Any) -> str:
+    from permissible.estimators.files.save_load import text_of
+
+    return text_of(model)
+
+
+FORMATS: dict[str, Callable[..., str | bytes]] = {
+    "text": lambda model, **_: model.to_text() + "\n",
+    "sql": lambda model, **sql: model.to_sql(**sql) + "\n",
+    "onnx": lambda model, **_: model.to_onnx().SerializeToString(),
+    "json": lambda model, **_: _json(model),
+    "python": lambda model, **_: model.to_python(),
+    "html": lambda model, **_: model.to_html(),
+}
+"""What `permissible export` writes, by the name of the format; the options of SQL are its table, dialect and columns."""

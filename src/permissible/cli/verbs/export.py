@@ -1,13 +1,11 @@
 """`permissible export`: a model as text, SQL, ONNX, JSON, Python or HTML."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from permissible.cli import options
-
-FORMATS = ("text", "sql", "onnx", "json", "python", "html")
 
 
 def command(
@@ -22,7 +20,7 @@ def command(
         str, typer.Option("--keep", help="SQL: columns to return beside the answer: a,b.", show_default=False)
     ] = "",
 ) -> None:
-    """Write a model in a form that runs or reads elsewhere: a database, an ONNX runtime, plain Python, a page.
+    """Write a model in a form that others run or read: a database, an ONNX runtime, plain Python, a page.
 
     Example: permissible export model.json --format sql --dialect postgres --table patients -o score.sql
     """
@@ -31,33 +29,17 @@ def command(
     from permissible.cli.errors import UseError
     from permissible.cli.io.loading import load_model
     from permissible.cli.io.writing import is_standard_output
+    from permissible.estimators.exports import FORMATS
     from permissible.models.files.atomic import write
 
     if format_name not in FORMATS:
         raise UseError(f"--format must be one of {', '.join(FORMATS)}, got {format_name!r}.")
     if format_name == "onnx" and output is None:
         raise UseError("--format onnx writes a binary file: say where with -o model.onnx.")
-    content = _rendered(load_model(model), format_name, table, dialect, options.listed(keep))
+    content = FORMATS[format_name](load_model(model), table=table, dialect=dialect, keep=options.listed(keep) or None)
     if output is None:
         typer.echo(content)
     else:
         write(output, content)
         if not is_standard_output(output):
             typer.echo(f"The {format_name} is in {output}.")
-
-
-def _rendered(fitted: Any, format_name: str, table: str, dialect: str, keep: list[str]) -> Any:
-    match format_name:
-        case "sql":
-            return fitted.to_sql(table=table, dialect=dialect, keep=keep or None) + "\n"
-        case "onnx":
-            return fitted.to_onnx().SerializeToString()
-        case "json":
-            from permissible.estimators.files.save_load import text_of
-
-            return text_of(fitted)
-        case "python":
-            return fitted.to_python()
-        case "html":
-            return fitted.to_html()
-    return fitted.to_text() + "\n"
