@@ -37,9 +37,9 @@ def test_every_test_that_the_errata_name_exists():
 
 def test_every_file_that_architecture_names_exists():
     table = (ROOT / "ARCHITECTURE.md").read_text().split("## The path of one row")[1].split("\n## ")[0]
-    named = {name for name in re.findall(r"`([a-z_]+/[a-z_/]+)`", table)}
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]+)`", table))
     assert len(named) > 25
-    package, places = ROOT / "src" / "permissible", []
+    package = ROOT / "src" / "permissible"
     for name in named:
         places = [package / f"{name}.py", package / "learners" / f"{name}.py", *ROOT.glob(f"{name}.[ch]pp")]
         assert any(place.exists() for place in places), name
