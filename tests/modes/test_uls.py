@@ -14,8 +14,8 @@ SCHEMES = (*documented(pm.ULSClassifier, "scheme"), BLOCK)
 FLAGS = (True, False), (0.0, 1.0), (False, True), ("memory", "parts")
 CELLS = [
     cell
-    for cell in product(LOSSES, ("rules", "columns"), SCHEMES, *FLAGS)
-    if cell[1] == "rules" or cell[-1] == "memory"  # columns are refused on parts
+    for cell in product(LOSSES, ("rule", "column"), SCHEMES, *FLAGS)
+    if cell[1] == "rule" or cell[-1] == "memory"  # columns are refused on parts
 ]
 MATRIX = list(matrix(CELLS, len(FLAGS)))
 REFITS = [param for param in MATRIX if param.values[0][2] != "classic"]
@@ -28,7 +28,7 @@ def close(found, wanted, digits=1e-7):
 
 def test_every_documented_way_to_boost_is_in_the_matrix():
     assert set(documented(pm.ULSClassifier, "scheme")) == {"classic", "corrective"}
-    assert set(documented(pm.ULSClassifier, "features")) == {"rules", "columns", "tree"}
+    assert set(documented(pm.ULSClassifier, "learner")) == {"rule", "column", "tree"}
     assert {loss.name for loss, _ in LOSSES.values()} >= set(pm.losses.names())
 
 

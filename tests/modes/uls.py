@@ -11,10 +11,10 @@ from tests.modes.cases import fitted, in_parts, table
 from tests.modes.referee import LOSSES, Objective
 
 ROUNDS = {
-    ("rules", "classic"): 40,
-    ("columns", "classic"): 300,
-    ("rules", "corrective"): 8,
-    ("columns", "corrective"): 8,
+    ("rule", "classic"): 40,
+    ("column", "classic"): 300,
+    ("rule", "corrective"): 8,
+    ("column", "corrective"): 8,
     ("tree", "classic"): 9,
 }
 BLOCK = "block of 2"
@@ -25,7 +25,7 @@ class Mode:
     """One fit: where in the product of modes it stands, and on which table."""
 
     loss: str
-    features: str
+    learner: str
     scheme: str
     intercept: bool
     l2: float
@@ -49,7 +49,7 @@ class Mode:
         return pm.ULSClassifier(
             LOSSES[self.loss][0],
             n_rounds=min(rounds, 15) if self.source == "parts" else rounds,
-            features=self.learner,
+            learner=self.learner,
             scheme=scheme,
             fit_intercept=self.intercept,
             l2_regularization=self.l2,

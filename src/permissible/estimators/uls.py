@@ -177,7 +177,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Examples
         --------
         >>> import permissible as pm
-        >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2
+        >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2_regularization
         0.0
         """
         options: dict[str, Any] = {
