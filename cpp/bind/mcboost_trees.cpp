@@ -166,9 +166,9 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
 
 void bind_trees(nb::module_& area, nb::class_<State>& state) {
     nb::class_<TreeLimits>(area, "Growth", "How large a tree or rule may be, and how its tests are found.")
-        .def(nb::init<int, int, int, double, double, bool, double, uint64_t>(), nb::kw_only(), nb::arg("max_leaf_nodes"),
-             nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"), nb::arg("l2"),
-             nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"));
+        .def(nb::init<int, int, int, double, double, bool, double, uint64_t>(), nb::kw_only(),
+             nb::arg("max_leaf_nodes"), nb::arg("max_depth"), nb::arg("max_literals"), nb::arg("min_leaf_weight"),
+             nb::arg("l2"), nb::arg("random_thresholds"), nb::arg("column_share"), nb::arg("seed"));
     nb::class_<RoundTrees>(area, "RoundTrees", "The trees of a round as the arrays of a forest.")
         .def_prop_ro("arrays", &RoundTrees::arrays)
         .def_ro("edge", &RoundTrees::edge)

@@ -291,8 +291,8 @@ void define_records(nb::module_& area) {
             "__init__",
             [](GrowthLimits* self, std::optional<std::int64_t> max_leaf_nodes, std::optional<std::int64_t> max_depth,
                double min_samples, double min_weight, double min_gain) {
-                new (self)
-                    GrowthLimits{max_leaf_nodes.value_or(-1), max_depth.value_or(-1), {min_samples, min_weight, min_gain}};
+                new (self) GrowthLimits{
+                    max_leaf_nodes.value_or(-1), max_depth.value_or(-1), {min_samples, min_weight, min_gain}};
             },
             nb::arg("max_leaf_nodes").none(), nb::arg("max_depth").none(), nb::arg("min_samples") = 1.0,
             nb::arg("min_weight") = 0.0, nb::arg("min_gain") = 0.0);

@@ -12,7 +12,7 @@ namespace permissible::mcboost {
 
 struct TreeLimits {
     int max_leaf_nodes, max_depth;  // of a tree
-    int max_literals;           // of a rule; 0 grows a tree
+    int max_literals;               // of a rule; 0 grows a tree
     double min_leaf_weight, l2;
     bool random_thresholds;  // one random test per column and node instead of the best
     double column_share;     // of the columns, drawn for each tree
