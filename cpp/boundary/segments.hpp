@@ -1,7 +1,6 @@
-// The K-segment loss of one class as K weighted hinges (SOLVERS form of (18) in [K]):
-//   phi(z) = sum_k D_k (h_k - z)_+,   concave conjugate part g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k),  t_k = D_1 +
-//   .. + D_k,
-// with h decreasing. A row's dual variable t is minus the slope of phi at its margin z = y f.
+// The K-segment loss of one class as K weighted hinges ((18) in [K], docs/mathematics.md): with h decreasing,
+//   phi(z) = sum_k D_k (h_k - z)_+,  conjugate part g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k),  t_k = D_1 + .. + D_k.
+// A row's dual variable t is minus the slope of phi at its margin z = y f.
 #pragma once
 
 #include <algorithm>
