@@ -202,7 +202,7 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "loss": (*NAME, None),
         "n_rounds": COUNT,
         "max_literals": COUNT,
-        "features": (*NAME, None),
+        "learner": (*NAME, None),
         "scheme": ("nonsense", 0, -1, 1.5, None, [1]),
         "fit_intercept": FLAG,
         "learning_rate": SHARE,
@@ -215,7 +215,7 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "n_jobs": (0, "many", 1.5, [1]),
         "random_state": SEED,
         "max_time": (-1.0, "long", float("nan")),
-        "categorical": (["nobody"], 7, [9], [True], 1.5),
+        "categorical_features": (["nobody"], 7, [9], [True], 1.5),
     },
     "udt": {
         "loss": (*NAME, None),
@@ -231,7 +231,7 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "pruning_folds": (1, 1.5, "many"),
         "n_jobs": (0, "many", 1.5, [1]),
         "random_state": SEED,
-        "categorical": (["nobody"], [9], [True], 1.5),
+        "categorical_features": (["nobody"], [9], [True], 1.5),
     },
     "boundary": {
         "boundaries": ((), (0.0,), (1.0,), (0.5, 0.5), (0.7, 0.3), (float("nan"),), "hard", 3, None, [[0.5]], {"a": 1}),
@@ -299,7 +299,7 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "random_tests": FLAG,
         "line_search": (*NAME, None),
         "max_bins": (1, 256, 1.5, "many", None),
-        "categorical": (["nobody"], [9], [True], 1.5),
+        "categorical_features": (["nobody"], [9], [True], 1.5),
     },
 }
 

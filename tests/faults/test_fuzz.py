@@ -40,7 +40,7 @@ def sensible(estimator):
     """The estimator with the parameters that its other settings do not use at their defaults: those would be refused."""
     given, idle = estimator.get_params(), []
     if isinstance(estimator, pm.ULSClassifier):
-        idle = ["scheme"] if given["features"] == "tree" else ["learning_rate"] if given["scheme"] != "classic" else []
+        idle = ["scheme"] if given["learner"] == "tree" else ["learning_rate"] if given["scheme"] != "classic" else []
     elif isinstance(estimator, pm.UDTClassifier):
         idle = [] if given["pruning"] == "cv" else ["pruning_folds"]
     elif isinstance(estimator, pm.BoundaryClassifier):
@@ -56,7 +56,7 @@ ULS = st.builds(
     loss=st.one_of(LOSSES, st.just("exponential")),
     n_rounds=st.integers(1, 6),
     max_literals=st.integers(1, 3),
-    features=st.sampled_from(["rules", "tree"]),
+    learner=st.sampled_from(["rule", "tree"]),
     scheme=st.sampled_from(["classic", "corrective", 2]),
     fit_intercept=st.booleans(),
     learning_rate=st.sampled_from(["auto", 0.1, 1.0]),

@@ -84,14 +84,14 @@ def test_weights_and_l2_times_the_same_number_give_the_same_model(options, scale
     assert ingredients["a_Z"] == pytest.approx(first.certificate_.ingredients["a_Z"] * scale)
 
 
-@pytest.mark.parametrize("features", ["rules", "tree", "columns"])
-def test_a_row_of_next_to_no_weight_is_as_good_as_gone(features):
+@pytest.mark.parametrize("learner", ["rule", "tree", "column"])
+def test_a_row_of_next_to_no_weight_is_as_good_as_gone(learner):
     X, y, _ = rows(digits=3)
     weight = np.ones(len(y))
     weight[:20] = 1e-300
     labels = np.where(np.arange(len(y)) < 20, 1 - y, y)
-    options = {"n_rounds": 5, "features": features, "early_stopping": False}
-    options |= {} if features == "columns" else {"max_literals": 2, "max_bins": 255}
+    options = {"n_rounds": 5, "learner": learner, "early_stopping": False}
+    options |= {} if learner == "column" else {"max_literals": 2, "max_bins": 255}
     with_it = fit(pm.ULSClassifier(**options), X, labels, weight)
     without = fit(pm.ULSClassifier(**options), X[20:], y[20:])
     # Where bins are cut may move with a row of no weight; what is learned from the others may not.

@@ -119,7 +119,7 @@ def test_other_kinds_and_categories_are_refused():
 def test_settings_of_the_earlier_rounds_are_kept(changed, words):
     X, y = rows()
     model = made("classic", 4, warm_start=True).fit(X, y)
-    model.set_params(**{"n_rounds": 6, **changed, **({"early_stopping": "auto"} if "features" in changed else {})})
+    model.set_params(**{"n_rounds": 6, **changed, **({"early_stopping": "auto"} if "learner" in changed else {})})
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
 

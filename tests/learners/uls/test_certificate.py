@@ -38,20 +38,20 @@ LOSSES += [("logcosh", {"zeta": -20.0}), ("logcosh", {"zeta": -2.0}), ("mu", {"m
 
 
 @pytest.mark.parametrize(("name", "params"), LOSSES)
-@pytest.mark.parametrize("features", ["rules", "columns"])
-def test_every_round_gains_what_theorem_2_says_and_the_bound_holds(name, params, features):
+@pytest.mark.parametrize("learner", ["rule", "column"])
+def test_every_round_gains_what_theorem_2_says_and_the_bound_holds(name, params, learner):
     # [N] (23): a round lowers the sum of b F by at least (edge Z)^2 a_v / (2 a_m^2).
     X, y = noisy()
     loss = losses.get(name, **params)
     model = pm.ULSClassifier(
         loss,
-        features=features,
+        learner=learner,
         n_rounds=12,
         l2_regularization=0.0,
         learning_rate=1.0,
         early_stopping=False,
         fit_intercept=False,
-        **({} if features == "columns" else {"max_literals": 1}),
+        **({} if learner == "column" else {"max_literals": 1}),
     ).fit(X, y)
     certificate = model.certificate_
     part = certificate.ingredients

@@ -157,22 +157,22 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
 
 @pytest.mark.parametrize("loss", ["squared", "logcosh", "least_squares"])
 @pytest.mark.parametrize(
-    ("features", "scheme"),
+    ("learner", "scheme"),
     [
-        ("rules", "classic"),
-        ("rules", "corrective"),
-        ("columns", "classic"),
-        ("columns", "corrective"),
+        ("rule", "classic"),
+        ("rule", "corrective"),
+        ("column", "classic"),
+        ("column", "corrective"),
         ("tree", "classic"),
     ],
 )
-def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, features, scheme):
+def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, learner, scheme):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]] * 10)
     model = fitted(
         X,
         X[:, 0].astype(int),
         loss,
-        features=features,
+        learner=learner,
         scheme=scheme,
         l2_regularization=0.0,
         learning_rate=1.0,
