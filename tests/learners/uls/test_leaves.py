@@ -58,7 +58,7 @@ def test_every_round_lowers_the_surrogate_which_is_that_of_the_model(bin_rows, s
     assert trace.rounds[-1].train_error == pytest.approx(error, abs=1e-9)
 
 
-@pytest.mark.parametrize("l2_regularization", [0.0, 0.7])
+@pytest.mark.parametrize("l2", [0.0, 0.7])
 def test_steps_are_stationary(bin_rows, l2):
     values, positive = rows_and_labels(5)
     binned, _ = bin_rows(values)

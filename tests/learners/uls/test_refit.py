@@ -48,7 +48,7 @@ def assert_optimal(model, X, y, loss, l2, weight=None):
 
 
 @pytest.mark.parametrize("name", ["logcosh -2", "logcosh -8", "logcosh -20", "sine"])
-@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
+@pytest.mark.parametrize("l2", [0.0, 1.0])
 def test_losses_whose_scores_end_are_refitted_to_the_optimum(name, l2):
     for seed in (0, 3, 7) if name != "sine" else (3,):
         X, y = boolean_table(seed)
@@ -57,7 +57,7 @@ def test_losses_whose_scores_end_are_refitted_to_the_optimum(name, l2):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["logcosh -2", "logcosh -8", "logcosh -20", "sine"])
-@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
+@pytest.mark.parametrize("l2", [0.0, 1.0])
 def test_sixty_tables_of_losses_whose_scores_end_are_refitted_to_the_optimum(name, l2):
     for seed in range(60 if name != "sine" else 15):
         X, y = boolean_table(seed)
@@ -127,7 +127,7 @@ def test_a_penalised_refit_does_not_end_because_its_rules_fill_the_beam():
 
 @pytest.mark.parametrize("loss", [*BUILT_IN, "logcosh"])
 @pytest.mark.parametrize("scheme", ["classic", "corrective", 3])
-@pytest.mark.parametrize("l2_regularization", [0.0, 1.0])
+@pytest.mark.parametrize("l2", [0.0, 1.0])
 def test_certificate_and_history_are_the_surrogate_of_the_scores(loss, scheme, l2):
     X, y = boolean_table(6)
     model = fitted(
