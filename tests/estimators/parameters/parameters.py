@@ -29,8 +29,10 @@ class Mode:
 
     def made(self, **more: Any) -> Any:
         """The unfitted estimator."""
-        built = getattr(self.estimator, self.preset) if self.preset else self.estimator
-        return built(**{**SMALL[self.estimator], **self.settings, **more})
+        given = {**SMALL[self.estimator], **self.settings, **more}
+        if not self.preset:
+            return self.estimator(**given)
+        return getattr(self.estimator, self.preset)(n_rules=given.pop("n_rounds"), **given)
 
 
 @cache
@@ -227,7 +229,8 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "line_search": ("exact", "newton"),
         "n_bags": (5,),
         "max_bins": (3,),
-        "early_stopping": ("surrogate",),
+        "early_stopping": (True,),
+        "scoring": ("cost", "surrogate"),
         "patience": (1,),
         "validation_fraction": (0.5,),
         "calibration": (None,),
