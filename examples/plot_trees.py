@@ -3,7 +3,7 @@ One tree, any loss
 ==================
 
 CART's Gini, C4.5's entropy and the square root of Kearns and Mansour are one algorithm with three functions phi. Here are the
-three trees of one data set, a tree for a phi of our own, and what becomes of a tree that is pruned or boosted.
+three trees of one data set, a tree for a phi of our own, and pruned and boosted trees.
 """
 
 # %%
@@ -63,7 +63,7 @@ for name, model in {
 # %%
 # What is proved
 # --------------
-# The search is greedy. On XOR no single test helps, and the tree says so instead of pretending.
+# The search is greedy. On XOR no single test helps, and the certificate reports it.
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, dtype=float)
 xor = pm.UDTClassifier().fit(corners, corners[:, 0] != corners[:, 1])
 print(xor.certificate_.statement)

@@ -26,7 +26,7 @@ print(costs.decide([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), "at probabilities of 0
 # %%
 # Two ways to decide
 # ------------------
-# The same model, the same folds: the label everybody gets from `predict`, and the action of least expected cost. Nothing is
+# The same model, the same folds: the label from `predict`, and the action of least expected cost. Nothing is
 # refitted, resampled or reweighted between them.
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 proba = cross_val_predict(pm.ULSClassifier(random_state=0), X, bad, cv=folds, method="predict_proba")
@@ -42,9 +42,9 @@ for name, action in actions.items():
     print(f"{name:<16} cost {risk[name]:.3f} a case, {action.mean():4.0%} held, {caught:4.0%} of the bad ones caught")
 
 # %%
-# Someone may look
-# ----------------
-# A clerk who looks at a case costs 0.5 and always finds out. `reject_cost` adds that to the list; -1 is "look".
+# Manual review
+# -------------
+# A manual review costs 0.5 and always finds the truth. `reject_cost` adds that to the list; -1 is "review".
 looking = pm.CostMatrix(costs.matrix, reject_cost=0.5)
 action = looking.decide(proba)
 paid = np.where(action == -1, 0.5, costs.matrix[bad, action])
@@ -69,6 +69,6 @@ for name, held in (("one price for all", flat), ("by the amount", hold)):
     print(f"{name:<18} cost {np.mean(np.where(held, bad == 0, lost * bad)):.3f} an application, {held.mean():.0%} held")
 
 # %%
-# **The decision**: hold where the expected loss is larger than the price of holding, and let a clerk look where the two are
+# **The decision**: hold where the expected loss is larger than the price of holding, and review where the two are
 # close. These rules say why, in words (the codes are those of the data's own description; `status = A14` is "no account here"):
 print(pm.ULSClassifier.compact(n_rules=8, early_stopping=False).fit(X, bad).to_text())
