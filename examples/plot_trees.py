@@ -2,8 +2,8 @@
 One tree, any loss
 ==================
 
-CART's Gini, C4.5's entropy and the square root of Kearns and Mansour are one algorithm with three functions phi. Here are the
-three trees of one data set, a tree for a phi of our own, and pruned and boosted trees.
+CART's Gini, C4.5's entropy and the square root of Kearns and Mansour are one algorithm with three functions phi. Here
+are the three trees of one data set, a tree for a phi of our own, and pruned and boosted trees.
 """
 
 # %%
@@ -52,7 +52,8 @@ print(pm.UDTClassifier(loss=mine, max_leaf_nodes=3).fit(X, y).to_text())
 # %%
 # Pruning, and boosting
 # ---------------------
-# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with `learner="tree"`.
+# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with
+# `learner="tree"`.
 for name, model in {
     "tree of 31 leaves": pm.UDTClassifier(),
     "the same, pruned by cross-validation": pm.UDTClassifier(pruning="cv", random_state=0),

@@ -21,8 +21,8 @@ for name, scores, p_value in zip(evidence.names, evidence.scores, evidence.p_val
 print("chosen:", evidence.chosen)
 
 # %%
-# On most data the losses are close, and the evidence shows it; then the default, logistic, is as good as any. Where they
-# differ, the paired test in the evidence gives the significance.
+# On most data the losses are close, and the evidence shows it; then the default, logistic, is as good as any. Where
+# they differ, the paired test in the evidence gives the significance.
 #
 # The curves that were compared
 # -----------------------------

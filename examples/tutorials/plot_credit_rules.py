@@ -2,15 +2,15 @@
 A rule list for a credit officer
 ================================
 
-653 applications for a credit card, 15 columns of numbers and categories with anonymised names. The officer wants a handful of
-rules to read, to question, and to run in the bank's database.
+653 applications for a credit card, 15 columns of numbers and categories with anonymised names. The officer wants a
+handful of rules to read, to question, and to run in the bank's database.
 """
 
 # %%
 # The number of rules
 # -------------------
-# Categories and missing values need no preparation: a rule says `A9 = t` or `A3 <= 1.6`. `compact()` asks for at most ten rules
-# of at most two conditions, and keeps as many as a hold-out supports:
+# Categories and missing values need no preparation: a rule says `A9 = t` or `A3 <= 1.6`. `compact()` asks for at most
+# ten rules of at most two conditions, and keeps as many as a hold-out supports:
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 

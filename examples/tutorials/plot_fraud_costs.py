@@ -2,9 +2,9 @@
 Fraud and bad loans: a cost matrix
 ==================================
 
-A bank lets an application through or holds it. Holding an honest customer costs a little, letting a fraud or a bad loan through
-costs a lot. The data are 1,000 loans of a German bank (300 went bad), published with their price list: a bad loan let through
-costs five times a good one held.
+A bank lets an application through or holds it. Holding an honest customer costs a little, letting a fraud or a bad loan
+through costs a lot. The data are 1,000 loans of a German bank (300 went bad), published with their price list: a bad
+loan let through costs five times a good one held.
 """
 
 # %%
@@ -59,8 +59,8 @@ ax.set(xlabel="mean cost an application, ten-fold cross-validation")
 # %%
 # When the amount decides
 # -----------------------
-# Five to one is an average: a large loan that goes bad costs more than a small one. Let a bad loan cost its amount over the mean
-# amount, times five, and a held one 1. The probabilities stay; only the comparison changes row by row.
+# Five to one is an average: a large loan that goes bad costs more than a small one. Let a bad loan cost its amount over
+# the mean amount, times five, and a held one 1. The probabilities stay; only the comparison changes row by row.
 amount = np.asarray(data.columns["amount"], dtype=float)
 lost = 5 * amount / amount.mean()
 hold = proba[:, 1] * lost > proba[:, 0]
@@ -70,5 +70,6 @@ for name, held in (("one price for all", flat), ("by the amount", hold)):
 
 # %%
 # **The decision**: hold where the expected loss is larger than the price of holding, and review where the two are
-# close. These rules say why, in words (the codes are those of the data's own description; `status = A14` is "no account here"):
+# close. These rules say why, in words (the codes are those of the data's own description; `status = A14` is "no account
+# here"):
 print(pm.ULSClassifier.compact(n_rules=8, early_stopping=False).fit(X, bad).to_text())

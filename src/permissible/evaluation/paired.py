@@ -1,7 +1,7 @@
 """Methods compared on a table of errors: rows are data sets or folds, columns are methods.
 
-Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks, Friedman's test and Nemenyi's
-critical difference.
+Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks, Friedman's test and
+Nemenyi's critical difference.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """`permissible reproduce` and `permissible bench`: what needs a checkout of the source.
 
-The experiments of the papers and the benchmarks are not part of the installed package. `reproduce` finds the folder `papers` in
-the current folder or beside the sources of an editable install; `bench` runs in a checkout.
+The experiments of the papers and the benchmarks are not part of the installed package. `reproduce` finds the folder
+`papers` in the current folder or beside the sources of an editable install; `bench` runs in a checkout.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""`permissible demo`: a readable model of real data, beside AdaBoost and logistic regression, and a page that explains it."""
+"""`permissible demo`: a readable model of real data, compared with AdaBoost and logistic regression, and a report."""
 
 from pathlib import Path
 from typing import Annotated, Any

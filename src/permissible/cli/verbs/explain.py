@@ -1,4 +1,4 @@
-"""`permissible explain`: a model in words, or what it says of one row and why."""
+"""`permissible explain`: a model in words, or the explanation of one row."""
 
 from pathlib import Path
 from typing import Annotated, Any
