@@ -1,8 +1,8 @@
 """Bins of each column, found on the training rows.
 
 A column of at most `max_bins` distinct values is not approximated: a threshold lies between every two neighbours.
-Others get bins of equal weight from a sample of the rows; a value that alone outweighs a bin gets its own. A threshold
-is the shortest decimal near the midpoint that separates its neighbours, so that people recognise it. Rows of weight 0
+Others get bins of equal weight from a sample of the rows; a value of more weight than a bin gets its own. A threshold
+is the shortest decimal near the midpoint that separates its neighbours, so that it is easy to read. Rows of weight 0
 do not count.
 """
 
@@ -114,7 +114,7 @@ def _any_missing(table: Table, column: int, rows: IntArray | None) -> bool:
 def category_bins(
     column: Column, codes: AnyArray, rows: IntArray | None, weight: IntArray | None, max_bins: int
 ) -> ColumnBins:
-    """The heaviest categories get a bin each, in the order of the categories; the others share OTHER."""
+    """The categories of largest weight get a bin each, in the order of the categories; the others share OTHER."""
     codes = codes if rows is None else codes[rows]
     mass = category_masses(codes, weight, len(column.categories))
     return bins_of_masses(mass, bool(np.any(codes == MISSING_CATEGORY)), max_bins)

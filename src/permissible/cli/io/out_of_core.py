@@ -7,7 +7,7 @@ from permissible.cli.options import ColumnOptions, FileOptions, listed
 
 
 def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOptions) -> None:
-    """Bin, learn, print in words, write where asked.
+    """Bin, learn, print in words, write to a file.
 
     The columns, their kinds and the classes are those of a fit in memory, so the model file is the same to the last
     byte.

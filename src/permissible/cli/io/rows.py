@@ -20,7 +20,7 @@ from permissible.types import AnyArray
 
 
 def open_file(path: Path, options: FileOptions) -> FileReader:
-    """Open a file as the options say."""
+    """Open a file with the given options."""
     tokens = MISSING if options.missing is None else frozenset({"", *listed(options.missing)})
     delimiter = {"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter)
     if delimiter is not None and len(delimiter) != 1:

@@ -18,7 +18,7 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Print a model in words; with DATA, what each of its terms says of one row.
+    """Print a model in words; with DATA, what each of its terms adds for one row.
 
     Example: permissible explain model.json patients.csv --row 17
     """

@@ -40,7 +40,7 @@ def command(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Learn a model from a file, print it in words, and write it where asked.
+    """Learn a model from a file, print it in words, and write it to a file.
 
     Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """

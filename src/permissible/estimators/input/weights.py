@@ -51,7 +51,7 @@ def with_class_weight(
 
 
 def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
-    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/4, 1).
+    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest is then in [1/4, 1).
 
     Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its
     root is exact too. A weight below 1e-308 of the largest stays positive and otherwise without consequence.

@@ -25,7 +25,7 @@ class Mode:
     """A mode in words, whether a fit is in it, and what it does not use.
 
     `unused` gives each parameter the values, beside its default, that state what the mode does anyway. `holds` gets the
-    estimator and the facts known only in fit. `remedy` says how the parameters would have an effect.
+    estimator and the facts known only in fit. `remedy` says how they would have an effect.
     """
 
     words: str

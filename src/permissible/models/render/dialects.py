@@ -26,7 +26,7 @@ class Dialect:
     char: str | None  # the function that makes a character of a number, for the one that no text may contain
     nan: str | None = None  # how NaN is written, where a column can hold it
     number: str = "{x}"  # a number that will be multiplied
-    exp: str = "exp({x})"  # of a number that may be far below zero
+    exp: str = "exp({x})"  # of a number that may be very negative
     fence: str = ""  # ends a subquery that the database would otherwise inline wherever its columns are used
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     empty_names: bool = False
