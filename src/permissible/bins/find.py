@@ -2,8 +2,7 @@
 
 A column of at most `max_bins` distinct values is not approximated: a threshold lies between every two neighbours.
 Others get bins of equal weight from a sample of the rows; a value of more weight than a bin gets its own. A threshold
-is the shortest decimal near the midpoint that separates its neighbours, so that it is easy to read. Rows of weight 0
-do not count.
+is the shortest decimal near the midpoint that separates its neighbours, so that it is easy to read.
 """
 
 import numpy as np
@@ -36,7 +35,7 @@ def find_bins(
     seed : int
         Chooses the sample of 200,000 rows that a larger table's quantiles come from.
     sample_weight : array of shape (n_rows,), optional
-        Weight 2 is the row twice.
+        Weight 2 is the row twice, weight 0 the row left out.
 
     Examples
     --------

@@ -32,8 +32,7 @@ class Literal:
     threshold : float
         For "<=" and ">": the value compared with. NaN otherwise.
     codes : tuple of int
-        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins of the named
-        categories.
+        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins named.
     missing : bool
         Whether the literal holds for a missing value.
     """

@@ -28,8 +28,7 @@ class CostMatrix(Decision):
     Parameters
     ----------
     matrix : array of shape (M, M)
-        ``matrix[true, predicted]``, non-negative, zero diagonal, at least one positive entry in each row. A data frame
-        names its classes.
+        ``matrix[true, predicted]``, non-negative, zero diagonal, no row of zeros. A data frame names its classes.
     reject_cost : float, array of shape (M,) or mapping from class, optional
         Price of not deciding, the same for all or by true class; an array is in the order of the rows of the matrix.
     classes : sequence, optional

@@ -98,7 +98,9 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     classes_ : array
         ``classes_[1]`` is the positive class.
 
-    Notes ----- Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of
+    Notes
+    -----
+    Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of
     a boundary a row lies is what the surrogate learns; between the boundaries only the order is informative, and the
     values are not calibrated. ``boundaries="soft"`` learns all probabilities.
 

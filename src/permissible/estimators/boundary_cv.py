@@ -29,8 +29,8 @@ class BoundaryClassifierCV(BoundaryClassifier):
     """`BoundaryClassifier` with `alpha` chosen by cross-validation.
 
     Each fold follows the path from the largest lambda down, every fit starting from the previous one; the risk of the
-    decision (its theoretical loss, [K] (7)) on the held-out fold decides, ties going to the largest lambda. Then one
-    fit on all rows.
+    decision (its theoretical loss, [K] (7)) on the held-out fold decides (ties: the largest lambda); then all rows are
+    fitted.
 
     Parameters
     ----------

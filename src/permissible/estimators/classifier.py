@@ -61,8 +61,7 @@ class Classifier(Exports):
         ----------
         X : rows
         decision : Decision or array of costs, optional
-            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the decision that the estimator was fitted
-            for.
+            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the one of the fit.
         """
         given = self._rows(X)
         chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
@@ -104,8 +103,8 @@ class Classifier(Exports):
         Returns
         -------
         explanations : list of Explanation
-            With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; printing one
-            shows it.
+            With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; it prints
+            itself.
         """
         from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
 

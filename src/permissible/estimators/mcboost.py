@@ -44,8 +44,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         The surrogate: generalised logistic (21), generalised exponential (20), L_s (12), L_t (14), or MC (22), which
         ignores costs. "mc" with ``decision="bayes"`` is P-MCBoost.
     cost_matrix : CostMatrix or array (M, M), optional
-        ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake
-        costs 1.
+        ``cost_matrix[true, predicted]``, classes in sorted order unless named. None: every mistake costs 1.
     n_rounds : int, default=100
         Number of rounds; with early stopping the maximum.
     learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
@@ -53,8 +52,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         uses all columns at once. There missing values count as the column's mean, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins and support missing values and categories.
         "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a
-        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused with
-        it.
+        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the full gradient.
     decision : {"argmax", "bayes"}, default="argmax"
@@ -72,8 +70,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     random_tests : bool, default=False
-        Each node compares one random split per column instead of the best one: more varied trees for small or noisy
-        data.
+        Compare one random split per column of a node instead of the best one, for small or noisy data.
     line_search : {"auto", "exact", "newton"}, default="auto"
         Step length along a tree or rule: "newton" takes the Newton steps of the leaves, "exact" minimises the surrogate
         along them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
@@ -110,11 +107,12 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     n_rounds_ : int
     history_ : mapping of arrays, one value per round
     certificate_ : BoostCertificate
-        What is known of the fit (``statement``, ``stopped``, ``gap``, ``doubts``): remaining edge, capped steps,
-        separability.
+        ``statement``, ``stopped``, ``gap``, ``doubts``, and the remaining edge, capped steps, separability.
 
-    References ---------- [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive
-    Multiclass Boosting, ICML 2014.
+    References
+    ----------
+    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting,
+    ICML 2014.
 
     Examples
     --------

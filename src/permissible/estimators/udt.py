@@ -38,8 +38,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     max_leaf_nodes : int or None, default=31
     max_depth : int or None, default=None
     min_samples_leaf : int, default=1
-        Rows in a leaf. Where every sample weight is an integer they are counts of examples and are added up instead, so
-        that weight 2 is the row twice.
+        Rows in a leaf; the sum of the sample weights where all are integers, so that weight 2 is the row twice.
     pruning : None, float or "cv", default=None
         Cost-complexity pruning by the surrogate: the level (decrease of the mean surrogate that a leaf must bring), or
         "cv" to choose it by cross-validation.

@@ -1,7 +1,6 @@
 """All of scikit-learn's conventions about input: X, y, weights, names, counts, and the wording of its errors.
 
-`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. A float matrix passes without a
-copy.
+`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. Float matrices are not copied.
 """
 
 import os

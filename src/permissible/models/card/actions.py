@@ -114,8 +114,7 @@ def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence
     classes : sequence
         The labels in order; the last of two is the positive one.
     losses : sequence of losses, optional
-        Where there is one, it turns the cuts of a probability into cuts of a score, for a probability that has no
-        formula.
+        A single loss turns cuts of a probability into cuts of a score, for a probability without formula.
     """
     labels = tuple(classes)
     binary = len(labels) == 2

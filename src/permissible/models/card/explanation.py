@@ -134,8 +134,7 @@ def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[s
     """Terms as columns: words, what each adds to every class (times the attribute for a slope), and `cost`.
 
     `cost` is the importance of a term given the costs: the mean over pairs of classes of what it adds to the one
-    against the other, each pair weighted by the cost of confusing them. Equal terms of several rounds are added up; the
-    largest `cost` comes first.
+    against the other, each pair weighted by the cost of confusing them. Equal terms are added up, sorted by `cost`.
     """
     found: dict[str, FloatArray] = {}
     for term in plain_terms(card):

@@ -2,8 +2,7 @@
 
 It is the one form that the exports read. A boosted rule adds one number where it holds and another where not; the
 leaves of a tree are disjoint rules; a linear model adds a slope times a column; a kernel model adds similarities to its
-support vectors. SQL, Python, ONNX and the report's own JavaScript are renderings of this, so they cannot disagree about
-what the model predicts.
+support vectors. SQL, Python, ONNX and the report's JavaScript are renderings of this, so they cannot disagree.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """Writing a file atomically: a temporary file in the same folder, fsync, rename.
 
 Everything that the library writes goes through here, so nobody reads an incomplete model, report or table. Only regular
-files are replaced. A device, a pipe or an open descriptor (/dev/null, /dev/stdout, a FIFO) is written to, and stays
-what it is.
+files are replaced. A device, a pipe or an open descriptor (/dev/null, /dev/stdout, a FIFO) is written to directly.
 """
 
 import os
@@ -26,8 +25,7 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
     Parameters
     ----------
     path : str or path-like
-        A symbolic link is followed. What is written to a device or pipe goes there at once: an error in the middle of
-        the block cannot undo it.
+        A symbolic link is followed. An error in the block cannot undo what was written to a device or pipe.
     mode : {"w", "wb"}
         Text is written as UTF-8 with Unix line ends.
     **options

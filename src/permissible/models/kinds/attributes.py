@@ -1,8 +1,7 @@
 """Numbers that an affine term can use: a numeric column, or the indicator of one category of a categorical one.
 
 Values are centred at their training mean, which keeps the arithmetic exact for columns far from zero. A missing value
-counts as the mean; an unseen category has
-indicator 0 everywhere.
+counts as the mean; an unseen category has indicator 0.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
 Equation (23) of [B]: S = Y f / 2. The paper requires sum 0 and unit rows only, which for M >= 4 does not make the
 simplex regular; here all pairs have the same inner product, -1/(M-1), by the Helmert construction. Coordinate r
-compares the classes 0..r with class r+1 and does not change the later ones, which makes a round of coordinate steps
-cheap (cpp/losses/multiclass.hpp).
+compares the classes 0..r with class r+1 and not the later ones, so coordinate steps are cheap
+(cpp/losses/multiclass.hpp).
 """
 
 import numpy as np

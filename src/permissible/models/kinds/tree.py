@@ -3,8 +3,7 @@
 Node 0 is the root; the children of a node come after it. A node's literal sends a row left when it holds. Leaf k
 estimates Pr[class c] = p_k(c), the fraction of class c in the training weight that reached it, and its real prediction
 is g(p_k) (mathematics.md section 6). At a pure leaf g is +-infinite for most losses: scores are therefore cut off at
-the score of probability 1 - `PURE`, which no leaf of fewer than 10^9 examples can reach otherwise, so they stay finite
-and in order.
+the score of probability 1 - `PURE`, which only leaves of over 10^9 examples reach, so they are finite and in order.
 """
 
 from collections.abc import Mapping

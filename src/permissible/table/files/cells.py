@@ -97,8 +97,7 @@ def array_of(
 ) -> AnyArray:
     """The cells as an array: floats with NaN for numbers; objects with None for truth values and text.
 
-    `where`, `path` and `lines` name the column, the file and the line in the sentence that refuses a cell of another
-    kind.
+    `where`, `path` and `lines` name the column, the file and the line in the error about a cell of another kind.
     """
     if kind in ("number", "integer", "empty"):
         found = floats(cells, missing)
