@@ -2,8 +2,8 @@
 One tree, any loss
 ==================
 
-CART's Gini, C4.5's entropy and the square root of Kearns and Mansour are one algorithm with three functions phi. Here are the
-three trees of one data set, a tree for a phi of our own, and what becomes of a tree that is pruned or boosted.
+CART's Gini, C4.5's entropy and the square root of Kearns and Mansour are one algorithm with three functions phi. Here
+are the three trees of one data set, a tree for a phi of our own, and pruned and boosted trees.
 """
 
 # %%
@@ -52,7 +52,8 @@ print(pm.UDTClassifier(loss=mine, max_leaf_nodes=3).fit(X, y).to_text())
 # %%
 # Pruning, and boosting
 # ---------------------
-# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with `learner="tree"`.
+# `pruning="cv"` chooses how much of a large tree to keep. Boosting the leaves of small trees is ULS with
+# `learner="tree"`.
 for name, model in {
     "tree of 31 leaves": pm.UDTClassifier(),
     "the same, pruned by cross-validation": pm.UDTClassifier(pruning="cv", random_state=0),
@@ -63,7 +64,7 @@ for name, model in {
 # %%
 # What is proved
 # --------------
-# The search is greedy. On XOR no single test helps, and the tree says so instead of pretending.
+# The search is greedy. On XOR no single test helps, and the certificate reports it.
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, dtype=float)
 xor = pm.UDTClassifier().fit(corners, corners[:, 0] != corners[:, 1])
 print(xor.certificate_.statement)

@@ -13,7 +13,7 @@ from permissible.report import loss_plots
 loss_plots.plot_loss()
 
 # %%
-# The weight of an example says how much the next rule should care about it.
+# The weight of an example says how important it is for the next rule.
 loss_plots.plot_weight()
 
 # %%

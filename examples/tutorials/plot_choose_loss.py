@@ -2,7 +2,7 @@
 Which loss? Let the data say
 ============================
 
-Any permissible or strictly convex loss can be minimised by ULS, so which one is it to be? `loss="auto"` chooses by
+Any permissible or strictly convex loss can be minimised by ULS, so which one should be used? `loss="auto"` chooses by
 cross-validation over the bag of the papers, and keeps the evidence.
 """
 
@@ -21,8 +21,8 @@ for name, scores, p_value in zip(evidence.names, evidence.scores, evidence.p_val
 print("chosen:", evidence.chosen)
 
 # %%
-# On most data the losses are close, and the evidence says so; then the plain choice, logistic, is as good as any. Where they
-# differ, the paired test in the evidence tells how sure one can be.
+# On most data the losses are close, and the evidence shows it; then the default, logistic, is as good as any. Where
+# they differ, the paired test in the evidence gives the significance.
 #
 # The curves that were compared
 # -----------------------------

@@ -2,15 +2,15 @@
 A rule list for a credit officer
 ================================
 
-653 applications for a credit card, 15 columns of numbers and categories with anonymised names. The officer wants a handful of
-rules to read, to question, and to run in the bank's database.
+653 applications for a credit card, 15 columns of numbers and categories with anonymised names. The officer wants a
+handful of rules to read, to question, and to run in the bank's database.
 """
 
 # %%
-# As many rules as pay
-# --------------------
-# Categories and missing values need no preparation: a rule says `A9 = t` or `A3 <= 1.6`. `compact()` asks for at most ten rules
-# of at most two conditions, and keeps as many as a hold-out supports:
+# The number of rules
+# -------------------
+# Categories and missing values need no preparation: a rule says `A9 = t` or `A3 <= 1.6`. `compact()` asks for at most
+# ten rules of at most two conditions, and keeps as many as a hold-out supports:
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
@@ -22,14 +22,14 @@ X, y = data.frame(), np.isin(data.target, ["positive", "+"]).astype(int)
 print(pm.ULSClassifier.compact(random_state=0).fit(X, y).to_text())
 
 # %%
-# The officer wants to tell the doubtful from the clear, and has room for six on the form:
+# The form has room for six rules:
 model = pm.ULSClassifier.compact(n_rules=6, early_stopping=False).fit(X, y)
 print(model.to_text())
 
 # %%
 # How good are they?
 # ------------------
-# Beside up to a hundred rules chosen by validation, on the same folds.
+# Compared with up to a hundred rules chosen by validation, on the same folds.
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 for name, classifier in (
     ("as many as pay", pm.ULSClassifier.compact(random_state=0)),
@@ -42,7 +42,7 @@ for name, classifier in (
 # %%
 # One application explained
 # -------------------------
-# Each rule's contribution to the score of the first row; positive speaks for granting.
+# Each rule's contribution to the score of the first row; positive values favour granting.
 print(model.explain(X[:1])[0])
 
 # %%

@@ -2,9 +2,9 @@
 Fraud and bad loans: a cost matrix
 ==================================
 
-A bank lets an application through or holds it. Holding an honest customer costs a little, letting a fraud or a bad loan through
-costs a lot. The data are 1,000 loans of a German bank (300 went bad), published with their price list: a bad loan let through
-costs five times a good one held.
+A bank lets an application through or holds it. Holding an honest customer costs a little, letting a fraud or a bad loan
+through costs a lot. The data are 1,000 loans of a German bank (300 went bad), published with their price list: a bad
+loan let through costs five times a good one held.
 """
 
 # %%
@@ -26,7 +26,7 @@ print(costs.decide([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), "at probabilities of 0
 # %%
 # Two ways to decide
 # ------------------
-# The same model, the same folds: the label everybody gets from `predict`, and the action of least expected cost. Nothing is
+# The same model, the same folds: the label from `predict`, and the action of least expected cost. Nothing is
 # refitted, resampled or reweighted between them.
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 proba = cross_val_predict(pm.ULSClassifier(random_state=0), X, bad, cv=folds, method="predict_proba")
@@ -42,9 +42,9 @@ for name, action in actions.items():
     print(f"{name:<16} cost {risk[name]:.3f} a case, {action.mean():4.0%} held, {caught:4.0%} of the bad ones caught")
 
 # %%
-# Someone may look
-# ----------------
-# A clerk who looks at a case costs 0.5 and always finds out. `reject_cost` adds that to the list; -1 is "look".
+# Manual review
+# -------------
+# A manual review costs 0.5 and always finds the truth. `reject_cost` adds that to the list; -1 is "review".
 looking = pm.CostMatrix(costs.matrix, reject_cost=0.5)
 action = looking.decide(proba)
 paid = np.where(action == -1, 0.5, costs.matrix[bad, action])
@@ -59,8 +59,8 @@ ax.set(xlabel="mean cost an application, ten-fold cross-validation")
 # %%
 # When the amount decides
 # -----------------------
-# Five to one is an average: a large loan that goes bad costs more than a small one. Let a bad loan cost its amount over the mean
-# amount, times five, and a held one 1. The probabilities stay; only the comparison changes row by row.
+# Five to one is an average: a large loan that goes bad costs more than a small one. Let a bad loan cost its amount over
+# the mean amount, times five, and a held one 1. The probabilities stay; only the comparison changes row by row.
 amount = np.asarray(data.columns["amount"], dtype=float)
 lost = 5 * amount / amount.mean()
 hold = proba[:, 1] * lost > proba[:, 0]
@@ -69,6 +69,7 @@ for name, held in (("one price for all", flat), ("by the amount", hold)):
     print(f"{name:<18} cost {np.mean(np.where(held, bad == 0, lost * bad)):.3f} an application, {held.mean():.0%} held")
 
 # %%
-# **The decision**: hold where the expected loss is larger than the price of holding, and let a clerk look where the two are
-# close. These rules say why, in words (the codes are those of the data's own description; `status = A14` is "no account here"):
+# **The decision**: hold where the expected loss is larger than the price of holding, and review where the two are
+# close. These rules say why, in words (the codes are those of the data's own description; `status = A14` is "no account
+# here"):
 print(pm.ULSClassifier.compact(n_rules=8, early_stopping=False).fit(X, bad).to_text())

@@ -56,10 +56,10 @@ judge("EBM, no interactions", ExplainableBoostingClassifier(interactions=0, oute
 judge("ULS, ten rules", pm.ULSClassifier.compact())
 
 # %%
-# What stays the same: `fit`, `predict`, `predict_proba`, `Pipeline`, `GridSearchCV`, `clone`. What is new: `decide` for other
-# costs without refitting, `certificate_`, `to_sql`, `pm.save`, and a model that reads:
+# What stays the same: `fit`, `predict`, `predict_proba`, `Pipeline`, `GridSearchCV`, `clone`. What is new: `decide` for
+# other costs without refitting, `certificate_`, `to_sql`, `pm.save`, and a model that can be read:
 print(pm.ULSClassifier.compact(n_rules=5, early_stopping=False).fit(data.frame(), y).to_text())
 
 # %%
-# **The decision**: change the line, keep the pipeline. Take the default where the loss counts, the ten rules where somebody
-# has to read them.
+# **The decision**: change the line, keep the pipeline. Use the default for the lowest loss, the ten rules where
+# somebody has to read them.

@@ -2,9 +2,10 @@
 A hierarchy of mistakes, as in a coral survey
 =============================================
 
-Who counts corals on photographs may take one coral for another of its family; taking sand for a coral spoils the survey. Mistakes
-near in the tree of classes are cheap, far ones dear. Here with handwritten digits, which everybody can check by eye: digits of
-one group (round, straight) are told apart later by a clerk, mistakes across groups are not.
+In a coral survey, confusing two corals of one family is a small mistake; confusing sand with a coral is a large one.
+Mistakes between close classes of the hierarchy are cheap, between distant ones expensive. The data here are handwritten
+digits, which are easy to check by eye: digits of one group (round, straight) are separated later by hand, mistakes
+across groups are not.
 """
 
 # %%
@@ -27,8 +28,9 @@ print(costs.aligned(np.arange(10)).matrix.astype(int))
 # %%
 # Trained for them, or not
 # ------------------------
-# The same rounds on the same attributes: without costs, with Bayes decisions from probabilities, and with the guess-averse
-# logistic loss of the costs themselves. Then whatever cross-validation finds best: affine terms, rules, trees, or a blend.
+# The same rounds on the same columns: without costs, with Bayes decisions from probabilities, and with the guess-averse
+# logistic loss of the costs themselves. Then whatever cross-validation finds best: affine terms, rules, trees, or a
+# blend.
 models = {
     "costs ignored": pm.MCBoostClassifier("mc", n_rounds=60),
     "Bayes decisions": pm.MCBoostClassifier("mc", cost_matrix=costs, decision="bayes", n_rounds=60),
@@ -41,11 +43,12 @@ for name, model in models.items():
     print(f"{name:22s} mean cost {matrix[y_test, model.predict(X_test)].mean():.3f}")
 
 # %%
-# Affine terms come out alike on these images, whatever they were trained for; trees that estimate probabilities, decided at the
-# least expected cost, pay. Which of them is better is a question for the data, and `learner="auto"` asks it.
+# Affine terms give similar costs on these images, whatever they were trained for; trees that estimate probabilities,
+# decided at the least expected cost, cost less. Which is better depends on the data; `learner="auto"` chooses by
+# cross-validation.
 #
-# Where the money goes
-# --------------------
+# Which mistakes cost most
+# ------------------------
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 model = models["trained for the costs"]
 display = CostDisplay.from_estimator(model, X_test, y_test)
@@ -59,8 +62,8 @@ display.plot("cost", axes[1])
 print(model.explain(X_test[:1], n_steps=5)[0])
 
 # %%
-# **The decision**: a clerk who looks at a digit costs 0.4. Probabilities come from a model that was fitted without costs, so that
-# the price of a look can change without another fit: hold what is not worth deciding.
+# **The decision**: a manual review of a digit costs 0.4. Probabilities come from a model that was fitted without costs,
+# so that the cost of a review can change without another fit.
 looks = pm.CostMatrix(matrix, reject_cost=0.4)
 decided = models["trees where they help"].decide(X_test, looks)
 held = decided == -1

@@ -7,7 +7,7 @@ probabilities, the tree impurity, the thresholds and the large-margin surrogate 
 """
 
 # %%
-# A phi that is flatter in the middle than Gini's: it forgives impure leaves less.
+# A phi that is flatter in the middle than Gini's: it penalises impure leaves more.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -51,11 +51,11 @@ for classifier in (
     print(f"{type(classifier).__name__:<20} accuracy {accuracy:.3f}")
 
 # %%
-# A function that is not permissible is refused, and told why.
+# A function that is not permissible is refused with the reason.
 try:
     pm.losses.from_phi(lambda p: p**2, name="convex")
 except ValueError as error:
     print(error)
 
 # %%
-# **The decision**: which shape of phi is right is yours to say; that it is minimised is ours.
+# **The decision**: you choose the shape of phi; the library minimises its loss.

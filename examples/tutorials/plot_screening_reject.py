@@ -9,8 +9,8 @@ mistake costs more. With the cost of a mistake as 1 and that of a referral as 0.
 # %%
 # The decision first
 # ------------------
-# `pm.Reject(0.1)` is the decision as an object: it turns probabilities into actions, and knows its own loss. Referring is
-# best exactly where the probability lies between 0.1 and 0.9.
+# `pm.Reject(0.1)` is the decision as an object: it turns probabilities into actions, and defines its own loss.
+# Referring is optimal exactly where the probability lies between 0.1 and 0.9.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -25,8 +25,8 @@ print(decision.decide([0.02, 0.09, 0.5, 0.89, 0.97]), "(-1: refer)")
 # %%
 # A classifier trained for it
 # ---------------------------
-# The boundary classifier spends its effort at the two boundaries where the decision changes, 0.1 and 0.9, and solves its problem
-# to a certified gap.
+# The boundary classifier is trained at the two boundaries where the decision changes, 0.1 and 0.9, and solves its
+# problem to a certified gap.
 X, y = load_breast_cancer(return_X_y=True)
 malignant = (y == 0).astype(int)
 train, test, y_train, y_test = train_test_split(X, malignant, test_size=0.4, random_state=0, stratify=malignant)
@@ -48,7 +48,8 @@ print(f"cost a patient without it:               {pm.Hard().risk(y_test, probabi
 # %%
 # How the cost depends on the price of a referral
 # -----------------------------------------------
-# The same probabilities serve any price: `decide` and `risk` need no refit. Here those of ten rules that a doctor can read.
+# The same probabilities serve any cost of a referral: `decide` and `risk` need no refit. Here those of ten rules that a
+# doctor can read.
 readable = pm.ULSClassifier.compact(random_state=0)
 held_out = cross_val_predict(readable, X, malignant, method="predict_proba", cv=5)[:, 1]
 prices = np.linspace(0.01, 0.5, 50)
@@ -72,4 +73,5 @@ right.legend()
 print(f"referred at a price of 0.1: {np.mean(pm.Reject(0.1).decide(held_out) == -1):.1%}")
 
 # %%
-# **The decision**: at a tenth of the cost of a mistake, refer the few tumours in the middle region; the rest is answered at once.
+# **The decision**: at a tenth of the cost of a mistake, refer the few tumours in the middle region; the rest is
+# answered at once.

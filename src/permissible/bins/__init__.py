@@ -1,4 +1,4 @@
-"""What a learner sees: thresholds, uint8 codes in blocks of 8 columns, and literals over them."""
+"""The input of a learner: thresholds, uint8 codes in blocks of 8 columns, and literals over them."""
 
 from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning, ColumnBins
 from permissible.bins.candidates import category_literal, threshold_literal

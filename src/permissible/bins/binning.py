@@ -1,4 +1,4 @@
-"""How values become codes, and the codes themselves. The law: a code order is the value order, and `MISSING` is always 255."""
+"""How values become codes, and the codes. The order of codes is the order of values; `MISSING` is always 255."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ BLOCK_COLUMNS = 8
 class ColumnBins:
     """Bins of one column.
 
-    A numeric or boolean value x has code = number of `thresholds` strictly below x (so x <= thresholds[k] iff code <= k);
-    at most 254 thresholds. A categorical value with category c has code `code_of_category[c]` (254 = OTHER when rare).
-    `n_bins` counts the bins that a literal may name: thresholds + 1, or the categories with a code of their own.
+    A numeric or boolean value x has code = number of `thresholds` strictly below x (so x <= thresholds[k] iff code <=
+    k); at most 254 thresholds. A categorical value with category c has code `code_of_category[c]` (254 = OTHER when
+    rare). `n_bins` counts the bins that a literal may name: thresholds + 1, or the categories with a code of their own.
     """
 
     n_bins: int
@@ -33,7 +33,7 @@ class Binning:
 
 @dataclass(frozen=True, slots=True)
 class BinnedTable:
-    """The training rows as codes: shape (n_blocks, n_rows, 8), column j in block j // 8, lane j % 8; padding lanes are 0."""
+    """The training rows as codes: shape (n_blocks, n_rows, 8), column j in block j // 8, lane j % 8, padded with 0."""
 
     binning: Binning
     blocks: Codes

@@ -1,4 +1,4 @@
-"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `smoker = true`, `age is missing`, `age > 41.5 or missing`."""
+"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `age is missing`, `age > 41.5 or missing`."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from permissible.types import Codes
 def describe(
     literal: Literal, schema: Schema, code_of_category: Codes | None = None, *, has_missing: bool = True
 ) -> str:
-    """Say what a literal tests.
+    """Describe what a literal tests.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def describe(
     code_of_category : array of uint8, optional
         The bin of each category, where it is not simply the category's position (more than 254 categories).
     has_missing : bool
-        Whether the column has missing values, so that saying what becomes of them is worth the words.
+        Whether the column has missing values, so that they are mentioned.
 
     Examples
     --------

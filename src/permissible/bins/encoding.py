@@ -16,7 +16,7 @@ def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None
     Parameters
     ----------
     binning : Binning
-        What `find_bins` found on the training rows.
+        The result of `find_bins` on the training rows.
     table : Table
         Rows with the same columns.
     n_threads : int

@@ -1,8 +1,8 @@
 """Bins of each column, found on the training rows.
 
-A column of at most `max_bins` different values is not approximated: a threshold lies between every two neighbours. Others get
-bins of equal weight from a sample of the rows; a value that alone outweighs a bin gets its own. A threshold is the shortest
-decimal near the midpoint that separates its neighbours, so that people recognise it. Rows of weight 0 do not count.
+A column of at most `max_bins` distinct values is not approximated: a threshold lies between every two neighbours.
+Others get bins of equal weight from a sample of the rows; a value of more weight than a bin gets its own. A threshold
+is the shortest decimal near the midpoint that separates its neighbours, so that it is easy to read.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def find_bins(
     seed : int
         Chooses the sample of 200,000 rows that a larger table's quantiles come from.
     sample_weight : array of shape (n_rows,), optional
-        Weight 2 is the row twice.
+        Weight 2 is the row twice, weight 0 the row left out.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _numeric_bins(
     weight = None if weight is None else weight[inside]
     edges = kernels.find_edges(columns, sampled, weight, unit, max_bins, n_threads)
     few = [k for k, (_, _, exact) in enumerate(edges) if exact]
-    # Where the sample shows few different values, those of all rows count, so that rare values are not lost.
+    # Where the sample shows few distinct values, those of all rows count, so that rare values are not lost.
     complete = dict(zip(few, kernels.distinct_values([columns[k] for k in few], rows, max_bins), strict=True))
     found = []
     for k, (thresholds, _, _) in enumerate(edges):
@@ -113,7 +113,7 @@ def _any_missing(table: Table, column: int, rows: IntArray | None) -> bool:
 def category_bins(
     column: Column, codes: AnyArray, rows: IntArray | None, weight: IntArray | None, max_bins: int
 ) -> ColumnBins:
-    """The heaviest categories get a bin each, in the order of the categories; the others share OTHER."""
+    """The categories of largest weight get a bin each, in the order of the categories; the others share OTHER."""
     codes = codes if rows is None else codes[rows]
     mass = category_masses(codes, weight, len(column.categories))
     return bins_of_masses(mass, bool(np.any(codes == MISSING_CATEGORY)), max_bins)
@@ -128,7 +128,7 @@ def category_masses(codes: AnyArray, weight: IntArray | None, n_categories: int)
 
 
 def bins_of_masses(mass: IntArray, has_missing: bool, max_bins: int = 255) -> ColumnBins:
-    """Bins from what each category weighs, so that parts of a table may be counted apart and added."""
+    """Bins from the weight of each category; the weights of parts of a table can be added."""
     heaviest = np.argsort(-mass, kind="stable")[: max_bins - 1]
     own = np.sort(heaviest[mass[heaviest] > 0])
     code_of_category = np.full(len(mass), OTHER, dtype=np.uint8)

@@ -1,8 +1,8 @@
 """A hash of a row's content: of every value with the name of its column, and the seed.
 
-Every choice of rows by content (samples, hold-outs, folds, duplicated rows) uses this hash, so equal rows go together and the
-order of the rows does not matter. A table, a dense matrix and a sparse one of the same numbers have the same hashes. A row's
-hash is a sum over its columns, to which a zero adds nothing; so a sparse row costs its stored entries.
+Every choice of rows by content (samples, hold-outs, folds, duplicated rows) uses this hash, so equal rows go together
+and the order of the rows does not matter. A table, a dense matrix and a sparse one of the same numbers have the same
+hashes. A row's hash is a sum over its columns, to which a zero adds nothing; so a sparse row costs its stored entries.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def row_hashes(table: Table, seed: int = 0, n_threads: int = 1) -> Hashes:
-    """The hash of each row of a table. Columns may stand in any order, if they keep their names; categories hash by value."""
+    """The hash of each row of a table, by column names in any order; categories hash by value."""
     hashes = [[category_hash(c) for c in column.categories] for column in table.schema.columns]
     offsets: IntArray = np.cumsum([0, *map(len, hashes)]).astype(np.int64)
     flat = np.array([h for column in hashes for h in column], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""The columns of a binning as kernels take them."""
+"""The columns of a binning in the form that the kernels need."""
 
 from dataclasses import dataclass
 

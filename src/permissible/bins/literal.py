@@ -1,7 +1,8 @@
-"""A literal: one test on one column. It is data; text, SQL and ONNX are renderings of it, and kernels get its byte range.
+"""A literal: one test on one column, as data; text, SQL and ONNX are renderings of it.
 
-Codes of a column: 0..254 are value bins, `OTHER` (254) in a categorical column stands for rare and unseen categories, and
-`MISSING` (255) for a missing value. `x <= t` covers codes 0..k, where thresholds[k] == t; `x > t` covers k+1..254.
+Codes of a column: 0..254 are value bins, `OTHER` (254) in a categorical column is the code of rare and unseen
+categories, and `MISSING` (255) for a missing value. `x <= t` covers codes 0..k, where thresholds[k] == t; `x > t`
+covers k+1..254.
 """
 
 from dataclasses import dataclass, replace
@@ -31,9 +32,9 @@ class Literal:
     threshold : float
         For "<=" and ">": the value compared with. NaN otherwise.
     codes : tuple of int
-        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins of the named categories.
+        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins named.
     missing : bool
-        What the literal says of a missing value.
+        Whether the literal holds for a missing value.
     """
 
     column: int

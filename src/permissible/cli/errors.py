@@ -8,6 +8,6 @@ class CommandError(Exception):
 
 
 class UseError(CommandError):
-    """Wrong use: a file, a column or an option is not as it must be; exit code 2."""
+    """Wrong usage of a file, a column or an option; exit code 2."""
 
     exit_code = 2

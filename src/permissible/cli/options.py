@@ -1,4 +1,4 @@
-"""The options that several verbs share, each written once, and the groups in which they come."""
+"""The options that several verbs share, each written once, and their groups."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -127,7 +127,7 @@ class EstimatorOptions:
 
 
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A verb that takes groups of options, as typer wants it: a parameter of a dataclass becomes one for each field."""
+    """A verb with groups of options, as typer needs it: a parameter of a dataclass becomes one for each field."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[Parameter] = []

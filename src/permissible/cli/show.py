@@ -1,4 +1,4 @@
-"""What the verbs print: plain sentences and small tables to people, one JSON object to machines."""
+"""What the verbs print: plain sentences and small tables, or one JSON object."""
 
 import json
 import sys
@@ -65,7 +65,7 @@ def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], righ
 
 
 def columns(kinds: dict[str, str]) -> None:
-    """Print what each column was taken to be."""
+    """Print the inferred kind of each column."""
     groups: dict[str, list[str]] = {}
     for name, kind in kinds.items():
         groups.setdefault(kind, []).append(name)

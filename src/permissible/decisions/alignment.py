@@ -1,4 +1,4 @@
-"""A decision for the classes of an estimator: the one place where the names in a decision are matched to ``classes_``.
+"""A decision for the classes of an estimator: the only place where the names in a decision are matched to ``classes_``.
 
 Everything that uses a decision for an estimator calls `decision_for` first, so that costs given by name mean
 the same in `decide`, scorers, reports, exports and files, in whatever order they were written down.
@@ -13,7 +13,7 @@ from permissible.validation import refusal_type
 
 
 def decision_for(given: Any, classes: ArrayLike, argument: str = "decision") -> Decision:
-    """Return the decision for these classes in this order; an array of costs stands for a `CostMatrix`.
+    """Return the decision for these classes in this order; an array of costs becomes a `CostMatrix`.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def decision_for(given: Any, classes: ArrayLike, argument: str = "decision") -> 
     classes : sequence
         The ``classes_`` of an estimator. A name that is not among them, or one that is missing, is refused.
     argument : str
-        What the errors call it.
+        The name of the argument in errors.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2 and 3, mathematics, section 8).
+"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2, 3; mathematics section 8).
 
-All are one family. K boundaries 0 < pi_1 < ... < pi_K < 1 cut [0, 1] into regions [0, pi_1], (pi_1, pi_2], ..., (pi_K, 1],
-right-closed; predicting region h costs (2/K) sum_{k > h} (1 - pi_k) on a positive example and (2/K) sum_{k <= h} pi_k on a
-negative one ([K] (7)). The Bayes rule is the region of p(x) (Theorem 1). {1/2} is the 0/1 loss, {pi} the weighted one,
-{d, 1 - d} rejection at cost d, and equally spaced boundaries become the Brier score as K grows.
+All are one family. K boundaries 0 < pi_1 < ... < pi_K < 1 cut [0, 1] into regions [0, pi_1], (pi_1, pi_2], ..., (pi_K,
+1], right-closed; predicting region h costs (2/K) sum_{k > h} (1 - pi_k) on a positive example and (2/K) sum_{k <= h}
+pi_k on a negative one ([K] (7)). The Bayes rule is the region of p(x) (Theorem 1). {1/2} is the 0/1 loss, {pi} the
+weighted one, {d, 1 - d} rejection at cost d, and equally spaced boundaries become the Brier score as K grows.
 """
 
 from dataclasses import dataclass

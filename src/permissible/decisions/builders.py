@@ -1,4 +1,4 @@
-"""Ways to write a cost matrix down: class weights, a hierarchy, an ordered scale, a CSV file, the random ones of [B]."""
+"""Ways to build a cost matrix: class weights, a hierarchy, an ordered scale, a CSV file, the random ones of [B]."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ REJECT = "reject"
 
 
 def named_costs(matrix: Any, classes: Any) -> tuple[Any, Any]:
-    """Return costs and classes; a data frame with labels names its classes itself, its rows in the order of its columns."""
+    """Return costs and classes; the labels of a data frame are its classes, its rows in the order of its columns."""
     labels = frame_labels(matrix)
     if labels is None or classes is not None:
         return matrix, classes

@@ -1,7 +1,7 @@
 """Mistakes that cost differently: C[true, predicted], and the decision of least expected cost ([B] section 2).
 
 C is non-negative with a zero diagonal and no empty row. The Bayes decision is argmin_k sum_j p_j C[j, k], the lowest
-index among equals; a rejection, where it has a price, is chosen when it is strictly cheaper than every class.
+index among equals; a rejection, where it has a cost, is chosen when it is strictly cheaper than every class.
 """
 
 from collections.abc import Mapping
@@ -28,14 +28,13 @@ class CostMatrix(Decision):
     Parameters
     ----------
     matrix : array of shape (M, M)
-        ``matrix[true, predicted]``, non-negative, zero diagonal, at least one positive entry in each row. A data frame names
-        its classes.
+        ``matrix[true, predicted]``, non-negative, zero diagonal, no row of zeros. A data frame names its classes.
     reject_cost : float, array of shape (M,) or mapping from class, optional
         Price of not deciding, the same for all or by true class; an array is in the order of the rows of the matrix.
     classes : sequence, optional
-        The class of each row and column, in any order. An estimator, a scorer, a report or an export finds its classes by these
-        names; without them row k belongs to ``classes_[k]``, and estimators sort their classes. `decide` and `loss` know no
-        estimator: they take probabilities and codes in the order of the matrix.
+        The class of each row and column, in any order. An estimator, a scorer, a report or an export finds its classes
+        by these names; without them row k belongs to ``classes_[k]``, and estimators sort their classes. `decide` and
+        `loss` use no estimator: their probabilities and codes are in the order of the matrix.
 
     Examples
     --------
@@ -60,14 +59,14 @@ class CostMatrix(Decision):
             object.__setattr__(self, "classes", _checked_classes(classes, len(matrix)))
         object.__setattr__(self, "reject_cost", _checked_reject(self.reject_cost, len(matrix), self.classes))
 
-    # -- ways to write it down ------------------------------------------------------------------------------------------
+    # -- ways to build it ---------------------------------------------------------------------------------------------
 
     @classmethod
     def from_class_weights(cls, weights: ArrayLike | Mapping[Any, float], reject_cost: RejectCost = None) -> Self:
         """Build costs that depend on the true class only: missing class j costs weights[j].
 
-        A mapping names the classes, which are then sorted as estimators sort theirs, so that its order does not matter; a
-        sequence gives them in the order of ``classes_``.
+        A mapping names the classes, which are then sorted as estimators sort theirs, so that its order does not matter;
+        a sequence gives them in the order of ``classes_``.
         """
         matrix, classes = builders.weight_costs(weights)
         return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
@@ -115,7 +114,7 @@ class CostMatrix(Decision):
         return len(self.matrix)
 
     def expected(self, proba: ArrayLike) -> FloatArray:
-        """Return the expected cost of each action, one column for each class and a last one for rejection if it exists."""
+        """Return the expected cost of each action: a column for each class, and a last one for rejection if any."""
         array = by_class(proba)
         if array.shape[1] != self.n_classes:
             raise refusal("proba", f"of shape (n, {self.n_classes})", Words(f"shape {array.shape}"))

@@ -1,4 +1,4 @@
-"""Decisions read back from plain data (JSON); only the kinds listed here are ever built."""
+"""Decisions read back from plain data (JSON); only the kinds listed here are built."""
 
 from collections.abc import Mapping
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Checks of the two things every decision takes: probabilities, and the codes of the true classes."""
+"""Checks of the two inputs of every decision: probabilities, and the codes of the true classes."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 
 class Decision:
-    """The three methods that every decision states in the same words; a base class only to write them once."""
+    """The methods that are the same for every decision."""
 
     def decide(self, proba: ArrayLike) -> Any:
         """Return the action for each row of probabilities."""

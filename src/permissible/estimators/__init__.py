@@ -1,1 +1,1 @@
-"""The scikit-learn faces: validate the input, call the layers below, store the result. No algorithm lives here."""
+"""The scikit-learn estimators: validate the input, call the learner, store the result. They hold no algorithm."""

@@ -1,4 +1,4 @@
-"""BoundaryClassifier: the scikit-learn face of the boundary learner. It validates, calls the learner, and stores."""
+"""BoundaryClassifier: the scikit-learn estimator. It validates, calls the learner, and stores."""
 
 import warnings
 from typing import Any, Self
@@ -31,7 +31,7 @@ NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
 
 def _streams(estimator: Any) -> bool:
-    """Whether there is a `partial_fit`: linear, with boundaries. Else map the rows (Nystroem), or take many boundaries."""
+    """Whether there is a `partial_fit`: for linear classifiers with boundaries."""
     return hasattr(estimator, "alpha") and estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
 
 
@@ -43,9 +43,9 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     boundaries : sequence of float, "soft" or decision, default=(0.5,)
-        Increasing probabilities in (0, 1): ``(0.5,)`` is the support vector machine, ``(pi,)`` has unequal costs, ``(d, 1 - d)``
-        rejects at cost d, several of them make risk groups. Or ``pm.Hard()``, ``pm.Weighted(pi)``, ``pm.Reject(d)``,
-        ``pm.Boundaries([...])``. ``"soft"`` (``pm.Soft()``) fits the smooth loss itself.
+        Increasing probabilities in (0, 1): ``(0.5,)`` is the support vector machine, ``(pi,)`` has unequal costs, ``(d,
+        1 - d)`` rejects at cost d, several of them make risk groups. Or ``pm.Hard()``, ``pm.Weighted(pi)``,
+        ``pm.Reject(d)``, ``pm.Boundaries([...])``. ``"soft"`` (``pm.Soft()``) fits the smooth loss itself.
     loss : str, permissible loss or PiecewiseLinear, default="logistic"
         The loss whose tangents at the boundaries are the surrogate, or the surrogate itself.
     alpha : float, default=1e-3
@@ -64,7 +64,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         Newton for dense rows, coordinate descent for sparse and wide ones, pair updates for kernels; ``"psgd"`` is the
         paper's projected sub-gradient method, corrected.
     tol : float, default=1e-6
-        Stop once the certified gap is at most this share of the objective; small dense problems are solved further.
+        Stop once the certified gap is at most this fraction of the objective; small dense problems are solved further.
     max_iter : int, default=1000
         Newton steps, epochs, or rounds of as many pair updates as there are rows.
     class_weight : dict, "balanced" or None
@@ -73,10 +73,10 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState or None
         Order of coordinate descent; None is 0.
     warm_start : bool, default=False
-        Start from the last solution: its coefficients, for ``"dcd"`` and kernels its dual point, which belongs to as many rows.
-        A fit that cannot start from it begins anew, with a warning.
+        Start from the last solution: its coefficients, for ``"dcd"`` and kernels its dual point, which belongs to as
+        many rows. A fit that cannot start from it starts from scratch, with a warning.
     verbose : int, default=0
-        Say the objective and the gap after the fit.
+        Print the objective and the gap after the fit.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         Without a kernel.
     intercept_ : array of shape (1,)
     support_, dual_coef_ : arrays of shape (n_support,), (1, n_support)
-        Rows that hold the boundary, and gamma in f(x) = sum_j gamma_j k(x_j, x) + b; absent after `partial_fit`.
+        The support vectors, and gamma in f(x) = sum_j gamma_j k(x_j, x) + b; absent after `partial_fit`.
     support_vectors_ : array
         With a kernel.
     deltas_ : array
@@ -100,13 +100,13 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of a boundary a row
-    lies is what the surrogate learns; between the boundaries only the order means something, so do not read the numbers there
-    as calibrated. ``boundaries="soft"`` learns them all.
+    Probabilities are monotone in the score and equal to a boundary exactly at its cut-off. On which side of
+    a boundary a row lies is what the surrogate learns; between the boundaries only the order is informative, and the
+    values are not calibrated. ``boundaries="soft"`` learns all probabilities.
 
-    `predict` gives the side of the one boundary, or of probability 1/2 when there are several (or none). On a boundary itself it
-    is the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of several boundaries or
-    none, the second class, as in all classifiers of two classes.
+    `predict` gives the side of the one boundary, or of probability 1/2 when there are several (or none). On a boundary
+    itself it is the lower class, since regions are right-closed; at the probability 1/2 of ``pm.Hard()``, and of
+    several boundaries or none, the second class, as in all classifiers of two classes.
 
     Examples
     --------
@@ -238,7 +238,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return BoundaryTask(features, problem, target, kernel_of(self, features, weight), self._options())
 
     def _warn_of_a_new_start(self, last: Solution, fit: Solution) -> None:
-        """Say that `warm_start` found nothing to go on from."""
+        """Warn that `warm_start` found nothing to continue from."""
         by_rows = fit.kernel or fit.solver == "dcd"
         place = "rows" if by_rows else "columns"
         before, now = (one.dual if by_rows else one.coef for one in (last, fit))
@@ -251,7 +251,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
             )
 
     def _store(self, fit: BoundaryFit, target: Target, task: BoundaryTask | None = None) -> Self:
-        """Keep the fit in place of an earlier one; of rows in memory also those that hold the boundary."""
+        """Keep the fit in place of an earlier one; of rows in memory also the support vectors."""
         for name in ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_"):
             self.__dict__.pop(name, None)
         self.fit_, self.target_, self.deltas_ = fit.solution, target, target.deltas
@@ -277,7 +277,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_region(self, X: ArrayLike) -> IntArray:
-        """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class, p = 1/2 the second."""
+        """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class."""
         scores = self.decision_function(X)
         return np.searchsorted(
             self.model_.deltas, scores, side="right" if isinstance(self.boundaries, Hard) else "left"

@@ -28,8 +28,9 @@ ALPHAS = tuple(2.0**exponent for exponent in range(-15, 11))
 class BoundaryClassifierCV(BoundaryClassifier):
     """`BoundaryClassifier` with `alpha` chosen by cross-validation.
 
-    Each fold follows the path from the largest lambda down, every fit starting from the last; the risk of the decision (its
-    theoretical loss, [K] (7)) on the rows left out decides, ties going to the largest lambda. Then one fit on all rows.
+    Each fold follows the path from the largest lambda down, every fit starting from the previous one; the risk of the
+    decision (its theoretical loss, [K] (7)) on the held-out fold decides (ties: the largest lambda); then all rows are
+    fitted.
 
     Parameters
     ----------
@@ -38,18 +39,18 @@ class BoundaryClassifierCV(BoundaryClassifier):
     alphas : sequence of float, optional
         The grid; 2^-15 ... 2^10 unless given.
     cv : int, splitter or None, default=5
-        A number of folds, assigned by the content of the rows, so that their order does not matter and duplicated rows stay
-        together; or a scikit-learn splitter.
+        A number of folds, assigned by the content of the rows, so that their order does not matter and duplicated rows
+        stay together; or a scikit-learn splitter.
     tuning : {"decision", "surrogate"} or decision, default="decision"
-        What decides: the risk of the decision that `boundaries` names, the surrogate loss that is minimised (the likelihood for
-        ``boundaries="soft"`` and the logistic loss), or the risk of another decision.
+        What is minimised over the folds: the risk of the decision that `boundaries` names, the surrogate loss that is
+        minimised (the likelihood for ``boundaries="soft"`` and the logistic loss), or the risk of another decision.
 
     Attributes
     ----------
     alpha_ : float
         The lambda chosen.
     alphas_, cv_risks_ : arrays
-        The grid in decreasing order, and the risk of each over the rows left out.
+        The grid in decreasing order, and the risk of each over the held-out folds.
 
     Examples
     --------

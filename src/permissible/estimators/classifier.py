@@ -1,4 +1,4 @@
-"""What every fitted classifier can do, all of it read from `model_`: scores, probabilities, decisions, margins, explanations.
+"""The methods of every fitted classifier, from `model_`: scores, probabilities, decisions, margins, explanations.
 
 An estimator stores its frozen model in `model_`, the columns of fit and `classes_`; it inherits `Classifier`, or
 `StagedClassifier` where the model grows round by round.
@@ -33,7 +33,7 @@ class Classifier(Exports):
     n_jobs: int | None
 
     def _rows(self, X: Any) -> Any:
-        """X as the model takes it: a table, or a matrix of numbers."""
+        """X in the form that the model scores: a table, or a matrix of numbers."""
         check_is_fitted(self, "model_")
         if self.model_.takes_matrix:
             return matrix(self, X, reset=False)
@@ -61,7 +61,7 @@ class Classifier(Exports):
         ----------
         X : rows
         decision : Decision or array of costs, optional
-            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the decision that the estimator was fitted for.
+            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the one of the fit.
         """
         given = self._rows(X)
         chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
@@ -86,7 +86,7 @@ class Classifier(Exports):
         return self.model_.margins(given, codes, threads(self.n_jobs))
 
     def margin_distribution(self, X: Any, y: Any, at: Any = None) -> tuple[FloatArray, FloatArray]:
-        """Return thresholds and the fraction of margins at most as large (the cumulative margin distribution of [T])."""
+        """Return thresholds and the fraction of margins up to each (cumulative margin distribution of [T])."""
         margins = np.sort(self.margins(X, y))
         thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
         return thresholds, np.searchsorted(margins, thresholds, side="right") / len(margins)
@@ -98,12 +98,13 @@ class Classifier(Exports):
         ----------
         X : rows
         n_steps : int, optional
-            The number of terms to name, those first that moved the decision most; the others are summed up in one step.
+            The number of terms to name, those with the largest effect first; the others are summed up in one step.
 
         Returns
         -------
         explanations : list of Explanation
-            With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; printing one shows it.
+            With ``start``, ``steps`` (``words``, ``adds``, ``holds``), ``scores`` and ``probability``; it prints
+            itself.
         """
         from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
 
@@ -121,8 +122,8 @@ class Classifier(Exports):
     def feature_importances_(self) -> FloatArray:
         """How much each column matters, normalised to sum to 1.
 
-        Of a tree the decrease of the surrogate by the splits on a column; otherwise how far the rules and slopes of a column move
-        the scores. A kernel model has none.
+        Of a tree the decrease of the surrogate by the splits on a column; otherwise how much the rules and slopes of a
+        column change the scores. A kernel model has none.
         """
         from permissible.models.card.importance import card_importances, tree_importances
 
@@ -170,7 +171,7 @@ def card_of(estimator: Any) -> Scorecard:
 
 
 def schema_of(estimator: Any) -> Schema:
-    """The columns of fit, made up (x0, x1, ...) where there were no names."""
+    """The columns of fit, named x0, x1, ... where there were no names."""
     known: Schema | None = getattr(estimator, "schema_", None)
     return numeric_schema(estimator) if known is None else known
 
@@ -189,13 +190,13 @@ def labels_of(estimator: Any) -> list[Any]:
 
 
 def decision_asked(estimator: Any, decision: Any) -> Decision | None:
-    """The decision that was asked for, else the one that the estimator was saved with, for its classes; None: `predict`."""
+    """The given decision, else the one that the estimator was saved with, for its classes; None: `predict`."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     return None if chosen is None else decision_for(chosen, estimator.classes_)
 
 
 def actions_for(estimator: Any, decision: Any) -> Actions:
-    """How an estimator decides: as asked, as it was saved to, or as `predict` does."""
+    """How an estimator decides: by the given decision, by the saved one, or as `predict` does."""
     chosen = decision_asked(estimator, decision)
     if chosen is None:
         own: Actions = estimator._predicting()

@@ -1,6 +1,6 @@
-"""The exports that every estimator has: SQL, ONNX, Python, text, HTML. Each reads the estimator's scorecard; none learns.
+"""The exports of every estimator: SQL, ONNX, Python, text, HTML. Each reads the estimator's scorecard.
 
-An estimator inherits `Exports`. The renderings are loaded when asked for: a fit does not wait for them.
+An estimator inherits `Exports`. The renderings are imported when first used, so that importing the library stays fast.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,10 +42,10 @@ class Exports:
             The table that holds the rows, its columns named as in fit.
         dialect : {"ansi", "duckdb", "postgres", "sqlite"}
         decision : Decision or array of costs, optional
-            How to decide; as `predict` does unless given. "No decision" is NULL, and so is every answer for a row in which a
-            value is missing that the model needs (linear and kernel models refuse such rows in Python).
+            How to decide; as `predict` does unless given. "No decision" is NULL, and so is every answer for a row in
+            which a value is missing that the model needs (linear and kernel models refuse such rows in Python).
         keep : sequence of str, optional
-            Columns to return beside the answer; all of them unless given.
+            Columns to return with the answer; all of them unless given.
         prefix : str
             Put before the names score, probability and decision, for a table that has such columns.
         """
@@ -57,7 +57,7 @@ class Exports:
         )
 
     def to_python(self, *, decision: "Decision | None" = None) -> str:
-        """Write the model as Python source: functions score(row), probability(row) and decide(row); it imports only math.
+        """Write the model as Python source with score(row), probability(row) and decide(row); it imports only math.
 
         `decision` is how to decide, as `predict` does unless given; "no decision" is None.
         """
@@ -69,15 +69,17 @@ class Exports:
     def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
 
-        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1): text where a
-        category is text, int64 where all are whole numbers, else a number. Missing is NaN, "" in text, and the smallest int64.
+        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1): text
+        where a category is text, int64 where all are integers, else a number. Missing is NaN, "" in text, and the
+        smallest int64.
 
         Parameters
         ----------
         dtype : {"float32", "float64"}
-            Of the numbers, those that go in among them. float32 has seven digits: values that agree in these fall on the same
-            side of every threshold, so that a column of large numbers that differ little (times in seconds since 1970, long
-            identifiers) gets other answers than `predict` gives. Take "float64" for such columns: it decides as `predict` does.
+            Of the numbers, those that go in among them. float32 has seven digits: values that agree in these fall on
+            the same side of every threshold, so that a column of large numbers that differ little (times in seconds
+            since 1970, long identifiers) gets other predictions than `predict`. Use "float64" for such columns: it
+            decides as `predict` does.
         decision : Decision or array of costs, optional
             How to decide; as `predict` does unless given. "No decision" is the label "reject".
         """
@@ -87,7 +89,7 @@ class Exports:
         return to_graph(card_of(self), actions_for(self, decision), dtype)
 
     def to_text(self) -> str:
-        """Say the model in words."""
+        """Return the model as text."""
         from permissible.estimators.classifier import card_of, labels_of
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text

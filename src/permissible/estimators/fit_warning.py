@@ -1,4 +1,4 @@
-"""A doubtful fit says so once: one warning with every doubt of its certificate (learners/doubts.py decides what is doubtful)."""
+"""The warning of a doubtful fit: one warning with every doubt of its certificate (learners/doubts.py)."""
 
 import sys
 import warnings
@@ -16,7 +16,7 @@ OURS = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "cal
 
 
 class DoubtfulFitWarning(ConvergenceWarning):
-    """A fit ended, and something about it is doubtful: what and how much is said, and kept in ``certificate_``.
+    """Something about a finished fit is doubtful; the message says what, and ``certificate_.doubts`` keeps it.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def warn_of(doubts: Sequence[Doubts], names: Any = None) -> None:
 
 
 def outside() -> int:
-    """How far up the first caller is that does not belong to the library, as `warnings.warn` in the caller counts."""
+    """The `stacklevel` of the first caller outside of the library."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""The scikit-learn face of multiclass boosting with a cost matrix: it checks, calls the layers below, and stores."""
+"""MCBoostClassifier: the scikit-learn estimator. It validates, calls the learner, and stores."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,44 +36,44 @@ from permissible.validation import refusal
 
 
 class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
-    """Multiclass boosting that knows what each mistake costs (MCBoost with guess-averse losses).
+    """Multiclass boosting for a cost matrix (MCBoost with guess-averse losses).
 
     Parameters
     ----------
     loss : {"gll", "gel", "ls", "lt", "mc"} or loss object, default="gll"
-        The surrogate: generalised logistic (21), generalised exponential (20), L_s (12), L_t (14), or the cost-blind MC (22).
-        "mc" with ``decision="bayes"`` is P-MCBoost.
+        The surrogate: generalised logistic (21), generalised exponential (20), L_s (12), L_t (14), or MC (22), which
+        ignores costs. "mc" with ``decision="bayes"`` is P-MCBoost.
     cost_matrix : CostMatrix or array (M, M), optional
-        ``cost_matrix[true, predicted]``, classes in sorted order unless a CostMatrix names them. None: every mistake costs 1.
+        ``cost_matrix[true, predicted]``, classes in sorted order unless named. None: every mistake costs 1.
     n_rounds : int, default=100
-        Rounds; with early stopping the most there may be.
+        Number of rounds; with early stopping the maximum.
     learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
-        "linear" is a x + b on the best single attribute, the variant that reproduces the published table; "linear-full" uses
-        all attributes at once. Missing values count as the attribute's mean there, categories as indicators. "rule" (a
-        conjunction of literals with two values) and "tree" work on bins, with missing values and categories as they are.
-        "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a posterior
-        and decides at least expected cost, so `loss` and the parameters of a single learner are refused with it.
+        "linear" is a x + b on the best single column, the variant that reproduces the published table; "linear-full"
+        uses all columns at once. There missing values count as the column's mean, categories as indicators. "rule" (a
+        conjunction of literals with two values) and "tree" work on bins and support missing values and categories.
+        "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a
+        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused.
     descent : {"coordinate", "gradient"}, default="coordinate"
-        A step for every coordinate of the simplex in turn (Algorithm 1), or one along the whole gradient.
+        A step for every coordinate of the simplex in turn (Algorithm 1), or one along the full gradient.
     decision : {"argmax", "bayes"}, default="argmax"
         Largest score, or least expected cost under the posterior.
     learning_rate : float or "auto", default="auto"
-        Share of each step that is taken; "auto" is 1 for affine terms and 0.1 for rules and trees.
+        Factor on each step; "auto" is 1 for affine terms and 0.1 for rules and trees.
     subsample, max_features : float, default=1.0
-        Shares of the rows and of the columns that a round's search may use.
+        Fractions of the rows and of the columns that the search of a round uses.
     max_leaf_nodes, max_depth : int or None, default=31 and None
-        Size of a tree.
+        Maximum size of a tree.
     max_literals : int, default=2
-        Literals of a rule.
+        Maximum number of literals of a rule.
     min_samples_leaf : float, default=1
         Least weight of the rows of a leaf, or on either side of a rule.
     l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     random_tests : bool, default=False
-        One random test per column and node competes in place of the best one: more varied trees for small or noisy data.
+        Compare one random split per column of a node instead of the best one, for small or noisy data.
     line_search : {"auto", "exact", "newton"}, default="auto"
-        How far to go along a tree or rule: "newton" takes the leaves' own Newton steps, "exact" minimises the surrogate along
-        them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
+        Step length along a tree or rule: "newton" takes the Newton steps of the leaves, "exact" minimises the surrogate
+        along them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
     n_bags : int, default=1
         Runs with different seeds whose scores are averaged.
     max_bins : int, default=255
@@ -83,18 +83,18 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     scoring : {"surrogate", "cost"}, default="surrogate"
         The measure of the held-out rows that decides when to stop.
     patience : int, default=10
-        Rounds without improvement before early stopping ends.
+        Rounds without improvement before the fit stops.
     validation_fraction : float, default=0.2
-        Share of the rows held out, by a hash of their content.
+        Fraction of the rows held out, by a hash of their content.
     calibration : {"auto", None}, default="auto"
         "auto": where theory gives the loss no posterior, one temperature is found on held-out rows. None: exponent 1.
     categorical_features : sequence of names or positions, or mask, optional
-        Columns of numbers to be taken as categories.
+        Numeric columns to treat as categorical.
     class_weight : mapping or "balanced", optional
     tol : float, default=1e-10
-        Stop when the surrogate falls by less (relative) in a round.
+        Stop when a round decreases the surrogate by less (relative).
     warm_start : bool, default=False
-        Go on from the rounds of the last fit until there are `n_rounds`.
+        Continue from the rounds of the last fit until there are `n_rounds`.
     n_jobs, random_state, verbose
         As in scikit-learn, but None is the seed 0, so that fits repeat; `verbose` = k prints a line every k rounds.
 
@@ -107,11 +107,12 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     n_rounds_ : int
     history_ : mapping of arrays, one value per round
     certificate_ : BoostCertificate
-        What is known of the fit (``statement``, ``stopped``, ``doubts``): remaining edge, capped steps, separability.
+        ``statement``, ``stopped``, ``gap``, ``doubts``, and the remaining edge, capped steps, separability.
 
     References
     ----------
-    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting, ICML 2014.
+    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting,
+    ICML 2014.
 
     Examples
     --------
@@ -205,8 +206,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         y : array of n labels
         sample_weight : array of n weights, optional
         cost : array (n, M), optional
-            What predicting each class would cost for each row (0 for its own class), in place of `cost_matrix`. Columns are
-            in the order of the sorted classes; those of a data frame are found by name.
+            What predicting each class would cost for each row (0 for its own class), in place of `cost_matrix`. Columns
+            are in the order of the sorted classes; those of a data frame are found by name.
         """
         n_threads = intake.threads(self.n_jobs)
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
@@ -248,7 +249,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         return self
 
     def _source(self, rows: intake.TrainingRows, settings: Settings, start: AdditiveModel | None) -> Source:
-        """The rows as the learner sees them: codes, values, or both; those of a model to go on from by its bins."""
+        """The rows as codes, values, or both; a continued fit uses the bins of its model."""
         first: Any = None if start is None or self.learner == "auto" else start.parts[0]
         if settings.affine:
             binned = without_codes(rows.table)
@@ -272,7 +273,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             del self.decision_
 
     def _start(self, rows: intake.TrainingRows) -> AdditiveModel | None:
-        """The model to go on from: the last fit's, when warm_start asks for it and it is about the same columns and classes."""
+        """The model to continue from: the last fit's, with warm_start and the same columns and classes."""
         if not self.warm_start or not hasattr(self, "model_"):
             return None
         if self.model_.n_rounds > self.n_rounds:
@@ -296,7 +297,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     # -- the fitted model --------------------------------------------------------------------------------------------
 
     def rules_table(self) -> dict[str, list[Any]]:
-        """Return the terms as columns: words, what each adds to every class, and how much it matters given the costs."""
+        """Return the terms as columns: words, what each adds to every class, and its importance given the costs."""
         from permissible.models.card.explanation import terms_table
 
         return terms_table(card_of(self), self.classes_, self.cost_matrix_.matrix)

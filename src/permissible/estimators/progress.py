@@ -1,6 +1,6 @@
-"""How a long fit shows itself: a bar on the terminal when `verbose`, and scikit-learn's callbacks where it has them (1.9).
+"""Progress of a long fit: a bar on the terminal when `verbose`, and scikit-learn's callbacks where available (1.9).
 
-Its callbacks load a library for bars on the terminal, a tenth of a second: they are only loaded when somebody sets one.
+Importing its callbacks takes a tenth of a second, so they are imported only when one is set.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ else:
         """scikit-learn's mixin of this name, loaded when it is first needed."""
 
         def set_callbacks(self, *callbacks: Any) -> Any:
-            """Set the callbacks that a fit tells of its rounds; none removes them."""
+            """Set the callbacks that a fit calls in its rounds; none removes them."""
             from sklearn.callback import CallbackSupportMixin as Mixin
 
             return Mixin.set_callbacks(self, *callbacks)
@@ -52,7 +52,7 @@ __all__ = ["CallbackSupportMixin", "Watch", "watched", "with_callbacks"]
 
 @contextmanager
 def watched(estimator: Any, n_rounds: int) -> Iterator[Watch | None]:
-    """A function that the loops call with the number of the round; None when nobody looks."""
+    """A function that the loops call with the number of the round; None without a bar or callbacks."""
     called = getattr(estimator, "_skl_callbacks", None)
     if not called and not estimator.verbose:
         yield None
@@ -79,7 +79,7 @@ def watched(estimator: Any, n_rounds: int) -> Iterator[Watch | None]:
 
 
 def _callback_watch(estimator: Any) -> Watch:
-    """Tell the callbacks of each stretch of rounds as one task."""
+    """Report each sequence of rounds to the callbacks as one task."""
     context = estimator._init_callback_context(max_subtasks=None)
     context.call_on_fit_task_begin(estimator=estimator)
 

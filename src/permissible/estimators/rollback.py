@@ -1,4 +1,4 @@
-"""A fit succeeds whole or leaves no trace: after a refusal, Ctrl-C or a lack of memory the estimator is as it was before."""
+"""A failed fit changes nothing: after an error, Ctrl-C or a lack of memory the estimator is as it was before."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,7 +8,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def whole(fit: Method) -> Method:
-    """Make a method put back every attribute of its estimator when it does not end well.
+    """Make a method restore every attribute of its estimator when it fails.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""UDTClassifier: the scikit-learn face of the decision tree. It validates, calls the learner, and stores."""
+"""UDTClassifier: the scikit-learn estimator. It validates, calls the learner, and stores."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,8 +28,8 @@ from permissible.validation.numbers import count, real_number, whole_number
 class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Decision tree for any permissible loss, grown best-first by the decrease of its surrogate.
 
-    Gini trees (``loss="squared"``), entropy trees (``"logistic"``), Kearns and Mansour's (``"matsushita"``) and those of a
-    user's own phi are one algorithm ([T] section 4.2). Missing values and categories are taken as they are.
+    Gini trees (``loss="squared"``), entropy trees (``"logistic"``), Kearns and Mansour's (``"matsushita"``) and those
+    of a user's own phi are one algorithm ([T] section 4.2). Missing values and categories are supported.
 
     Parameters
     ----------
@@ -38,24 +38,23 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     max_leaf_nodes : int or None, default=31
     max_depth : int or None, default=None
     min_samples_leaf : int, default=1
-        Rows in a leaf. Where every sample weight is an integer they are counts of examples and are added up instead, so that
-        weight 2 is the row twice.
+        Rows in a leaf; the sum of the sample weights where all are integers, so that weight 2 is the row twice.
     pruning : None, float or "cv", default=None
-        Cost-complexity pruning by the surrogate: the level (decrease of the mean surrogate that a leaf must bring), or "cv"
-        to choose it by cross-validation.
+        Cost-complexity pruning by the surrogate: the level (decrease of the mean surrogate that a leaf must bring), or
+        "cv" to choose it by cross-validation.
     min_gain : float, default=0.0
         Least decrease of the mean surrogate by a split.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
+        Least fraction of the total weight in a leaf.
     smoothing : float, default=0.0
-        Added to each class's weight in a leaf before probabilities are taken; 1 is Laplace's rule.
+        Added to each class's weight in a leaf before probabilities are computed; 1 is Laplace's rule.
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column. Two classes only.
     categorical_features : names, positions or mask, optional
-        Numeric columns to be taken as categories; columns of text or of a categorical type are anyway.
+        Numeric columns to treat as categorical; columns of text or of a categorical type always are.
     class_weight : mapping, "balanced" or None
     max_bins : int, default=255
-        Columns with no more different values than this are not approximated.
+        Maximum number of bins of a column; columns with at most this many distinct values are not approximated.
     pruning_folds : int, default=5
         Folds for ``pruning="cv"``, by the content of the rows and `random_state`: equal rows are in one fold.
     n_jobs : int or None
@@ -126,7 +125,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are taken."""
+        """Missing values and categories are supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

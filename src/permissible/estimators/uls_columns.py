@@ -29,7 +29,7 @@ from permissible.validation.arrays import squarable
 def training_matrix(
     estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, AnyArray, AnyArray, FloatArray | None]:
-    """The matrix, classes, each row's class and weight (rows of weight 0 are gone)."""
+    """The matrix, classes, each row's class and weight (rows of weight 0 are removed)."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     features = matrix(estimator, X, reset=True).astype(np.float64, copy=False)
@@ -47,7 +47,7 @@ def training_matrix(
 
 
 def _refuse_huge(estimator: Any, features: Any) -> None:
-    """The steps square what is in a column."""
+    """Refuse values whose squares overflow."""
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(features.shape[1])])
     for j, name in enumerate(names):
         column = features[:, [j]].data if sparse.issparse(features) else features[:, j]

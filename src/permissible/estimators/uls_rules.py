@@ -33,7 +33,7 @@ class RuleStages(Sequence[tuple[float, dict[Rule, float]]]):
 
 
 class RuleAttributes(StagedClassifier):
-    """What a fitted classifier made of rules, or of columns, shows of them."""
+    """The rules, or columns, of a fitted classifier and their coefficients."""
 
     model_: BinaryModel | OneVersusRest
 
@@ -53,7 +53,7 @@ class RuleAttributes(StagedClassifier):
 
     @property
     def coef_(self) -> FloatArray:
-        """The coefficient of each column, shape (1, n_features) or (n_classes, n_features); only with learner="column"."""
+        """The coefficient of each column, shape (1 or n_classes, n_features); only with learner="column"."""
         models = self._members()
         if not all(isinstance(model, LinearModel) for model in models):
             raise AttributeError("Rules have `coefficients_`, one a rule; `coef_` has one number a column.")
@@ -61,7 +61,7 @@ class RuleAttributes(StagedClassifier):
 
     @property
     def intercept_(self) -> Any:
-        """The constant of the score; for more than two classes one per class."""
+        """The intercept of the score; for more than two classes one per class."""
         return _one_or_all([model.intercept for model in self._members()])
 
     def _stages(self) -> Iterator[Model[Any]]:
@@ -76,8 +76,8 @@ class RuleAttributes(StagedClassifier):
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability (and class where several).
 
-        Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class that it
-        speaks for among them, probability that of the positive class among them.
+        Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
+        that it predicts among them, probability that of the positive class among them.
         """
         models, columns = self._members(), schema_of(self).columns
         names = ["rule", "coefficient", "support", "precision", "probability"]
@@ -111,7 +111,7 @@ def _coefficients(model: BinaryModel) -> FloatArray:
 
 
 def _at(model: BinaryModel, path: Any, stage: int) -> BinaryModel:
-    """The model after stage + 1 rounds; the last one there is, for a class that stopped earlier."""
+    """The model after stage + 1 rounds; for a class that stopped earlier its last one."""
     if not len(path):
         return model
     intercept, found = path[min(stage, len(path) - 1)]

@@ -59,7 +59,7 @@ def cross_validate(
     seed: int,
     tick: Callable[[float, float | None], None] = lambda done, total: None,
 ) -> list[Figure]:
-    """Fit on all folds but one and evaluate on that one, in turn."""
+    """Fit on all folds but one and evaluate on that one, for each fold."""
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     aligned = None if decision is None else decision.aligned(classes)
@@ -70,7 +70,7 @@ def cross_validate(
         weight = None if data.weight is None else data.weight[training]
         fitted = fit(make(), part(data.X, training), data.y[training], weight)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may lie in one fold only
+            warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may occur in one fold only
             proba: FloatArray = fitted.predict_proba(part(data.X, held_out))
         for key, _, loss, _ in measures(aligned):
             weights = None if data.weight is None else data.weight[held_out]

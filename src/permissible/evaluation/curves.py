@@ -21,7 +21,7 @@ class ReliabilityBin:
 
 
 def reliability(happened: IntArray, predicted: FloatArray, n_bins: int = 10) -> list[ReliabilityBin]:
-    """Bins of equal size by predicted probability; equal predictions are never torn apart."""
+    """Bins of equal size by predicted probability; equal predictions share a bin."""
     order = np.argsort(predicted, kind="stable")
     ranked = predicted[order]
     cuts = np.linspace(0, len(order), n_bins + 1).round().astype(int)[1:-1]
@@ -35,7 +35,7 @@ def reliability(happened: IntArray, predicted: FloatArray, n_bins: int = 10) -> 
 
 
 def probability_margins(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """Probability of the true class minus that of its best rival, in [-1, 1]: (27) of [T] for two classes."""
+    """Probability of the true class minus the largest other one, in [-1, 1]: (27) of [T] for two classes."""
     rows = np.arange(len(codes))
     rivals = proba.copy()
     rivals[rows, codes] = -np.inf
@@ -43,14 +43,14 @@ def probability_margins(codes: IntArray, proba: FloatArray) -> FloatArray:
 
 
 def cumulative(values: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
-    """The share of values at most theta, for theta over [-1, 1]: the cumulative margin distribution."""
+    """The fraction of values at most theta, for theta over [-1, 1]: the cumulative margin distribution."""
     grid = np.linspace(-1.0, 1.0, n_points)
     ranked = np.sort(values)
     return grid.tolist(), (np.searchsorted(ranked, grid, side="right") / max(len(values), 1)).tolist()
 
 
 def risk_coverage(codes: IntArray, proba: FloatArray, n_points: int = 101) -> tuple[list[float], list[float]]:
-    """The error among the rows decided, when only the surest fraction of them is: coverage and risk.
+    """Coverage and risk: the error among the rows with the highest confidence, for each fraction of them.
 
     Rows of equal confidence are decided together, so that their order does not matter.
     """

@@ -1,4 +1,4 @@
-"""Which columns and which rules matter: how much worse the log-loss gets without a column, how much a term moves the score."""
+"""The importance of columns (permutation of their values) and of terms (how much they change the score)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Importance:
 
 
 def column_importance(card: Scorecard, table: Table, codes: IntArray, seed: int = 0) -> tuple[Importance, ...]:
-    """The rise of the log-loss when a column's values are dealt out anew, the largest first; unused columns are left out."""
+    """Permutation importance: the increase of the log-loss, the largest first; unused columns are left out."""
     generator = np.random.default_rng(seed)
     if table.n_rows > MAX_ROWS:
         kept = np.sort(generator.choice(table.n_rows, MAX_ROWS, replace=False))

@@ -1,7 +1,7 @@
-"""How good a classifier is on given rows: error, log-loss, Brier score and cost, each with a 95 % interval. Plain numbers only.
+"""Error, log-loss, Brier score and cost of a classifier on given rows, each with a 95 % interval.
 
-The interval of the error is Wilson's; the others are the mean plus or minus 1.96 standard errors. Weighted rows count by their
-weights, and the intervals use the effective number of rows, (sum w)^2 / sum w^2.
+The interval of the error is Wilson's; the others are the mean plus or minus 1.96 standard errors. Weighted rows count
+by their weights, and the intervals use the effective number of rows, (sum w)^2 / sum w^2.
 """
 
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def metrics(
 
 
 def wilson(share: float, size: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
+    """Wilson's 95 % interval of a fraction."""
     spread = _Z * sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
     center, scale = share + _Z**2 / (2 * size), 1 + _Z**2 / size
     return max(0.0, (center - spread) / scale), min(1.0, (center + spread) / scale)

@@ -1,7 +1,7 @@
 """Methods compared on a table of errors: rows are data sets or folds, columns are methods.
 
-Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks, Friedman's test and Nemenyi's
-critical difference.
+Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks, Friedman's test and
+Nemenyi's critical difference.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def wilcoxon(first: AnyArray, second: AnyArray) -> Paired:
 
 
 def ranks(table: AnyArray, decimals: int = 12) -> AnyArray:
-    """Rank the methods on each data set, 1 the smallest, ties sharing their mean rank.
+    """Rank the methods on each data set, 1 the smallest, ties get their mean rank.
 
     Values are first rounded to `decimals`, so that equal error rates summed in another order stay equal.
     """
@@ -83,7 +83,7 @@ def friedman(table: AnyArray, level: float = 0.05) -> Friedman:
     sets, methods = table.shape
     placed = ranks(table)
     mean = placed.mean(axis=0)
-    # Ties lower the variance of the ranks: divide by what it is, not by what it would be without ties.
+    # Ties lower the variance of the ranks: divide by the actual variance.
     variance = float(np.sum((placed - (methods + 1) / 2) ** 2)) / (sets * (methods - 1))
     spread = float(np.sum((mean - (methods + 1) / 2) ** 2))
     chi_square = sets * spread / variance if variance > 0.0 else 0.0

@@ -18,9 +18,9 @@ CHUNK = 16384
 class Link:
     """How scores become class probabilities.
 
-    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own loss (there
-    are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised (33). "probabilities": the scores are
-    the probabilities already.
+    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own
+    loss (there are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised (33).
+    "probabilities": the scores are the probabilities already.
     """
 
     kind: LinkKind

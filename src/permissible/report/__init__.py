@@ -1,6 +1,6 @@
 """Model and data become a Summary (plain data); text, plots and the HTML page are renderings of it.
 
-`pm.report` is this package and the function at once: ``pm.report(estimator, X, y, path="report.html")`` writes the page.
+`pm.report` is this package and its function: ``pm.report(estimator, X, y, path="report.html")`` writes the page.
 """
 
 import sys

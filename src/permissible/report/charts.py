@@ -50,7 +50,7 @@ def _plain(figure: Any) -> dict[str, Any]:
 
 
 def plain_text(given: str) -> str:
-    """A user's text for a title, a tick or a hover label: plotly reads tags and links there, and entities as characters."""
+    """A user's text for a title, a tick or a hover label, where plotly interprets tags, links and entities."""
     return escape(given, quote=False)
 
 

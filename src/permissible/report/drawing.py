@@ -1,4 +1,4 @@
-"""A tree as an SVG picture: root at the left, leaves at the right, one below the other, a bar of class shares at each leaf."""
+"""A tree as an SVG picture: root at the left, leaves at the right with a bar of class fractions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def tree_drawing(term: TreeTerm, card: Scorecard, classes: Sequence[str]) -> str
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the nodes stand: their height and depth, the largest depth, and the width of one."""
+    """The positions of the nodes: their height and depth, the largest depth, and the width of one."""
 
     height_of: dict[int, float]
     depth_of: dict[int, int]

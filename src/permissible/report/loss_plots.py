@@ -149,7 +149,7 @@ def links_figure(ax: Any = None) -> Any:
 
 
 def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Any = None) -> Any:
-    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; go up to g(p), add x, come back down to a probability.
+    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability.
 
     Examples
     --------

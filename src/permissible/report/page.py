@@ -33,7 +33,7 @@ def report(
     ----------
     estimator : fitted estimator of permissible
     X, y : rows and labels
-        Best rows that the estimator was not fitted on.
+        Preferably rows that the estimator was not fitted on.
     path : str or path-like
     sample_weight : array, optional
     title : str, optional
@@ -116,7 +116,7 @@ def _asset(name: str) -> str:
 
 
 def _figure(name: str, heading: str, caption: str, drawn: dict[str, Any]) -> str:
-    """A chart with its heading, its caption, and its numbers as a table for those who cannot see it."""
+    """A chart with its heading, its caption, and its numbers as a table for screen readers."""
     from markupsafe import escape
 
     rows = "".join(
@@ -146,7 +146,7 @@ def _numbers(figure: dict[str, Any]) -> list[tuple[str, str, str]]:
     return found
 
 
-# -- words ----------------------------------------------------------------------------------------------------------------------
+# -- text -------------------------------------------------------------------------------------------------------------
 
 _KINDS = {
     "ULSClassifier": "A list of weighted rules",

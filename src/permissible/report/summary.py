@@ -23,7 +23,7 @@ EXAMPLES = 50
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A term of the model for people: its words, what it adds, how often it holds and what is true there."""
+    """A term of the model: its text, what it adds, how often it holds and the class there."""
 
     words: str
     adds: tuple[float, ...]
@@ -34,7 +34,7 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that a report says."""
+    """The content of a report."""
 
     title: str
     estimator: str
@@ -81,7 +81,7 @@ def summarise(
     decision : Decision, optional
         Adds its cost to the figures; the estimator's own unless given.
     folds : sequence, optional
-        Cross-validated figures (name, mean, spread), shown beside those on the rows.
+        Cross-validated figures (name, mean, spread), shown next to those on the rows.
     """
     card, table = card_of(estimator), table_of(estimator, X)
     codes = class_codes(y, np.asarray(estimator.classes_))
@@ -163,7 +163,7 @@ def _sample(n_rows: int, size: int = MAX_ROWS) -> IntArray:
 def _explorer(
     codes: IntArray, proba: FloatArray, classes: Sequence[str], decision: Decision | None, weight: FloatArray | None
 ) -> dict[str, Any]:
-    """What the decision explorer computes from: for two classes every different probability with its counts; else rows."""
+    """The data of the decision explorer: for two classes distinct probabilities with counts; else rows."""
     weight = np.ones(len(codes)) if weight is None else weight
     shown = None if decision is None else decision.to_document()
     base = {"classes": list(classes), "total": float(weight.sum()), "decision": _plain(shown), "sampled": False}

@@ -1,4 +1,4 @@
-"""A picture of a tree: tests in boxes, leaves with label, probability and support, coloured by the probability they give."""
+"""A picture of a tree: tests in boxes, leaves with label, probability and support, coloured by probability."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """Where a node stands, what is written in it, and how sure it is (-1 negative, 0 even, +1 positive)."""
+    """The position of a node, its text, and its confidence (-1 negative, 0 even, +1 positive)."""
 
     node: int
     parent: int

@@ -1,4 +1,4 @@
-"""What the user gave: columns with their kinds and categories, missing values, target and weights. Nothing is binned here."""
+"""The user's table: columns with their kinds and categories, missing values, labels. Nothing is binned here."""
 
 from permissible.table.match import UnseenCategoryWarning
 from permissible.table.reading import names_of, read

@@ -1,4 +1,4 @@
-"""Data frames of any library (pandas, polars, pyarrow, ...) column by column, through narwhals; none of them is imported here."""
+"""Data frames of any library (pandas, polars, pyarrow, ...) column by column, through narwhals."""
 
 import sys
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def frame_names(frame: Any) -> tuple[str, ...] | None:
 
 
 def series_of(values: Any) -> Any | None:
-    """The narwhals series over a column that stands alone, or None when `values` is no column of a data frame library."""
+    """The narwhals series over a single column, or None when `values` is no column of a data frame library."""
     pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
     if pandas is not None and isinstance(values, (pandas.api.extensions.ExtensionArray, pandas.Index)):
         values = pandas.Series(values)

@@ -11,7 +11,7 @@ from permissible.validation import Words, refusal, refusal_type, shown
 
 
 def labels_of(y: Any) -> AnyArray:
-    """The labels as an array of one type; anything else is refused, in scikit-learn's words where it has them.
+    """The labels as an array of one type; anything else is refused, in scikit-learn's wording where it has one.
 
     A column vector stays one; the caller decides whether to accept it.
     """
@@ -37,7 +37,7 @@ def labels_of(y: Any) -> AnyArray:
 
 
 def joint_labels(one: AnyArray, other: AnyArray) -> AnyArray:
-    """The different labels of two parts of a table, sorted; they must be of one type."""
+    """The distinct labels of two parts of a table, sorted; they must be of one type."""
     if (one.dtype.kind in "OU") != (other.dtype.kind in "OU"):
         _refuse_mixture()
     return np.unique(np.concatenate([one, other]))

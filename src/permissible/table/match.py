@@ -19,7 +19,7 @@ class UnseenCategoryWarning(UserWarning):
 
 
 def positions(schema: Schema, names: tuple[str, ...] | None, n_columns: int) -> list[int]:
-    """Where each column of the schema lies in the given table. Extra columns are ignored when names tell them apart."""
+    """The position of each column of the schema in the table. Extra columns are ignored where columns have names."""
     if names is None or not schema.named:
         if n_columns != len(schema.columns):
             raise refusal("X", f"a table of {len(schema.columns)} columns", Words(f"{n_columns} columns"))
@@ -84,7 +84,7 @@ _told: ContextVar[set[str] | None] = ContextVar("columns told of", default=None)
 
 @contextmanager
 def told_once(columns: set[str]) -> Iterator[None]:
-    """Within, no warning is given of a column that is in `columns`, and those warned of are added: for tables in parts."""
+    """A context in which each column is warned of once, over all parts of a table: `columns` are those warned of."""
     token = _told.set(columns)
     try:
         yield
@@ -93,7 +93,7 @@ def told_once(columns: set[str]) -> Iterator[None]:
 
 
 def warn_of_unseen(unseen: dict[str, str]) -> None:
-    """One warning for the whole table."""
+    """One warning for the table."""
     told = _told.get()
     if told is not None:
         unseen = {name: words for name, words in unseen.items() if name not in told}

@@ -2,7 +2,7 @@
 
 Missing is None, NaN and NA, in every kind. Integers become float64: beyond 2^53 they are rounded to the nearest
 float64, at fit and at predict alike, so two integers that differ only there count as one value. As categories they
-are names, not sizes, and are told apart exactly.
+are names, not sizes, and are compared exactly.
 """
 
 from collections.abc import Iterable
@@ -86,7 +86,7 @@ def from_factors(codes: AnyArray, categories: Iterable[Any]) -> Observed:
     used[codes] = True
     kept = {i: category for i in np.flatnonzero(used[:-1]).tolist() if (category := listed[i]) is not None}
     if any(isinstance(category, (int, float)) and not isinstance(category, bool) for category in kept.values()):
-        # A truth value beside numbers is 1 or 0, as in a column without text, whichever of them came first.
+        # A truth value beside numbers is 1 or 0, as in a column without text, in any order of the rows.
         kept = {i: int(category) if isinstance(category, bool) else category for i, category in kept.items()}
     ordered = _sorted_categories(set(kept.values()))
     place = {category: code for code, category in enumerate(ordered)}
@@ -144,7 +144,7 @@ def category_order(value: Category) -> tuple[int, float, str]:
 
 
 def is_na(value: Any) -> bool:
-    """Whether it is the NA of pandas (or NaT), recognised by the name of its type, so that pandas need not be installed."""
+    """Whether it is NA or NaT of pandas, recognised by the name of its type since pandas is optional."""
     return type(value).__name__ in ("NAType", "NaTType")
 
 

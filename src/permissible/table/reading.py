@@ -1,4 +1,4 @@
-"""Whatever the user gave, as a `Table`: a NumPy matrix without a copy, data frames of any library, lists, and mappings."""
+"""Any input as a `Table`: a NumPy matrix without a copy, data frames of any library, lists, and mappings."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,10 +29,10 @@ def read(
     X : 2-D array, data frame (pandas, polars, pyarrow), sequence of rows, or mapping from name to column
         A float32 or float64 matrix is not copied. Integers become float64 (beyond 2^53: the nearest one).
     schema : Schema, optional
-        The columns of fit. The table is brought into their terms: columns by name where both are named, categories by
-        value; one never seen gets code -2 and one `UnseenCategoryWarning` tells of it.
+        The columns of fit. The table is matched to them: columns by name where both are named, categories by
+        value; one never seen gets code -2 and an `UnseenCategoryWarning`.
     categorical_features : sequence of names or positions, or a Boolean mask, optional
-        Columns of numbers to be taken as categories. Text and category columns are taken so without being listed.
+        Numeric columns to treat as categorical. Text and category columns are categorical without being listed.
     n_threads : int
         Threads of the search for infinite values.
 
@@ -53,7 +53,7 @@ def read(
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """The column names that came with a table, or None: a matrix has none, and names other than strings are ignored."""
+    """The column names of a table, or None: a matrix has none, and names other than strings are ignored."""
     if isinstance(X, np.ndarray) or _is_sparse(X):
         return None
     if isinstance(X, Mapping):
@@ -156,7 +156,7 @@ def _column(name: str, values: Any) -> Observed:
 
 
 def as_array(values: Any) -> AnyArray:
-    """An array of what was given; a list of text and numbers becomes an array of objects, and large integers stay exact."""
+    """The input as an array; text mixed with numbers becomes an array of objects, large integers stay exact."""
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     series = None if isinstance(values, np.ndarray | list | tuple) else series_of(values)

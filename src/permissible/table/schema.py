@@ -18,7 +18,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns in order, and whether their names came from the user (`named`) or were made up (x0, x1, ...)."""
+    """The columns in order, and whether their names are the user's (`named`) or x0, x1, ..."""
 
     columns: tuple[Column, ...]
     named: bool = True

@@ -1,4 +1,4 @@
-"""A table as learners take it: one array per column, from whatever library."""
+"""A table as learners use it: one array per column, from any library."""
 
 from dataclasses import dataclass, replace
 
@@ -16,10 +16,10 @@ UNSEEN_CATEGORY = -2
 class Table:
     """Columns of equal length.
 
-    Numeric and boolean columns are float arrays with NaN for missing (strided views are fine); categorical ones are int32
-    codes into the schema's categories, -1 for missing and -2 for a category that the schema does not know.
-    `matrix` is the user's own 2-D float array when there was one and every column is numeric. `has_missing` says for each
-    column whether a value is missing, where that is known.
+    Numeric and boolean columns are float arrays with NaN for missing (strided views are fine); categorical ones are
+    int32 codes into the schema's categories, -1 for missing and -2 for a category that the schema does not know.
+    `matrix` is the user's own 2-D float array when there was one and every column is numeric. `has_missing` says for
+    each column whether a value is missing, where that is known.
     """
 
     schema: Schema
@@ -29,7 +29,7 @@ class Table:
     has_missing: BoolArray | None = None
 
     def take(self, rows: AnyArray) -> "Table":
-        """The table of some rows only, given by a mask or by row numbers. Categories that no row has any more are dropped."""
+        """The table of some rows, given by a mask or by row numbers. Categories without rows are dropped."""
         if self.matrix is not None:
             matrix = self.matrix[rows]
             return Table(self.schema, tuple(matrix.T), len(matrix), matrix)
@@ -54,7 +54,7 @@ class Table:
 def _pruned(column: Column, values: AnyArray) -> tuple[Column, AnyArray]:
     if column.kind != "categorical":
         return column, values
-    used = np.zeros(len(column.categories) + 2, dtype=bool)  # the last two stand for unseen (-2) and missing (-1)
+    used = np.zeros(len(column.categories) + 2, dtype=bool)  # the last two are unseen (-2) and missing (-1)
     used[values] = True
     kept = np.flatnonzero(used[:-2])
     if len(kept) == len(column.categories):

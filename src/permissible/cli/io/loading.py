@@ -19,14 +19,14 @@ def load_model(path: Path) -> Any:
 
 
 def schema_of(model: Any) -> Any:
-    """The columns that a model asks for."""
+    """The columns that a model needs."""
     from permissible.estimators.classifier import schema_of
 
     return schema_of(model)
 
 
 def target_of(model: Any, given: str | None) -> str:
-    """The target column: as given, or as the model file remembers it."""
+    """The target column: as given, or as stored in the model file."""
     known = getattr(model, "notes_", {}).get("target")
     if given is None and not known:
         raise UseError("--target must name the column with the truth: the model file does not know it.")

@@ -18,7 +18,7 @@ _SIZES = {"uls": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What the user asked to be fitted."""
+    """The model options that the user gave."""
 
     model: str = "uls"
     loss: str | None = None
@@ -76,7 +76,7 @@ class ModelOptions:
 
 
 def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
-    """The decision that was asked for, in the order of the classes where they are known; None when none was."""
+    """The given decision, in the order of the classes where they are known; None without one."""
     from permissible.decisions import Boundaries, CostMatrix, Reject
 
     try:
@@ -96,7 +96,7 @@ def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
 
 
 def _aligned(decision: Any, classes: Any) -> Any:
-    """The decision for these classes, or a sentence that says why it does not fit them."""
+    """The decision for these classes, or an error that says why it does not match them."""
     from permissible.decisions import CostMatrix
 
     if isinstance(decision, CostMatrix) and decision.classes is not None:

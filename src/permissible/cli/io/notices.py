@@ -1,4 +1,4 @@
-"""Warnings about rows read in chunks: each is given once, after the last row; unseen categories with their number of rows."""
+"""Warnings about rows read in chunks: each once, after the last row; unseen categories with their number of rows."""
 
 import warnings
 from collections.abc import Iterator

@@ -7,9 +7,9 @@ from permissible.cli.options import ColumnOptions, FileOptions, listed
 
 
 def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOptions) -> None:
-    """Bin, learn, print in words, write where asked.
+    """Bin, learn, print in words, write to a file.
 
-    The columns, their kinds and the classes are those of a fit in memory, so the model file is the same to the last byte.
+    Columns, kinds and classes are those of a fit in memory, so the model file is identical.
     """
     from permissible.cli import show
     from permissible.cli.io.model_options import decision_of

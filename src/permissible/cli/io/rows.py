@@ -1,4 +1,4 @@
-"""Rows for learning and for asking: which columns of a file are features, and their values in the form the library reads."""
+"""Rows for fit and for predict: which columns of a file are features, and their values."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from permissible.types import AnyArray
 
 
 def open_file(path: Path, options: FileOptions) -> FileReader:
-    """Open a file as the options say."""
+    """Open a file with the given options."""
     tokens = MISSING if options.missing is None else frozenset({"", *listed(options.missing)})
     delimiter = {"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter)
     if delimiter is not None and len(delimiter) != 1:
@@ -30,7 +30,7 @@ def open_file(path: Path, options: FileOptions) -> FileReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingFile(LabelledRows):
-    """The rows of a file to learn from, and what each column was taken to be."""
+    """The rows of a file to learn from, and the inferred kind of each column."""
 
     kinds: dict[str, str] = field(default_factory=dict)
     target: str = ""
@@ -77,7 +77,7 @@ def features_of(source: FileReader, path: Path, target: str, chosen: ColumnOptio
 def kinds_shown(
     features: Sequence[str], kinds: Mapping[str, CellKind], categorical: Sequence[str], names: Sequence[str]
 ) -> dict[str, str]:
-    """What each column was taken to be, in words."""
+    """The inferred kind of each column, in words."""
     shown = {name: "categorical" if name in categorical else _WORDS[kinds[name]] for name in features}
     return shown | dict.fromkeys(names, IDENTIFIER)
 
@@ -91,7 +91,7 @@ def identifiers(
     kinds: Mapping[str, CellKind],
     kept: Sequence[str],
 ) -> list[str]:
-    """The columns of text that name the row and nothing else: what was learnt from them would say nothing of new rows.
+    """The text columns that only identify the rows and therefore cannot generalise.
 
     None where no other column would be left. Of a long file the first million values are read.
     """
@@ -138,7 +138,7 @@ def require(name: str, names: Sequence[str], path: Path) -> None:
 
 
 def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyArray:
-    """The target as labels: integers where all are whole, text where they are text."""
+    """The target as labels: integers where all are integers, text where they are text."""
     if values.dtype == object:
         missing = np.array([value is None for value in values])
     else:
@@ -153,7 +153,7 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
 
 
 def as_categories(values: AnyArray, kind: CellKind) -> AnyArray:
-    """A column as categories: whole numbers stay numbers, a missing one is None."""
+    """A column as categories: integers stay numbers, a missing one is None."""
     if values.dtype == object:
         return values
     result = np.empty(len(values), dtype=object)
@@ -161,7 +161,7 @@ def as_categories(values: AnyArray, kind: CellKind) -> AnyArray:
     return result
 
 
-# -- rows to ask about ------------------------------------------------------------------------------------------------------
+# -- rows to predict --------------------------------------------------------------------------------------------------
 
 
 def wanted_kinds(schema: Schema, source: FileReader, path: Path) -> dict[str, CellKind]:

@@ -1,4 +1,4 @@
-"""Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal. A failed run leaves no file."""
+"""Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal."""
 
 import csv
 import os
@@ -17,7 +17,7 @@ Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[Write]:
-    """Give a function that writes chunks; the file appears under its name only when all went well."""
+    """Return a function that writes chunks; the file gets its name only on success."""
     if path is None:
         yield _text_writer(sys.stdout, ",")
     elif path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):

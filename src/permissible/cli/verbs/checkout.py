@@ -1,7 +1,7 @@
 """`permissible reproduce` and `permissible bench`: what needs a checkout of the source.
 
-The experiments of the papers and the benchmarks are not part of the installed package. `reproduce` finds the folder `papers` in
-the current folder or beside the sources of an editable install; `bench` runs in a checkout.
+The experiments of the papers and the benchmarks are not part of the installed package. `reproduce` finds the folder
+`papers` in the current folder or beside the sources of an editable install; `bench` runs in a checkout.
 """
 
 import sys
@@ -27,9 +27,9 @@ def reproduce(
     seed: options.Seed = 0,
     only: Annotated[str, typer.Option("--only", help="Names of data sets to keep to: a,b.", show_default=False)] = "",
 ) -> None:
-    """Run the experiments of the papers again and write tables and figures beside the published ones.
+    """Run the experiments of the papers and write tables and figures next to the published ones.
 
-    Needs a checkout of the source. A run that was interrupted is taken up where it stopped.
+    Needs a checkout of the source. An interrupted run continues where it stopped.
 
     Example: permissible reproduce trees --quick -o results/
     """
@@ -59,7 +59,7 @@ def _checkout() -> Path:
 def bench(
     full: Annotated[bool, typer.Option("--full", help="All sizes; takes an hour rather than minutes.")] = False,
 ) -> None:
-    """Measure speed beside the peers in one run; needs the source tree, where the benchmarks live.
+    """Compare the speed with other libraries in one run; needs a checkout of the source.
 
     Example: permissible bench
     """

@@ -1,4 +1,4 @@
-"""`permissible demo`: a readable model of real data, beside AdaBoost and logistic regression, and a page that explains it."""
+"""`permissible demo`: a readable model of real data, compared with AdaBoost and logistic regression, and a report."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ def command(
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Learn ten rules that tell malignant from benign tumours, compare with the usual suspects, write a report.
+    """Learn ten rules that separate malignant from benign tumours, compare with other classifiers, write a report.
 
     The data (569 tumours, 30 measurements) come with scikit-learn; nothing is downloaded.
 
@@ -85,13 +85,13 @@ def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> dict[str, list[
 
 
 class OnMatrix:
-    """A classifier that takes matrices only, given columns by name."""
+    """A classifier of matrices, given columns by name."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier
 
     def fit(self, X: dict[str, Any], y: Any) -> "OnMatrix":
-        """Fit to the columns side by side."""
+        """Fit to the columns as one matrix."""
         self.classifier.fit(self._matrix(X), y)
         return self
 

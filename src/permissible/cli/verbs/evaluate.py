@@ -1,4 +1,4 @@
-"""`permissible evaluate`: how good a model is on rows whose truth is known."""
+"""`permissible evaluate`: how good a model is on rows whose class is known."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Print error, log-loss, Brier score and cost with 95 % intervals, and what was mistaken for what.
+    """Print error, log-loss, Brier score and cost with 95 % intervals, and the confusion matrix.
 
     Another decision than the model's own can be tried without fitting again.
 

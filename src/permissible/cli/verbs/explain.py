@@ -1,4 +1,4 @@
-"""`permissible explain`: a model in words, or what it says of one row and why."""
+"""`permissible explain`: a model in words, or the explanation of one row."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Print a model in words; with DATA, what each of its terms says of one row.
+    """Print a model in words; with DATA, what each of its terms adds for one row.
 
     Example: permissible explain model.json patients.csv --row 17
     """

@@ -20,7 +20,7 @@ def command(
         str, typer.Option("--keep", help="SQL: columns to return beside the answer: a,b.", show_default=False)
     ] = "",
 ) -> None:
-    """Write a model in a form that others run or read: a database, an ONNX runtime, plain Python, a page.
+    """Export a model: SQL for a database, ONNX, plain Python, JSON, text, or a page.
 
     Example: permissible export model.json --format sql --dialect postgres --table patients -o score.sql
     """

@@ -40,7 +40,7 @@ def command(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Learn a model from a file, print it in words, and write it where asked.
+    """Learn a model from a file, print it in words, and write it to a file.
 
     Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """
@@ -48,7 +48,7 @@ def command(
     from permissible.cli.io.rows import training_file
 
     asked = ModelOptions(model, loss, given, deciding, tuple(options.listed(columns.categorical)))
-    decision_of(deciding)  # errors in these options come before the file is read
+    decision_of(deciding)  # errors in these options are reported before the file is read
     places = Places(data, target, output, report, json)
     if out_of_core is not None:
         from permissible.cli.io.out_of_core import learn_from_folder

@@ -1,4 +1,4 @@
-"""`permissible predict`: ask a model about the rows of a file, as a stream: memory does not grow with the file."""
+"""`permissible predict`: predict the rows of a file, as a stream: memory does not grow with the file."""
 
 from pathlib import Path
 from typing import Annotated, Any

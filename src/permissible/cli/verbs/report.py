@@ -18,7 +18,7 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Write a self-contained HTML page about a model on rows whose truth is known; it opens without a network.
+    """Write a self-contained HTML page about a model on rows whose class is known; it opens without a network.
 
     Example: permissible report model.json test.csv -o report.html
     """

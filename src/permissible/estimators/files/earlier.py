@@ -1,4 +1,4 @@
-"""Parameters as earlier model files name them, in the words of today."""
+"""The current names of parameters in earlier model files."""
 
 from collections.abc import Mapping
 from typing import Any

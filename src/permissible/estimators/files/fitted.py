@@ -1,4 +1,4 @@
-"""What fit leaves behind, for files: which model an estimator holds, what else is kept of the fit, and how both come back."""
+"""What a model file stores of a fitted estimator, and how it is restored."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def restored(
     kept: Mapping[str, Any],
     node: Node,
 ) -> Any:
-    """An estimator that behaves as the one that was filed."""
+    """An estimator that behaves as the one that was saved."""
     import permissible as pm
 
     maker = getattr(pm, kind)

@@ -1,7 +1,8 @@
 """`pm.save` and `pm.load`: a fitted estimator as one JSON file, documented in docs/model-file.md.
 
-Loading reads data and executes nothing. A file that is truncated, changed, newer or not ours is refused in one sentence; writing
-is atomic; numbers come back bit for bit, so a loaded estimator scores as the one that was saved, and saves to the same bytes.
+Loading reads data and executes nothing. A file that is truncated, changed, newer or of another format is refused in one
+sentence; writing is atomic; numbers come back bit for bit, so a loaded estimator scores as the one that was saved, and
+saves to the same bytes.
 """
 
 import hashlib
@@ -44,7 +45,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : a fitted estimator of permissible
     path : str or path-like
-        Conventionally `something.json`. The file is replaced whole or not at all.
+        Conventionally `something.json`. The file is replaced atomically.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> 
             "path", "a model file of permissible", Words(f"{name}, in which {str(error).rstrip('.')}")
         ) from None
     except (TypeError, AttributeError, LookupError, ArithmeticError) as error:
-        # A value of a kind that no writer makes got as far as the object that it was meant for.
+        # A value of a type that `save` never writes reached a constructor.
         came = Words(f"{name}, in which a value has the wrong kind ({' '.join(str(error).split())})")
         raise refusal("path", "a model file of permissible", came) from None
 
@@ -238,5 +239,5 @@ def _read_classes(node: Node) -> Any:
 
 
 def _checksum(document: Mapping[str, Plain]) -> str:
-    """A digest of the content, whatever its layout: it tells accidents, not forgery."""
+    """A digest of the content, whatever its layout: it detects accidents, not forgery."""
     return "sha256:" + hashlib.sha256(dump(dict(document)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,1 +1,1 @@
-"""What was passed to fit and predict, by scikit-learn's conventions."""
+"""The input of fit and predict, by scikit-learn's conventions."""

@@ -1,4 +1,4 @@
-"""Rows for learners of plain numbers (linear, kernel): one matrix, dense or sparse, through the same intake as all others."""
+"""Rows for linear and kernel learners: one matrix of numbers, dense or sparse, with the same checks as tables."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from permissible.validation import Words, refusal, refusal_type
 def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     """A C-ordered float32 or float64 matrix, or a CSR one, without missing or infinite values.
 
-    With `reset` the columns are remembered as those of fit, else compared with them.
+    With `reset` the columns are stored as those of fit, else compared with them.
     """
     names, count = names_of(X), column_count(X)
     if not reset:
         check_names(estimator, names)
-        if count is not None:  # a wrong count of columns is said before what is in them
+        if count is not None:  # a wrong number of columns is reported before wrong values
             check_count(estimator, count)
     numbers = _numbers(X, estimator if reset else None)
     refuse_empty(type(estimator).__name__, *numbers.shape)
@@ -32,7 +32,7 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
 
 def remember_kinds(estimator: Any, schema: Schema) -> None:
-    """Keep which columns held truth values: to the learner they are numbers, to a database they are not."""
+    """Keep which columns held truth values: numbers for the learner, but not for a database."""
     estimator.column_kinds_ = tuple(column.kind for column in schema.columns)
 
 
@@ -46,7 +46,7 @@ def numeric_schema(estimator: Any) -> Schema:
 
 
 def _numbers(X: Any, fitting: Any = None) -> Matrix:
-    """The matrix; the kinds of its columns are kept in the estimator that is `fitting`, for its exports."""
+    """The matrix; the kinds of its columns are stored in the estimator while `fitting`, for its exports."""
     if fitting is not None:
         fitting.__dict__.pop("column_kinds_", None)
     if sparse.issparse(X):
@@ -78,7 +78,7 @@ def _sparse(X: Any) -> Any:
         rows = rows.astype(np.float64)
     if rows.nnz and max(rows.indices.max(), len(rows.indptr)) > np.iinfo(np.int32).max:
         raise refusal("X", "indexed by 32-bit integers", Words(f"a sparse matrix of shape {X.shape}"))
-    if not rows.has_canonical_format:  # an entry may be stored as several terms, which sums of squares would not join
+    if not rows.has_canonical_format:  # duplicated entries would break sums of squares
         rows = rows.copy()
         rows.sum_duplicates()
     values: AnyArray = rows.data

@@ -1,4 +1,4 @@
-"""The rows of a fit as a `Source`: what the user gave in place of X and y."""
+"""The rows of a fit as a `Source`, from X and y or from a data set."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,7 +16,7 @@ from permissible.validation import Words, refusal
 
 @runtime_checkable
 class HasSource(Protocol):
-    """Data that know their target and weights, on disk or on a cluster: fit(X) takes them in place of X, y and weights."""
+    """Data with their target and weights, on disk or on a cluster: fit(X) accepts them instead of X, y and weights."""
 
     def source(self) -> Source:
         """The rows."""
@@ -24,7 +24,7 @@ class HasSource(Protocol):
 
 
 def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None) -> Source:
-    """The rows; target and weights must have come with them."""
+    """The source of a data set, which must hold its target and weights."""
     remedy = "name the columns `target` and `weight` when the data set is made"
     for name, value in (("y", y), ("sample_weight", sample_weight), ("class_weight", class_weight)):
         if value is not None:
@@ -36,7 +36,7 @@ def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None
 def memory_source(
     given: TrainingRows, binned: BinnedTable, seed: int = 0, n_threads: int = 1, *, values: bool = False
 ) -> LocalSource:
-    """Rows in memory as one part; their content is hashed when a fit splits them. `values`: they keep their values."""
+    """Rows in memory as one part, hashed only if a fit splits them. With `values` they keep their values."""
     table, weight, numbers = given.table, given.weight if given.weighted else None, None
     if values:
         numbers = numbers_of(table) if table.matrix is None else table.matrix
@@ -45,6 +45,6 @@ def memory_source(
 
 
 def without_codes(table: Table) -> BinnedTable:
-    """The rows of a learner that sees values only."""
+    """The source of a learner that uses values only."""
     blocks = np.zeros((0, table.n_rows, BLOCK_COLUMNS), dtype=np.uint8)
     return BinnedTable(Binning(table.schema, ()), blocks, table.n_rows)

@@ -13,7 +13,7 @@ from permissible.validation import Words, refusal, shown
 
 
 def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
-    """The sorted classes and each row's code into them; what is no list of labels is refused in scikit-learn's words."""
+    """The sorted classes and each row's code into them; anything but labels is refused in scikit-learn's wording."""
     labels = _as_labels(name, y)
     if len(labels) != n_rows:
         raise refusal("y", f"of the same length as X ({n_rows} rows)", Words(f"{len(labels)} labels"))
@@ -25,7 +25,7 @@ def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
 
 
 def codes_among(classes: AnyArray, y: Any, n_rows: int, name: str = "The classifier") -> IntArray:
-    """Each row's code into classes that are known already; a label that is not among them is refused."""
+    """Each row's code into known classes; a label that is not among them is refused."""
     found, codes = decode_target(name, y, n_rows)
     place = {label: code for code, label in enumerate(classes.tolist())}
     unknown = [label for label in found.tolist() if label not in place]
@@ -57,7 +57,7 @@ def _sorted(labels: AnyArray) -> tuple[AnyArray, IntArray]:
 
 
 def _small_integers(labels: AnyArray) -> tuple[AnyArray, IntArray]:
-    """Without sorting where the labels span few integers, as they nearly always do."""
+    """Without sorting where the labels span few integers, the usual case."""
     if len(labels) == 0 or labels.dtype.kind == "b":
         return _sorted(labels)
     low, high = int(labels.min()), int(labels.max())

@@ -1,6 +1,6 @@
-"""The one place where scikit-learn's conventions about input live: X, y, weights, names, counts, and the words of its errors.
+"""All of scikit-learn's conventions about input: X, y, weights, names, counts, and the wording of its errors.
 
-`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. A float matrix passes without a copy.
+`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. Float matrices are not copied.
 """
 
 import os
@@ -28,7 +28,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """What a learner is fitted on. Rows of weight 0 are gone.
+    """The training rows. Rows of weight 0 are removed.
 
     `target` holds codes into `classes`; `weight` is 1 throughout when `weighted` is False.
     """
@@ -45,7 +45,7 @@ class TrainingRows:
         return self.table.schema
 
     def bins(self, max_bins: int = 255, seed: int = 0, n_threads: int = 1) -> BinnedTable:
-        """The rows as codes of bins that are found now."""
+        """Find the bins and encode the rows."""
         weight = self.weight if self.weighted else None
         return encode(find_bins(self.table, max_bins, seed, weight, n_threads), self.table, n_threads)
 
@@ -70,7 +70,7 @@ def training_rows(
         As given to `fit`.
     class_weight : mapping from label to weight, "balanced" or None
     categorical_features : names, positions or mask, optional
-        Columns of numbers to be taken as categories.
+        Numeric columns to treat as categorical.
     """
     name = type(estimator).__name__
     if y is None:
@@ -88,7 +88,7 @@ def training_rows(
 
 
 def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
-    """Refuse a table without rows or without columns; scikit-learn's words are part of the sentence."""
+    """Refuse a table without rows or without columns; scikit-learn's wording is part of the message."""
     if n_rows == 0:
         found = (
             f"none: Found array with 0 sample(s) (shape=(0, {n_columns})) while a minimum of 1 is required by {name}"
@@ -121,7 +121,7 @@ def _of_two_classes(rows: TrainingRows) -> TrainingRows:
 
 
 def remember(estimator: Any, rows: TrainingRows) -> None:
-    """Store what predict needs to know of fit: call it when the fit has succeeded, so that a broken one leaves nothing half."""
+    """Store what predict needs of fit; called when the fit has succeeded, so that a failed fit changes nothing."""
     estimator.classes_ = rows.classes
     remember_schema(estimator, rows.schema)
 
@@ -160,7 +160,7 @@ def rows(estimator: Any, X: Any, *, n_threads: int = 1) -> Table:
 
 
 def column_count(X: Any) -> int | None:
-    """The number of columns where it can be told without reading the table."""
+    """The number of columns where it is known without reading the table."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         return int(shape[1]) if len(shape) == 2 else None
@@ -170,7 +170,7 @@ def column_count(X: Any) -> int | None:
 
 
 def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
-    """scikit-learn's rule for feature names, in its words: the names of fit in the order of fit."""
+    """scikit-learn's check of feature names, with its message: the names of fit in the order of fit."""
     known = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
     if known == names:
         return
@@ -186,7 +186,7 @@ def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
 
 
 def check_count(estimator: Any, count: int) -> None:
-    """scikit-learn's rule for the number of columns, in its words."""
+    """scikit-learn's check of the number of columns, with its message."""
     if count != estimator.n_features_in_:
         who = type(estimator).__name__
         raise ValueError(
@@ -210,13 +210,13 @@ def _name_mismatch(known: tuple[str, ...], names: tuple[str, ...]) -> str:
 
 
 MOST_THREADS = 256
-"""More are never started, whatever a caller or a model file asks for: the runtime ends the process when it gets no thread."""
+"""The maximum: the runtime ends the process when it cannot start a thread."""
 
 
 def threads(n_jobs: Any) -> int:
-    """Threads for `n_jobs`: None is 1 unless a joblib context says otherwise, -1 is every core.
+    """Threads for `n_jobs`: None is 1 unless in a joblib context, -1 is every core.
 
-    Every core is every core that is this process's share: a worker of joblib is told its share by OMP_NUM_THREADS.
+    A worker of joblib uses only its own cores, given by OMP_NUM_THREADS.
     """
     if n_jobs == 1:
         return 1

@@ -1,8 +1,8 @@
-"""What each row weighs: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out.
+"""The weight of each row: `sample_weight` times `class_weight`. Weight 2 is the row twice, weight 0 the row left out.
 
-Weights may come in any unit. A parameter that is a weight itself (`l2_regularization`, a least weight of a leaf) is in the
-same unit: all weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for units so
-large or so small that single precision, squares of sums or an absolute tolerance would fail.
+Weights may be in any unit. A parameter that is a weight itself (`l2_regularization`, a least weight of a leaf) is in
+the same unit: all weights times c and such a parameter times c is the same model. :func:`canonical` keeps that true for
+units so large or so small that single precision, squares of sums or an absolute tolerance would fail.
 """
 
 import math
@@ -22,7 +22,7 @@ TINY, HUGE = 2.0**-1022, 2.0**1000
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """The weights as float64, or None when every row weighs the same as given by None."""
+    """The weights as float64, or None where none are given."""
     if sample_weight is None:
         return None
     expected = f"a list of {n_rows} finite numbers"
@@ -51,11 +51,10 @@ def with_class_weight(
 
 
 def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
-    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest comes to [1/4, 1).
+    """The weights times a power of two, and that power: 1 for ordinary weights, else the largest is then in [1/4, 1).
 
-    Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its root is
-    exact too. A weight below 1e-308 of the largest stays
-    positive and otherwise without consequence.
+    Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its
+    root is exact too. A weight below 1e-308 of the largest stays positive and otherwise without consequence.
 
     Examples
     --------

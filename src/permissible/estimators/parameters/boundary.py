@@ -60,7 +60,7 @@ def check_source(estimator: Any, source: Source) -> None:
 
 
 def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
-    """Return the two classes in order, and each row's code; refuse another number of classes, or labels not among them."""
+    """Return the two classes in order, and each row's code; refuse other numbers of classes and other labels."""
     name = type(estimator).__name__
     if classes is None:
         found, codes = decode_target(name, y, n_rows)
@@ -80,7 +80,7 @@ def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[A
 def row_weights(
     codes: IntArray, classes: AnyArray, sample_weight: ArrayLike | None, class_weight: Any, part: bool = False
 ) -> FloatArray:
-    """Return c_i = sample weight times class weight; a class without weight is refused, unless this is `part` of a stream."""
+    """Return c_i = sample weight times class weight; refuse a class without weight, except in `part` of a stream."""
     weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)
     if weight is None:
         return np.ones(len(codes))
@@ -93,7 +93,7 @@ def row_weights(
 
 
 def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
-    """Return the kernel asked for; None for the linear classifier.
+    """Return the kernel; None for the linear classifier.
 
     ``gamma="scale"`` is scikit-learn's 1 / (n_features * X.var()), the variance weighted: weight 2 is the row twice.
     """

@@ -1,8 +1,8 @@
-"""Parameters that a mode of an estimator does not use: one table for each estimator, and the one function that checks it.
+"""Parameters that a mode of an estimator does not use: a table for each estimator, and the check.
 
-A value that would have no effect is refused, since it was given in the belief that it matters. A default is never refused, nor is
-a value that says what the mode does anyway (`early_stopping=False` where nothing is held out). What data in parts cannot do at
-all is refused beside the code that cannot do it.
+A value that would have no effect is refused, so that nobody relies on it. A default is never refused, nor is a value
+that states what the mode does anyway (`early_stopping=False` where nothing is held out). What data in parts cannot do
+at all is refused next to the code that cannot do it.
 """
 
 import inspect
@@ -24,8 +24,8 @@ MIXED = tuple(name for name in BAGS if name != "F*")
 class Mode:
     """A mode in words, whether a fit is in it, and what it does not use.
 
-    `unused` gives each parameter the values, beside its default, that say what the mode does anyway. `holds` sees the estimator
-    and the facts that only the fit knows. `remedy` says what would make the parameters matter.
+    `unused` gives each parameter the values, beside its default, that state what the mode does anyway. `holds` gets the
+    estimator and the facts known only in fit. `remedy` says how they would have an effect.
     """
 
     words: str
@@ -67,7 +67,7 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
 
 
 def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
-    """Parameters without effect; `neutral` gives the one value, beside the default, that says what the mode does anyway."""
+    """Parameters without effect; `neutral` gives the one other value that states what the mode does anyway."""
     return {**dict.fromkeys(names, ()), **{name: (value,) for name, value in neutral.items()}}
 
 

@@ -38,7 +38,7 @@ def _growth(estimator: Any) -> Growth:
 def loss_name(loss: Any) -> str:
     """The name of a loss given by name or as an object of `permissible.losses`.
 
-    The compiled core has these losses only, so an object of another class is refused, be it derived from one of them.
+    The compiled core has these losses only, so an object of another class is refused, even a subclass.
     """
     name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
     if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
@@ -47,7 +47,7 @@ def loss_name(loss: Any) -> str:
 
 
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
-    """The settings of a fit; refuses what makes no sense."""
+    """The settings of a fit, checked."""
     one_of("decision", estimator.decision, ("argmax", "bayes"))
     scoring = one_of("scoring", estimator.scoring, ("surrogate", "cost"))
     return Settings(
@@ -84,7 +84,7 @@ def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
 
 
 def refuse_light(rows: TrainingRows, settings: Settings) -> None:
-    """Refuse weights so small that no leaf could reach its least weight: nothing would be learned, without a word."""
+    """Refuse weights so small that no leaf could reach its least weight, so that nothing would be learned."""
     least = 2.0 if settings.learner == "auto" else settings.growth.min_leaf_weight
     total = float(rows.weight.sum())
     if rows.weighted and settings.learner in ("rule", "tree", "auto") and total < 2 * least * (1 - 1e-9):
@@ -120,7 +120,7 @@ def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
 
 
 def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
-    """Costs by row as a float64 array (n, M): finite, not negative; the columns of a data frame are found by their names."""
+    """Costs by row as a float64 array (n, M), finite and not negative; columns of a data frame by name."""
     names, n_classes = frame_labels(cost), len(classes)
     if names is not None:
         wanted = np.asarray(classes).tolist()
@@ -139,7 +139,7 @@ def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
 
 
 def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: Any) -> FloatArray:
-    """The cost rows that go with the training rows: rows of weight 0 were dropped by the intake."""
+    """The cost rows that go with the training rows: rows of weight 0 were dropped before."""
     if len(costs) == rows.table.n_rows:
         return costs
     counts = np.ones(len(costs), dtype=bool) if sample_weight is None else np.asarray(sample_weight) > 0

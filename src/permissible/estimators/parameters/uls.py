@@ -1,4 +1,4 @@
-"""The parameters of ULSClassifier, checked, and every "auto" resolved. Why these defaults: docs/adr on the defaults of ULS."""
+"""The parameters of ULSClassifier, checked, and every "auto" resolved. The defaults: docs/adr/0005."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +25,7 @@ SEARCH_SHARE = 0.3
 RUN_ROWS = 512
 """Rows that a sampled search takes or leaves together (kRunRows of the compiled core)."""
 UNSEEN = 1e-8
-"""Largest chance allowed that a search sees no row: it would find no rule, and the fit would end as if there were none."""
+"""Largest probability that a search samples no row, which would end the fit as if no rule existed."""
 
 
 @dataclass(frozen=True, slots=True)

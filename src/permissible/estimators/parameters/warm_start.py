@@ -1,4 +1,4 @@
-"""warm_start of ULSClassifier: when a fit goes on from the last one, and what must not have changed since."""
+"""warm_start of ULSClassifier: when a fit continues from the last one, and what must not have changed since."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def settings_of(estimator: Any) -> dict[str, Any]:
 
 
 def goes_on(estimator: Any) -> bool:
-    """Whether a fit is to go on from the last one; refused where that one left nothing to go on from."""
+    """Whether a fit continues from the last one; refused where that is not possible."""
     if not estimator.warm_start or not hasattr(estimator, "model_"):
         return False
     if getattr(estimator, "_traces", None) is None:
@@ -28,7 +28,7 @@ def goes_on(estimator: Any) -> bool:
 
 
 def refuse_other_data(estimator: Any, schema: Schema, classes: AnyArray) -> None:
-    """Refuse other classes, columns, kinds or categories than those of the last fit, other settings, and fewer rounds."""
+    """Refuse other classes, columns, kinds, categories or settings than those of the last fit, and fewer rounds."""
     if not np.array_equal(estimator.classes_, classes):
         expected = f"made of the classes of the last fit, {estimator.classes_.tolist()}, with warm_start=True"
         raise refusal("y", expected, classes.tolist())

@@ -1,8 +1,8 @@
 """What to do with a row, as data: cuts of one probability, least expected cost, or the largest score.
 
-Every decision of `permissible.decisions` becomes one of these shapes, with a label for each action; None is the label of "no
-decision" (the reject option), which SQL writes as NULL and Python as None. `predict`, `decide` and the renderings all read this,
-so that they cannot disagree.
+Every decision of `permissible.decisions` becomes one of these shapes, with a label for each action; None is the label
+of "no decision" (the reject option), which SQL writes as NULL and Python as None. `predict`, `decide` and the
+renderings all read this, so that they cannot disagree.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ class Actions:
     Parameters
     ----------
     shape : {"cuts", "costs", "largest", "soft", "own"}
-        "cuts": the interval that the positive class's probability falls in. "costs": the action of least expected cost, the first
-        on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself. "own": a
-        decision that has no rendering.
+        "cuts": the interval that the positive class's probability falls in. "costs": the action of least expected cost,
+        the first on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself.
+        "own": a decision that has no rendering.
     labels : tuple
         One for each interval, action or class.
     cuts : tuple of float
@@ -41,7 +41,7 @@ class Actions:
     costs : tuple of tuple of float
         costs[j][k]: what action k costs when the class is j.
     codes : tuple of int
-        What `decide` answers for each label: a position in ``classes_``, a region, or -1; the positions unless given.
+        What `decide` returns for each label: a position in ``classes_``, a region, or -1; the positions unless given.
     own : Decision, optional
         The decision of the shape "own".
     """
@@ -57,7 +57,7 @@ class Actions:
     own: Decision | None = None
 
     def decide(self, values: FloatArray) -> AnyArray:
-        """The code of each row's action (of "soft" its probability), from scores where `by_score`, else from probabilities."""
+        """The code of each row's action (of "soft" its probability), from scores if `by_score`, else probabilities."""
         if self.own is not None:
             return np.asarray(self.own.decide(values))
         if self.shape == "soft":
@@ -77,14 +77,14 @@ class Actions:
             return np.asarray(values.argmax(axis=1))
         costs, n_classes = np.array(self.costs), values.shape[1]
         expected = values @ np.ascontiguousarray(costs[:, :n_classes])
-        if costs.shape[1] > n_classes:  # a rejection comes last, so that it must be strictly cheaper
+        if costs.shape[1] > n_classes:  # a rejection comes last, so it must be strictly cheaper
             expected = np.column_stack([expected, values @ costs[:, -1]])
         return np.asarray(expected.argmin(axis=1))
 
     def check(self, has_probabilities: bool, alike: bool) -> None:
-        """Refuse a decision that cannot be written out, for want of a rendering or of a formula for the probabilities.
+        """Refuse a decision that has no rendering, or needs a formula for the probabilities where there is none.
 
-        The largest score can stand for the largest probability only where all scores go through one loss (`alike`).
+        The largest score is the largest probability only where all scores use the same loss (`alike`).
         """
         if self.own is not None:
             raise refusal_type("decision", "a decision that can be written out", self.own)
@@ -96,9 +96,9 @@ class Actions:
 
 
 def predicting(classes: Sequence[Category], by_score: bool, cutoff: float = 0.0, cut_goes_up: bool = True) -> Actions:
-    """What `predict` does: cut one score (or probability 1/2), or take the class of the largest one.
+    """What `predict` does: threshold one score (or probability 1/2), or take the class of the largest one.
 
-    `cutoff` is the score above which it says positive, and `cut_goes_up` whether it does so at that score itself.
+    `cutoff` is the score above which it predicts positive, and `cut_goes_up` whether also at that score itself.
     """
     if len(classes) == 2:
         return Actions("cuts", tuple(classes), (0.5,), (cutoff,), cut_goes_up, by_score)
@@ -114,7 +114,7 @@ def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence
     classes : sequence
         The labels in order; the last of two is the positive one.
     losses : sequence of losses, optional
-        Where there is one, it turns the cuts of a probability into cuts of a score, for a probability that has no formula.
+        A single loss turns cuts of a probability into cuts of a score, for a probability without formula.
     """
     labels = tuple(classes)
     binary = len(labels) == 2

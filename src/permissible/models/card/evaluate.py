@@ -1,4 +1,4 @@
-"""A scorecard evaluated in NumPy, term by term: what each term adds to each score. The reference for every rendering."""
+"""A scorecard evaluated in NumPy, term by term: the reference for every rendering."""
 
 import numpy as np
 

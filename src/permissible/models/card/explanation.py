@@ -27,11 +27,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One row: where the scores start, what each step adds, and where that leads.
+    """One row: the initial scores, what each step adds, and the resulting scores.
 
-    There is one score for two classes and one a class otherwise, except that multiclass boosting always has one a class.
-    Steps come with the largest effect on the decision first, those of a tree in the order of its tests. `probability` is that
-    of each class; `cost` the expected cost of each class, where the estimator knows costs.
+    There is one score for two classes and one a class otherwise, except that multiclass boosting always has one a
+    class. Steps are sorted by their effect on the decision, those of a tree by the order of its tests. `probability` is
+    that of each class; `cost` the expected cost of each class, where the estimator has costs.
     """
 
     classes: tuple[Any, ...]
@@ -71,7 +71,7 @@ class Outcomes:
 
 
 def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int | None = None) -> list[Explanation]:
-    """One explanation a row; equal terms are added up, and those beyond `n_steps` become one step."""
+    """One explanation a row; equal terms are added up, and those beyond `n_steps` are summed in one step."""
     terms = plain_terms(card)
     texts = [words(term, card) for term in terms]
     held = [holds(term.rule, card, table) if isinstance(term, RuleTerm) else None for term in terms]
@@ -98,7 +98,7 @@ def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int
 
 
 def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
-    """One explanation a row: the tests that it passed (the linearised tree along one path); rows of one leaf share it."""
+    """One explanation a row: the tests that it passed (the linearised tree along one path)."""
     scores = tree.node_score.reshape(tree.n_nodes, -1)
     known: dict[int, Explanation] = {}
     leaves = tree.apply(table, n_threads).tolist()
@@ -133,9 +133,8 @@ def plain_terms(card: Scorecard) -> list[Term]:
 def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[str, list[Any]]:
     """Terms as columns: words, what each adds to every class (times the attribute for a slope), and `cost`.
 
-    `cost` says how much a term matters where mistakes are expensive: the mean over pairs of classes of what it adds to the one
-    against the other, each pair weighted by the cost of confusing them. Equal terms of several rounds are added up; the largest
-    `cost` comes first.
+    `cost` is the importance of a term given the costs: the mean over pairs of classes of what it adds to the one
+    against the other, each pair weighted by the cost of confusing them. Equal terms are added up, sorted by `cost`.
     """
     found: dict[str, FloatArray] = {}
     for term in plain_terms(card):

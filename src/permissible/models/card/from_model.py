@@ -1,4 +1,4 @@
-"""The scorecard of each kind of model: where the models' own vocabularies meet the one that the exports read."""
+"""The scorecard of each kind of model."""
 
 from collections.abc import Sequence
 
@@ -123,7 +123,7 @@ def forest_terms(forest: Forest) -> list[Term]:
 
 
 def _rule_of(forest: Forest, first: int, last: int, leaves: list[Vector]) -> tuple[Rule, Vector, Vector]:
-    """The way to the leaf that only one path reaches: leaf 1 of a rule, the left one of a stump."""
+    """The path to the leaf that only one path reaches: leaf 1 of a rule, the left one of a stump."""
     left = forest.arrays["left"][first:last].tolist()
     wanted = 0 if last - first == 1 and left[0] == ~0 else 1
     rule: list[Literal] = []
@@ -180,7 +180,7 @@ def grouped(terms: Sequence[Term]) -> tuple[tuple[Term, ...], ...]:
 
 
 def _widened(term: Term, k: int, n_scores: int) -> Term:
-    """A term of one score as a term of many, of which it moves the k-th."""
+    """A term of one score as a term of many scores that changes only the k-th."""
 
     def wide(values: Vector) -> Vector:
         return tuple(values[0] if j == k else 0.0 for j in range(n_scores))

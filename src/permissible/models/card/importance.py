@@ -1,4 +1,4 @@
-"""How much each column of a model matters, from the model alone; `permissible.evaluation.importance` measures it on rows."""
+"""The importance of each column, from the model alone; `permissible.evaluation.importance` measures it on rows."""
 
 import numpy as np
 
@@ -21,11 +21,11 @@ def tree_importances(tree: TreeModel) -> FloatArray:
 
 
 def card_importances(card: Scorecard) -> FloatArray | None:
-    """How far the terms move the scores, summed by column and normalised to sum to 1; None for a kernel.
+    """How much the terms change the scores, summed by column and normalised to sum to 1; None for a kernel.
 
-    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so does each
-    leaf of a tree. A literal gets twice the part of the next one, since a rule is grown literal by literal, the best one first. A
-    slope counts its size for one unit of its column.
+    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so
+    does each leaf of a tree. A literal gets twice as much as the next one, since a rule is grown literal by literal,
+    the best one first. A slope counts its size for one unit of its column.
     """
     found = np.zeros(len(card.schema.columns))
     for term in card.terms:

@@ -1,8 +1,8 @@
-"""Any model as a scorecard: an intercept and a list of terms that add up to one or several scores, and the link to probabilities.
+"""Any model as a scorecard: an intercept, terms that add up to one or several scores, and the link to probabilities.
 
-It is the one form that the exports read. A boosted rule adds one number where it holds and another elsewhere; the leaves of a
-tree are disjoint rules; a linear model adds a slope times a column; a kernel model adds similarities to its support vectors.
-SQL, Python, ONNX and the report's own JavaScript are renderings of this, so they cannot disagree about what the model says.
+It is the one form that the exports read. A boosted rule adds one number where it holds and another where not; the
+leaves of a tree are disjoint rules; a linear model adds a slope times a column; a kernel model adds similarities to its
+support vectors. SQL, Python, ONNX and the report's JavaScript are renderings of this, so they cannot disagree.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ Vector: TypeAlias = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class RuleTerm:
-    """Adds `holds` to the scores where the rule covers the row, `fails` elsewhere."""
+    """Adds `holds` to the scores where the rule covers the row, `fails` otherwise."""
 
     rule: Rule
     holds: Vector
@@ -59,7 +59,7 @@ class KernelTerm:
 
 @dataclass(frozen=True, slots=True)
 class TreeTerm:
-    """Adds the values of the leaf that the row falls into; children come after their parent, left where the literal holds."""
+    """Adds the values of a row's leaf; children come after their parent, left where the literal holds."""
 
     literals: tuple[Literal | None, ...]
     left: tuple[int, ...]
@@ -91,7 +91,7 @@ class Scorecard:
     groups: tuple[tuple[Term, ...], ...]  # terms that are added to each other, first to last, before the scores
     link: Link
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
-    seen_missing: tuple[int, ...] | None = None  # the columns where words about missing values are worth it; None: all
+    seen_missing: tuple[int, ...] | None = None  # the columns whose missing values are mentioned in text; None: all
 
     def covered(self, literal: Literal) -> Covered:
         """The categories that a literal covers."""
@@ -109,14 +109,14 @@ class Scorecard:
 
     @property
     def needs_values(self) -> bool:
-        """Whether a row without one of the values has no score: linear and kernel models take no missing values."""
+        """Whether missing values are not supported, as in linear and kernel models."""
         return any(
             isinstance(term, KernelTerm) or (isinstance(term, SlopeTerm) and term.missing is None)
             for term in self.terms
         )
 
     def used_columns(self) -> tuple[int, ...]:
-        """The columns that some term looks at, in order."""
+        """The columns that some term uses, in order."""
         used: set[int] = set()
         for term in self.terms:
             if isinstance(term, RuleTerm):

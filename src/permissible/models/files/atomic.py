@@ -1,8 +1,7 @@
-"""Writing a file so that a crash, a full disk or Ctrl-C leaves the old file: a temporary neighbour, fsync, rename.
+"""Writing a file atomically: a temporary file in the same folder, fsync, rename.
 
-Everything that the library writes goes through here, so nobody ever reads half a model, half a report or half a table.
-Only regular files are replaced. A device, a pipe or an open descriptor (/dev/null, /dev/stdout, a FIFO) is written to, and
-stays what it is.
+Everything that the library writes goes through here, so nobody reads an incomplete model, report or table. Only regular
+files are replaced. A device, a pipe or an open descriptor (/dev/null, /dev/stdout, a FIFO) is written to directly.
 """
 
 import os
@@ -21,17 +20,16 @@ _MOST_LINKS = 40
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
-    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
+    """Open a file that replaces `path` when the block succeeds, and is deleted when it fails.
 
     Parameters
     ----------
     path : str or path-like
-        A symbolic link is followed. What is written to a device or pipe goes there at once, so an error in the middle of the
-        block cannot take it back.
+        A symbolic link is followed. An error in the block cannot undo what was written to a device or pipe.
     mode : {"w", "wb"}
         Text is written as UTF-8 with Unix line ends.
     **options
-        Handed to `open`.
+        Passed to `open`.
 
     Examples
     --------
@@ -65,13 +63,13 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
 
 
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write `content` to `path`, whole or not at all."""
+    """Write `content` to `path` atomically."""
     with replacing(path, "wb") as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def _to_write_through(path: str | os.PathLike[str]) -> int | None:
-    """A descriptor for what may not be replaced by a file: a device, a pipe, or what is open already; None for a file."""
+    """A descriptor for what must not be replaced: a device, a pipe, an open descriptor; None for a file."""
     number = _open_descriptor(path)
     if number is not None:
         try:
@@ -89,9 +87,9 @@ def _to_write_through(path: str | os.PathLike[str]) -> int | None:
 
 
 def _open_descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The number that /dev/stdout, /dev/fd/3 or a link to them stands for, None for every other path.
+    """The descriptor of /dev/stdout, /dev/fd/3 or a link to them, None for every other path.
 
-    Such a path may lead to a regular file, of which another program holds the other end: to replace it would part the two.
+    Such a path may lead to a regular file that another program has open: replacing it would disconnect the two.
     """
     here, descriptors = os.fspath(path), os.path.realpath("/dev/fd")
     for _ in range(_MOST_LINKS):

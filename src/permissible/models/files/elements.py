@@ -1,6 +1,6 @@
-"""Parts of a model <-> the plain data of a model file. The law: what is written is read back equal, number for number.
+"""Parts of a model <-> the plain data of a model file. What is written is read back equal, number for number.
 
-One pair of functions for each part: columns, literals and rules, losses; `model_documents.py` has the models. The layout is
+One pair of functions for each part: columns, literals and rules, losses; `models.py` has the models. The layout is
 documented in docs/model-file.md; a change to it is a new schema version, and the readers of the older versions stay.
 """
 
@@ -20,7 +20,7 @@ from permissible.validation import Words, refusal
 Losses = Mapping[str, Any]
 
 
-# -- columns ------------------------------------------------------------------------------------------------------------
+# -- columns ----------------------------------------------------------------------------------------------------------
 
 
 def schema_document(schema: Schema) -> Plain:
@@ -50,7 +50,7 @@ def _read_column(node: Node) -> Column:
 
 
 def category_document(value: Category) -> Plain:
-    """A category or a class label: text, integer and boolean as they are, a float as an object, so that 1 and 1.0 differ."""
+    """A category or a class label; a float is written as an object, so that 1 and 1.0 differ."""
     if isinstance(value, str | bool | int):
         return value
     return {"float": number(value)}
@@ -63,11 +63,11 @@ def read_category(node: Node) -> Category:
     return node.fields("float")["float"].number()
 
 
-# -- literals and rules ---------------------------------------------------------------------------------------------------
+# -- literals and rules -----------------------------------------------------------------------------------------------
 
 
 def literal_document(literal: Literal) -> Plain:
-    """A literal: column, test, what it compares with, and what it says of a missing value."""
+    """A literal: column, test, what it compares with, and whether it holds for a missing value."""
     entry: dict[str, Plain] = {"column": literal.column, "test": literal.test}
     if literal.test in ("<=", ">"):
         entry["threshold"] = number(literal.threshold)
@@ -78,7 +78,7 @@ def literal_document(literal: Literal) -> Plain:
 
 
 def read_literal(node: Node, schema: Schema) -> Literal:
-    """A literal of a document, checked against the columns it speaks of."""
+    """A literal of a document, checked against the columns."""
     fields = node.fields("column", "test", "missing", optional=("threshold", "codes"))
     column = fields["column"].integer(0, len(schema.columns))
     tests: tuple[Test, ...] = get_args(Test)
@@ -122,7 +122,7 @@ def read_codes(node: Node, schema: Schema) -> dict[int, Any]:
     return result
 
 
-# -- losses -----------------------------------------------------------------------------------------------------------------
+# -- losses -----------------------------------------------------------------------------------------------------------
 
 
 def loss_document(loss: Any) -> Plain:

@@ -1,4 +1,4 @@
-"""The tree part of an additive model as plain data, and back. What is read is checked: the compiled core walks these arrays."""
+"""The tree part of an additive model as plain data, and back; arrays for the compiled core are checked."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from permissible.types import AnyArray
 
 
 def forest_document(forest: Forest) -> Plain:
-    """Bins, then trees: nodes with the codes that go left (hexadecimal, lowest code first), and the values of the leaves."""
+    """Bins, then trees: nodes with the codes that go left (hexadecimal, lowest code first), and leaf values."""
     arrays = forest.arrays
     trees: list[Plain] = []
     for tree in range(forest.n_trees):

@@ -1,6 +1,6 @@
-"""A place in a document that is being read: the value, and the path that leads to it, so that a refusal can name it.
+"""A place in a document that is being read: the value, and the path that leads to it, so that an error can name it.
 
-Every reader of a document goes through here; nothing is taken on trust, no key is ignored and none is guessed.
+Every reader of a document goes through here; every value is checked, no key is ignored and none is guessed.
 """
 
 import math
@@ -19,7 +19,7 @@ Choice = TypeVar("Choice", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value in a document, and where it stands.
+    """A value in a document, and its path.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Each kind of model <-> plain data: rules, trees, linear and kernel scores, additive models. Layout: docs/model-file.md."""
+"""Each kind of model <-> plain data. The layout is documented in docs/model-file.md."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -77,7 +77,7 @@ def tree_document(model: TreeModel) -> Plain:
         "bins": codes_document(model.code_of_category),
         "seen_missing": None if model.seen_missing is None else [int(column) for column in model.seen_missing],
     }
-    if model.smoothing and model.monotone is not None:  # the shares of the weights alone would not be in order
+    if model.smoothing and model.monotone is not None:  # the fractions of the weights alone would not be in order
         document["monotone"] = [int(direction) for direction in model.monotone]
     return document
 

@@ -1,7 +1,7 @@
-"""Side information of a fit (certificate, history, notes, parameters) <-> plain data that keeps types apart and executes nothing.
+"""Side information of a fit (certificate, history, notes, parameters) <-> plain data that keeps types.
 
-Models themselves are written field by field (models.py). What is kept here is for reading: dataclasses and mappings come
-back as a `Record`, a mapping whose entries are attributes too; arrays come back as arrays.
+Models themselves are written field by field (models.py). What is stored here is for reading: dataclasses and mappings
+come back as a `Record`, a mapping whose entries are attributes too; arrays come back as arrays.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class Record(dict[str, Any]):
 
 
 def record_document(value: Any) -> Plain:
-    """Plain data for anything a fit may keep; what has no plain form is kept as its repr."""
+    """Plain data for anything a fit may store; an object without a plain form is stored as its repr."""
     if value is None or isinstance(value, bool | str):
         return value if not isinstance(value, str) or spoken(value) is None else {"text": value}
     if isinstance(value, np.generic):
@@ -65,7 +65,7 @@ def record_document(value: Any) -> Plain:
 
 
 def read_record(node: Node) -> Any:
-    """What a document kept."""
+    """The value that a document stores."""
     value = node.value
     if isinstance(value, str):
         known = spoken(value)
@@ -91,7 +91,7 @@ def read_record(node: Node) -> Any:
 
 
 class Shown:
-    """Something that a file could keep only as it is shown; it does nothing but show itself again."""
+    """An object that a file stores only as its repr."""
 
     def __init__(self, words: str) -> None:
         self.words = words

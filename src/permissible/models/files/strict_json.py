@@ -1,7 +1,8 @@
-"""Text of a document <-> plain data, strictly. The law: reading executes nothing, and the same data is always the same text.
+"""Text of a document <-> plain data, strictly. Reading executes nothing, and the same data is always the same text.
 
-Numbers are written by `repr`, which is exact for a double; infinite and undefined ones, for which JSON has no form, as the
-strings "inf", "-inf" and "nan". A text that is too large, too deep, that repeats a key or says NaN outside a string is refused.
+Numbers are written by `repr`, which is exact for a double; infinite and undefined ones, for which JSON has no form, as
+the strings "inf", "-inf" and "nan". A text that is too large, too deep, that repeats a key or has NaN outside a string
+is refused.
 """
 
 import json
@@ -33,7 +34,7 @@ def numbers(values: Sequence[float] | Any) -> list[Plain]:
 
 
 def spoken(word: str) -> float | None:
-    """The number that a word stands for, None when it is not such a word."""
+    """The number of a word such as "inf", None for other words."""
     return _WORDS.get(word)
 
 

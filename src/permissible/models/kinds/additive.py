@@ -1,10 +1,10 @@
-"""A multiclass additive model: the frozen result of MCBoost. It scores and reads; it does not learn.
+"""A multiclass additive model: the frozen result of MCBoost. It scores; it does not learn.
 
     S(x) = prior + sum of parts(x),   S_k = <y_k, f(x)> / 2   (23) of [B]
 
-A part is a family of base functions, affine terms or trees, each of which added something to f in some round. A class is the
-largest score (1), or the least expected cost under the posterior softmax(exponent * S), where the exponent is right for the loss:
-2 for MC, and for GEL with symmetric costs; 1 for GLL without costs; otherwise a temperature found on held-out rows.
+A part is a family of base functions, affine terms or trees, each added to f in some round. A class is the largest score
+(1), or the least expected cost under the posterior softmax(exponent * S), where the exponent is right for the loss: 2
+for MC, and for GEL with symmetric costs; 1 for GLL without costs; otherwise a temperature found on held-out rows.
 """
 
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Part(Protocol):
         ...
 
     def joined(self, later: Any, *, same_rounds: bool = False) -> Any:
-        """Itself and another of its kind, one after the other or side by side."""
+        """Itself and another of its kind, one after the other or in the same rounds."""
         ...
 
 
@@ -50,7 +50,7 @@ class AdditiveModel:
     Parameters
     ----------
     schema : Schema
-        The columns that the parts speak of.
+        The columns of the parts.
     loss : str
         The loss that was minimised: "gll", "gel", "ls", "lt" or "mc".
     prior : array of float, one per class

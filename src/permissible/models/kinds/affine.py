@@ -1,7 +1,7 @@
-"""The affine part of an additive model: terms a (x - mean) + b, each on one attribute and one coordinate ([B] section 5).
+"""The affine part of an additive model: terms a (x - mean) + b on one attribute and one coordinate ([B] section 5).
 
-The sum of affine terms is affine: scoring uses one coefficient per attribute and class, while the terms themselves stay, in
-the order in which they were learned, for staged predictions and for reading.
+The sum of affine terms is affine: scoring uses one coefficient per attribute and class, while the terms themselves
+stay, in the order in which they were learned, for staged predictions and for reading.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class AffineTerms:
     def coefficients(self) -> tuple[FloatArray, FloatArray]:
         """The scores as affine functions: coefficients (M, d), and levels (M,) at the means."""
         slopes = np.zeros((len(self.attributes) + 1, self.n_classes - 1))
-        np.add.at(slopes, (self.attribute, self.coordinate), self.slope)  # -1 is the spare last row
+        np.add.at(slopes, (self.attribute, self.coordinate), self.slope)  # -1 is the extra last row
         levels = np.bincount(self.coordinate, weights=self.level, minlength=self.n_classes - 1)
         return scores_of(slopes[:-1]).T, scores_of(np.asarray(levels, dtype=np.float64)[None, :])[0]
 
@@ -59,7 +59,7 @@ class AffineTerms:
         return replace(self, slope=self.slope * factor, level=self.level * factor)
 
     def joined(self, later: "AffineTerms", *, same_rounds: bool = False) -> "AffineTerms":
-        """These terms, then the later ones; their rounds count on from here, or run side by side (`same_rounds`)."""
+        """These terms, then the later ones; their rounds follow, or are the same rounds (`same_rounds`)."""
         moved = later if same_rounds else replace(later, round_=later.round_ + self.n_rounds)
         both: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in (self, moved)]) for name in _TERMS

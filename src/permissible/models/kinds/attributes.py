@@ -1,8 +1,7 @@
 """Numbers that an affine term can use: a numeric column, or the indicator of one category of a categorical one.
 
-Values are taken from their training mean, which keeps the arithmetic exact for columns far from zero. A missing value
-counts as the mean, so that it neither helps nor harms a class beyond the average row; an unseen category has
-indicator 0 everywhere.
+Values are centred at their training mean, which keeps the arithmetic exact for columns far from zero. A missing value
+counts as the mean; an unseen category has indicator 0.
 """
 
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ class Attribute:
 
 
 def attribute_matrix(attributes: tuple[Attribute, ...], table: Table) -> FloatArray:
-    """The attributes of every row from their means, (n, d), row-major."""
+    """The attributes of every row minus their means, (n, d), row-major."""
     matrix = np.empty((table.n_rows, len(attributes)))
     for position, attribute in enumerate(attributes):
         matrix[:, position] = attribute.values(table)

@@ -1,7 +1,7 @@
-"""The tree part of an additive model: trees, or rules (trees of one path), each with values for a coordinate of the simplex.
+"""The tree part of an additive model: trees, or rules (trees of one path), with values for coordinates of the simplex.
 
-Nodes are flat arrays over codes, one bit per code and node; a literal, with its threshold or categories, is read from them when
-someone wants to see it. Scoring encodes the rows once and lets the compiled core walk all trees.
+Nodes are flat arrays over codes, one bit per code and node; a literal, with its threshold or categories, is decoded
+from them when needed. Scoring encodes the rows once and evaluates all trees in the compiled core.
 """
 
 from collections.abc import Mapping
@@ -31,9 +31,9 @@ class Forest:
         How values become codes.
     n_classes : int
     arrays : mapping
-        ``column``, ``code``, ``left``, ``right``, ``mask`` per node (children below 0 are ~leaf; a set bit of the mask goes
-        left); ``first_node``, ``first_value`` per tree and one more; ``coordinate`` per tree (-1: a value for each);
-        ``value`` per leaf. Leverage and shrinkage are inside the values.
+        ``column``, ``code``, ``left``, ``right``, ``mask`` per node (children below 0 are ~leaf; a set bit of the mask
+        goes left); ``first_node``, ``first_value`` per tree and one more; ``coordinate`` per tree (-1: a value for
+        each); ``value`` per leaf. Leverage and shrinkage are inside the values.
     round_ : array of int
         The round of each tree.
     """
@@ -74,12 +74,12 @@ class Forest:
         return Forest(self.binning, self.n_classes, joined(pieces), self.round_[trees])
 
     def scaled(self, factor: float) -> "Forest":
-        """Every value times a factor: the forest's share in a blend."""
+        """Every value times a factor: the forest's fraction of a blend."""
         arrays = {**self.arrays, "value": self.arrays["value"] * factor}
         return Forest(self.binning, self.n_classes, arrays, self.round_)
 
     def joined(self, later: "Forest", *, same_rounds: bool = False) -> "Forest":
-        """These trees, then the later ones; their rounds count on from here, or run side by side (`same_rounds`)."""
+        """These trees, then the later ones; their rounds follow, or are the same rounds (`same_rounds`)."""
         moved = later.round_ if same_rounds else later.round_ + self.n_rounds
         arrays = joined([self.arrays, later.arrays])
         return Forest(self.binning, self.n_classes, arrays, np.concatenate([self.round_, moved]))
@@ -105,7 +105,7 @@ class Forest:
             known = int(self.binning.columns[column].n_bins)
             named = [int(c) for c in np.flatnonzero(bits[:known])]
             others = [int(c) for c in np.flatnonzero(~bits[:known])]
-            if bits[OTHER]:  # rare and unseen categories go left: say what does not
+            if bits[OTHER]:  # rare and unseen categories go left: name the others
                 return category_literal(column, *others, negated=True, missing=missing)
             return category_literal(column, *named, missing=missing)
         if code >= len(self.binning.columns[column].thresholds):

@@ -1,4 +1,4 @@
-"""A kernel score with probability boundaries: f(x) = sum_j coef_j k(x_j, x) + b over the support vectors. It only scores."""
+"""A kernel score with probability boundaries: f(x) = sum_j coef_j k(x_j, x) + b over the support vectors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Kernel:
 
     @property
     def record(self) -> core.Kernel:
-        """A compiled kernel as the core takes it."""
+        """The arguments of a compiled kernel."""
         return core.Kernel(KINDS[str(self.name)], self.gamma, self.coef0, self.degree)
 
     def matrix(self, left: Matrix, right: Matrix) -> FloatArray:

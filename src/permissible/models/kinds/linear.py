@@ -51,9 +51,9 @@ class LinearModel:
 
 
 def probabilities_at(score: FloatArray, loss: Any, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:
-    """The probabilities of two classes, shape (n_rows, 2), kept on the side of every boundary on which the score lies.
+    """The probabilities of two classes, shape (n_rows, 2), kept on the same side of every boundary as the score.
 
-    Without it rounding decides: ginv(g(pi)) misses pi by a last digit for about one pi in three, so that a row exactly on a
+    ginv(g(pi)) differs from pi by rounding for about one pi in three, so that otherwise a row exactly on a
     cut-off would lie in one region by its score and in another by its probability.
     """
     positive = np.asarray(loss.probability(score), dtype=np.float64)

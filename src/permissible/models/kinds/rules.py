@@ -1,11 +1,11 @@
-"""A list of rules with a coefficient each: the frozen result of ULS, binary case. It scores; it does not learn or print.
+"""A list of rules with a coefficient each: the frozen result of ULS for two classes.
 
-A rule is a monomial (a conjunction of literals); h = +1 on the rows it covers and -1 elsewhere, so that
+A rule is a monomial (a conjunction of literals); h = +1 on the rows it covers and -1 on the others, so that
 
     score(x) = intercept + sum_t coefficient_t * h_t(x)          (H of mathematics.md section 4)
 
-and the loss turns a score into a probability, Pr[+1 | x] = ginv(score). The sum is taken in groups of eight rules, each group
-first to last and then the groups first to last, whatever kernel computes it: so every path gives the same bits.
+and the loss turns a score into a probability, Pr[+1 | x] = ginv(score). The sum is taken in groups of eight rules, each
+group first to last and then the groups first to last, whatever kernel computes it: so every path gives the same bits.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class RuleModel:
     Parameters
     ----------
     schema : Schema
-        The columns that the rules speak of.
+        The columns of the rules.
     loss : Loss
         What turns a score into a probability (`loss.probability`).
     intercept : float
@@ -77,7 +77,7 @@ class RuleModel:
     def _kernel_literal(
         self, literal: Literal, place: int, columns: list[AnyArray]
     ) -> tuple[int, int, float, bool, Codes | None]:
-        """A literal on raw values; on a categorical column the members are listed: unseen, missing, then the categories."""
+        """A literal on raw values; of a categorical column the members: unseen, missing, then the categories."""
         if columns[place].dtype.kind == "f":
             return place, _TESTS[literal.test], literal.threshold, literal.missing, None
         known = np.arange(-2, len(self.schema.columns[literal.column].categories), dtype=np.int32)
@@ -94,7 +94,7 @@ class RuleModel:
 
 
 def _plain(values: AnyArray) -> AnyArray:
-    """A column in one of the types that the kernel takes."""
+    """A column in one of the types that the kernel accepts."""
     if values.dtype in (np.float64, np.float32, np.int32):
         return values
     return values.astype(np.float64 if values.dtype.kind in "fb" else np.int32)

@@ -1,9 +1,9 @@
 """A decision tree: the frozen result of UDT. It finds leaves, probabilities and scores; it does not learn or print.
 
-Node 0 is the root; the children of a node come after it. A node's literal sends a row left when it holds. Leaf k estimates
-Pr[class c] = p_k(c), the share of class c among the training weight that reached it, and its real prediction is g(p_k)
-(mathematics.md section 6). At a pure leaf g is +-infinite for most losses: scores are therefore cut off at the score of
-probability 1 - `PURE`, which no leaf of fewer than 10^9 examples can reach otherwise, so they stay finite and in order.
+Node 0 is the root; the children of a node come after it. A node's literal sends a row left when it holds. Leaf k
+estimates Pr[class c] = p_k(c), the fraction of class c in the training weight that reached it, and its real prediction
+is g(p_k) (mathematics.md section 6). At a pure leaf g is +-infinite for most losses: scores are therefore cut off at
+the score of probability 1 - `PURE`, which only leaves of over 10^9 examples reach, so they are finite and in order.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class TreeModel:
     Parameters
     ----------
     schema : Schema
-        The columns that the tests speak of.
+        The columns of the tests.
     loss : Loss
         What turns a leaf's probability into a score (`loss.score`).
     literals : tuple of Literal or None
@@ -47,12 +47,12 @@ class TreeModel:
     code_of_category : mapping of column position to uint8 array
         The bin of each category, for the categorical columns where it is not simply the category's position.
     smoothing : float
-        Added to each class's weight in a leaf before its share is taken (1 is Laplace's rule).
+        Added to each class's weight in a leaf before fractions are computed (1 is Laplace's rule).
     seen_missing : tuple of int, optional
-        The columns that had missing values in training: words about missing values are spent on these only. None: all.
+        The columns that had missing values in training: text mentions missing values of these only. None: all.
     monotone : tuple of {-1, 0, 1}, optional
-        Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are kept in
-        that order (tree_monotone.py); shares that are not smoothed are in order already.
+        Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are
+        kept in that order (tree_monotone.py); unsmoothed fractions are in order already.
     """
 
     schema: Schema
@@ -116,7 +116,7 @@ class TreeModel:
 
     @cached_property
     def node_score(self) -> FloatArray:
-        """Finite score of each node: g(p) of the positive class, or one column per class when there are more than two."""
+        """Finite score of each node: g(p) of the positive class, or one column per class of more than two."""
         probability = self.node_probability[:, 1] if self.n_classes == 2 else self.node_probability
         limit = self.loss.score_limit
         if not np.isfinite(limit):
@@ -146,7 +146,7 @@ class TreeModel:
         return probability_margins(self.probabilities(table, n_threads), codes)
 
     def path(self, node: int) -> Rule:
-        """The literals that lead from the root to a node, as they were tested; the rule that covers exactly its rows."""
+        """The literals on the path from the root to a node: the rule that covers exactly its rows."""
         literals: list[Literal] = []
         while node:
             above = int(self.parent[node])
@@ -158,7 +158,7 @@ class TreeModel:
 
     @cached_property
     def _arrays(self) -> dict[str, Any]:
-        """The tree as the kernel takes it."""
+        """The tree in the form that the kernel needs."""
         column = np.full(self.n_nodes, -1, dtype=np.int32)
         threshold = np.full(self.n_nodes, np.nan)
         test = np.full(self.n_nodes, -1, dtype=np.int8)
@@ -181,7 +181,7 @@ class TreeModel:
 
 
 def _category_codes(schema: Schema, code_of_category: Mapping[int, Codes]) -> tuple[Codes, IntArray]:
-    """The bins of every column's categories laid end to end, and where each column's run begins."""
+    """The bins of every column's categories concatenated, and where each column's run begins."""
     runs = []
     for position, column in enumerate(schema.columns):
         known = code_of_category.get(position)

@@ -1,13 +1,14 @@
 """Monotone constraints on the probabilities of a tree whose leaves are smoothed.
 
-Growth accepts a test on a constrained column only where the shares of the classes are in order. Smoothing moves the share of
-a small leaf further than that of a large one, so it can reverse that order. Here it is restored. Each test on a constrained
-column gets a middle: every node on its lower side is kept at or below it, every node on its upper side at or above it.
+Growth accepts a test on a constrained column only where the fractions of the classes are in order. Smoothing moves the
+fraction of a small leaf further than that of a large one, so it can reverse that order. Here it is restored. Each test
+on a constrained column gets a middle: nodes on its lower side are kept at or below it, nodes on its upper side at or
+above it.
 
-That suffices. Take two rows that differ in one constrained column only. The first test that separates them is a test on that
-column, so the row of the lower value reaches a leaf at or below its middle, and the other row a leaf at or above it.
+That suffices. Take two rows that differ in one constrained column only. The first test that separates them is a test on
+that column, so the row of the lower value reaches a leaf at or below its middle, the other one at or above.
 
-Two leaves in the wrong order both get their pooled share, as in isotonic regression; leaves in order keep their probabilities.
+Two leaves in the wrong order both get their pooled fraction, as in isotonic regression; others are unchanged.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Tests(Protocol):
 
 
 def in_order(tree: Tests, weight: FloatArray, directions: Sequence[int]) -> FloatArray:
-    """The probability of the positive class at each node, moved as little as the middles of the tests above it ask for.
+    """The probability of the positive class at each node, restricted by the middles of the tests above it.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """A tree as rules, and as a linear separator ([T] Theorem 3): two other forms of the same model.
 
-*Disjoint rules*: each leaf is the conjunction of the tests above it, said once per column. Exactly one rule covers a row.
-*Linearised tree* (LDT): give every node t the feature h_t = 1 on the rows that pass through it and 0 elsewhere, with the
-coefficient g(p_root) at the root and g(p_t) - g(p_parent) below; then H(x) = sum_t alpha_t h_t(x) is the score of x's leaf (50).
+*Disjoint rules*: each leaf is the conjunction of the tests above it, simplified per column. Exactly one rule covers a
+row. *Linearised tree* (LDT): give every node t the feature h_t = 1 on the rows that pass through it and 0 on the
+others, with the coefficient g(p_root) at the root and g(p_t) - g(p_parent) below; then H(x) = sum_t alpha_t h_t(x) is
+the score of x's leaf (50).
 """
 
 from collections.abc import Iterable
@@ -20,10 +21,10 @@ from permissible.types import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class LeafRule:
-    """One leaf: the rule that covers its rows, what it predicts, and what it rests on.
+    """One leaf: the rule that covers its rows, what it predicts, and its support.
 
-    `score` is finite also at a pure leaf, where `pure` says that it is the cut-off one; with more than two classes there is a
-    score per class. `support` is the training weight, `samples` the number of training rows.
+    `score` is finite also at a pure leaf, where `pure` means that it is the cut-off one; with more than two classes
+    there is a score per class. `support` is the training weight, `samples` the number of training rows.
     """
 
     node: int

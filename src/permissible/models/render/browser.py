@@ -1,4 +1,4 @@
-"""A scorecard as plain data for the browser: the report's what-if panel runs it in JavaScript (report/assets/model.js)."""
+"""A scorecard as plain data for the report's what-if panel in the browser (report/assets/model.js)."""
 
 from dataclasses import fields
 from typing import Any, cast

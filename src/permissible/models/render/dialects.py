@@ -1,7 +1,7 @@
-"""What differs between databases: how names, texts, numbers and missing values are written. Queries are built in `sql.py`.
+"""SQL dialects: how names, texts, numbers and missing values are written. Queries are built in `sql.py`.
 
-Names and texts are always quoted, so no column name and no category can end a statement or begin another. Numbers are doubles
-written so that the database reads back the same bits. NaN counts as missing where a database can hold it.
+Names and texts are always quoted, so no column name and no category can end a statement or begin another. Numbers are
+doubles written so that the database reads back the same bits. NaN counts as missing where a database can hold it.
 """
 
 from collections.abc import Callable
@@ -26,8 +26,8 @@ class Dialect:
     char: str | None  # the function that makes a character of a number, for the one that no text may contain
     nan: str | None = None  # how NaN is written, where a column can hold it
     number: str = "{x}"  # a number that will be multiplied
-    exp: str = "exp({x})"  # of a number that may be far below zero
-    fence: str = ""  # ends a subquery that the database would else write out anew wherever its columns are used
+    exp: str = "exp({x})"  # of a number that may be very negative
+    fence: str = ""  # ends a subquery that the database would otherwise inline wherever its columns are used
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     empty_names: bool = False
 
@@ -69,7 +69,7 @@ def _encodable(text: str) -> str:
 
 
 def _scientific(value: float) -> str:
-    """With an exponent it is a double by the standard; without one it would be a decimal, rounded on the way to a double."""
+    """A number with an exponent, which is a double by the standard; without one it would be a decimal."""
     text = repr(float(value))
     return text.replace("e", "E") if "e" in text else f"{text}E0"
 
@@ -91,8 +91,8 @@ def _postgres(value: float) -> str:
 _DIALECTS = {
     "ansi": Dialect("ansi", _scientific, None, "", None),
     "duckdb": Dialect("duckdb", _scientific, "isnan({x})", "", "chr", "'NaN'::DOUBLE"),
-    # PostgreSQL ends the whole query in an error where a product or an exponential underflows. Adding and taking away 1e-130
-    # leaves every number of a larger size as it is, and makes numbers too small to be multiplied zero.
+    # PostgreSQL fails where a product or an exponential underflows. Adding and subtracting 1e-130
+    # leaves larger numbers unchanged and makes numbers too small to be multiplied zero.
     "postgres": Dialect(
         "postgres",
         _postgres,

@@ -1,4 +1,4 @@
-"""The inverse link of a loss, rendered: its formula as text, or as a tree that ONNX graphs and the page in a browser evaluate."""
+"""The inverse link of a loss as text, or as a tree that ONNX graphs and the report page evaluate."""
 
 import ast
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""A scorecard as an HTML table for notebooks and pages: a row a rule, with a bar for what it adds. Everything is escaped.
+"""A scorecard as an HTML table: a row a rule, with a bar for what it adds. Everything is escaped.
 
-The bars use blue and orange, which colour-blind readers tell apart, and each bar's number stands beside it as text.
+The bars use blue and orange, which are colour-blind safe, and each bar's number is next to it as text.
 """
 
 from html import escape

@@ -1,8 +1,8 @@
 """A model as an ONNX graph of plain operators: literals as one matrix of truth values, rules as a product with it.
 
-A table of numbers is one input `X` (n, columns); a table with categories has one input a column, shape (n, 1), in which a missing
-text is "", a missing whole number the smallest one, and a missing number NaN. Outputs: `label`, `probabilities` (where the
-loss has a formula for them) and `scores`. `onnx` is imported only here, when a graph is asked for.
+A table of numbers is one input `X` (n, columns); a table with categories has one input a column, shape (n, 1), in which
+a missing text is "", a missing integer the smallest one, and a missing number NaN. Outputs: `label`, `probabilities`
+(where the loss has a formula for them) and `scores`. `onnx` is imported only here, on use.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
 
 
 def _refuse_empty_text(card: Scorecard) -> None:
-    """Refuse a model that tells the empty text from a missing one: a tensor of texts has nothing else to say "missing" with."""
+    """Refuse a model with the empty text as a category: a tensor of texts uses it for missing values."""
     for place in card.used_columns():
         column = card.schema.columns[place]
         if "" in column.categories:
@@ -66,7 +66,7 @@ class _Inputs:
                 graph.input(name, _tensor_kind(column), (None, 1))
 
     def numbers(self, places: Sequence[int]) -> str:
-        """Some numeric columns side by side."""
+        """Some numeric columns as one tensor."""
         if self.together:
             return self.graph.add("Gather", "X", self.graph.integers(places), axis=1)
         return self.graph.add("Concat", *(self.names[place] for place in places), axis=1)
@@ -77,7 +77,7 @@ class _Inputs:
 
 
 def _tensor_kind(column: Column) -> str:
-    """Text where a category is text; whole numbers where all are; numbers otherwise (1.5 beside -3, which is kept whole)."""
+    """Text where a category is text; integers where all are; floats otherwise."""
     if column.kind != "categorical":
         return "number"
     if not column.categories or any(isinstance(value, str) for value in column.categories):
@@ -95,7 +95,7 @@ def _unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-# -- scores -------------------------------------------------------------------------------------------------------------------
+# -- scores -----------------------------------------------------------------------------------------------------------
 
 
 def _scores(graph: Graph, card: Scorecard, inputs: _Inputs) -> str:
@@ -138,7 +138,7 @@ def _nothing(graph: Graph, card: Scorecard, inputs: _Inputs, some: str | None) -
 
 
 def _rules(graph: Graph, card: Scorecard, rules: list[RuleTerm], inputs: _Inputs) -> str:
-    """Truth of literals (n, L) times which literal is in which rule (L, R): a rule holds where it counts all of its own."""
+    """A rule holds where the number of its literals that hold, a matrix product, equals its length."""
     literals = sorted({literal for term in rules for literal in term.rule}, key=_by_test)
     truths = [_numeric_truth(graph, group, inputs) for group in _numeric_groups(literals, card)]
     ordered = [literal for group in _numeric_groups(literals, card) for literal in group]
@@ -165,7 +165,7 @@ def _by_test(literal: Literal) -> tuple[Any, ...]:
 
 
 def _numeric_groups(literals: list[Literal], card: Scorecard) -> list[list[Literal]]:
-    """Literals of numeric columns that one comparison can settle together."""
+    """Literals of numeric columns that one comparison evaluates together."""
     groups: dict[tuple[str, bool], list[Literal]] = {}
     for literal in literals:
         if card.schema.columns[literal.column].kind != "categorical":
@@ -226,7 +226,7 @@ def _kernel(graph: Graph, term: KernelTerm, inputs: _Inputs) -> str:
         distance = graph.add("ReduceSum", graph.add("Mul", apart, apart), graph.integers([2]), keepdims=0)
         value = graph.add("Exp", graph.add("Mul", distance, graph.numbers(np.array(-term.gamma))))
     else:
-        # gamma goes into the vectors: a runtime may fuse a product with a number into MatMul, and round the number to float32
+        # gamma multiplies the vectors: a runtime may fuse a scalar into MatMul and round it to float32
         steep = term.gamma if term.kernel in ("poly", "sigmoid") else 1.0
         value = graph.add("MatMul", x, graph.numbers(steep * term.vectors.T))
         if term.kernel in ("poly", "sigmoid"):
@@ -238,7 +238,7 @@ def _kernel(graph: Graph, term: KernelTerm, inputs: _Inputs) -> str:
     return graph.add("MatMul", value, graph.numbers(term.coefficients))
 
 
-# -- probabilities and labels ---------------------------------------------------------------------------------------------------
+# -- probabilities and labels -----------------------------------------------------------------------------------------
 
 
 def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
@@ -265,7 +265,7 @@ def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
 
 
 def _labels(actions: Actions) -> Any:
-    """The labels as a tensor: whole numbers as such, anything else as text; no decision is called reject."""
+    """The labels as a tensor: integers as such, anything else as text; no decision is "reject"."""
     if all(isinstance(label, int) and not isinstance(label, bool) for label in actions.labels):
         return np.array(actions.labels, dtype=np.int64)
     if None in actions.labels and REJECT in actions.labels:

@@ -1,4 +1,4 @@
-"""Writing an ONNX graph: nodes and constants get names by themselves, and one number type runs through all of it."""
+"""Writing an ONNX graph: nodes and constants are named automatically, and all numbers have one type."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -62,7 +62,7 @@ class Graph:
         return self._constant(clipped.astype(self.dtype))
 
     def integers(self, values: Sequence[int]) -> str:
-        """A constant of whole numbers."""
+        """A constant of integers."""
         return self._constant(np.asarray(values, dtype=np.int64))
 
     def constant(self, values: Any, kind: str) -> str:

@@ -1,7 +1,7 @@
-"""A model as Python source without a single import beyond `math`: functions `score(row)`, `probability(row)` and `decide(row)`.
+"""A model as Python source that imports only `math`: functions `score(row)`, `probability(row)` and `decide(row)`.
 
-A row is a mapping from column name to value; None and NaN are missing. The text contains the user's names and categories only
-as `repr` of plain values, so the source can do nothing but arithmetic and comparisons.
+A row is a mapping from column name to value; None and NaN are missing. The text contains the user's names and
+categories only as `repr` of plain values, so the source can do nothing but arithmetic and comparisons.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def _scores(card: Scorecard) -> list[str]:
     lines = ["", "def scores(row):", '    """The scores of a row, one for each score of the model."""']
     lines += [f"    s = [{', '.join(_number(value) for value in card.intercept)}]"]
     for group in card.groups:
-        # a group is added up by itself first, as the library does, so that the last digit agrees
+        # each group is summed first, as the library does, so that the last digit agrees
         total = "s" if len(group) == 1 else "g"
         lines += [f"    g = [0.0] * {card.n_scores}"] if total == "g" else []
         lines += [f"    {line}" for term in group for line in _term(term, total, card)]

@@ -1,7 +1,7 @@
 """A model as SQL: one SELECT that adds score, probability and decision to the rows of a table.
 
-The query has up to three storeys: scores of the rows, probabilities of the scores, decision of the probabilities. Every name
-and value goes through the dialect, which quotes it; there is no other way for a user's text to get into the query.
+The query has up to three levels: scores of the rows, probabilities of the scores, decision of the probabilities. Every
+name and value goes through the dialect, which quotes it; there is no other way for a user's text to get into the query.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln"}
 
 
 def literal_sql(literal: Literal, card: Scorecard, target: Dialect) -> str:
-    """The condition under which a literal holds; an unknown (NULL) condition counts as false, as in CASE WHEN and WHERE."""
+    """The condition under which a literal holds; NULL counts as false, as in CASE WHEN and WHERE."""
     column = card.schema.columns[literal.column]
     x = target.column(column.name)
     nan = target.is_nan.format(x=x) if target.is_nan and _may_be_nan(column) else None
@@ -45,7 +45,7 @@ def literal_sql(literal: Literal, card: Scorecard, target: Dialect) -> str:
 
 
 def _may_be_nan(column: Column) -> bool:
-    """Whether a column of a database that holds NaN may hold it: one of numbers, also where the numbers are categories."""
+    """Whether a column may hold NaN: one of numbers, also where the numbers are categories."""
     if column.kind != "categorical":
         return column.kind == "numeric"
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column.categories)
@@ -99,7 +99,7 @@ def select(
 
 
 class _OutputNames:
-    """The names of the answer's columns, kept away from the names of the model's own columns."""
+    """The names of the answer's columns, distinct from those of the model's columns."""
 
     def __init__(self, card: Scorecard, actions: Actions, target: Dialect, prefix: str) -> None:
         taken = {name.casefold() for name in card.schema.names}
@@ -250,7 +250,7 @@ def _linked(known: LinkFormula, x: str, target: Dialect) -> str:
 
 
 def _softmax_share(k: int, scores: Sequence[str], sharpness: float, target: Dialect) -> str:
-    # 1 / sum_j exp(s (S_j - S_k)); an exponent beyond 700 makes the share 0 to a double
+    # 1 / sum_j exp(s (S_j - S_k)); an exponent beyond 700 makes the probability 0
     def clipped(j: int) -> str:
         gap = f"{target.double(sharpness)} * ({scores[j]} - {scores[k]})"
         return f"CASE WHEN {gap} > 700 THEN exp(700) WHEN {gap} < -700 THEN 0.0 ELSE exp({gap}) END"

@@ -1,4 +1,4 @@
-"""A scorecard as text: what each rule adds, the heaviest first, and how the score becomes a probability."""
+"""A scorecard as text: what each rule adds, the largest first, and how the score becomes a probability."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from permissible.validation import refusal_type
 def text(card: Scorecard, classes: tuple[object, ...]) -> str:
     """The model in words.
 
-    One line a term: what it adds where it holds and elsewhere, one column for each score.
+    One line a term: what it adds where it holds and where not, one column for each score.
     """
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]
     lines = [_start(card, classes)]
@@ -56,7 +56,7 @@ def tree_text(tree: TreeModel, classes: Sequence[object]) -> str:
 
 
 def _leaf_words(tree: TreeModel, node: int, classes: Sequence[object]) -> str:
-    """What a leaf says."""
+    """The text of a leaf."""
     probability = tree.node_probability[node]
     weight = number(round(float(tree.weight[node].sum()), 6))
     if tree.n_classes > 2:

@@ -44,7 +44,7 @@ class CostDisplay:
     def of(
         cls, y: Any, decided: Any, costs: CostMatrix | None = None, classes: Any = None, sample_weight: Any = None
     ) -> "CostDisplay":
-        """Count decisions: `decided` holds labels, or class indices with -1 for no decision where `classes` are given."""
+        """Count decisions: `decided` holds labels, or with `classes` their positions and -1 for no decision."""
         truth, chosen = np.asarray(y), np.asarray(decided)
         labels = np.unique(truth) if classes is None else np.asarray(classes)
         rows = _positions(truth, labels, "y")
@@ -63,7 +63,7 @@ class CostDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, decision: Any = None) -> "CostDisplay":
-        """What an estimator decides on some rows, and what that costs; with `decision` as it would decide for those costs."""
+        """Count what an estimator decides on some rows; `decision` may be another one than its own."""
         given = getattr(estimator, "cost_matrix_", None) if decision is None else decision
         costs = costs_for(given, estimator.classes_)
         decided = estimator.predict(X) if decision is None else estimator.decide(X, decision)
@@ -77,11 +77,11 @@ class CostDisplay:
         return float((self.counts * self.costs).sum() / self.counts.sum())
 
     def paid(self) -> FloatArray:
-        """What each cell has cost in all."""
+        """The total cost of each cell."""
         return np.asarray(self.counts * self.costs)
 
     def values(self, measure: str = "count") -> FloatArray:
-        """The cells: "count", "share" (of the true class) or "cost" (share of all that was paid)."""
+        """The cells: "count", "share" (fraction of the true class) or "cost" (fraction of the total cost)."""
         if measure not in MEASURES:
             raise refusal("measure", "one of 'count', 'share', 'cost'", measure)
         if measure == "count":

@@ -1,4 +1,4 @@
-"""Margins by group: the density of the scores in each group of rows, with the cut-offs between the regions ([K] Figure 8B)."""
+"""Margins by group: the density of the scores in each group of rows, with the cut-offs ([K] Figure 8B)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +36,7 @@ class MarginDensityDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, groups: ArrayLike, *, ax: Any = None) -> "MarginDensityDisplay":
-        """Draw the scores of a fitted `BoundaryClassifier`; `groups` names the group of each row (labels will do)."""
+        """Draw the scores of a fitted `BoundaryClassifier`; `groups` has the group of each row, such as its label."""
         if not hasattr(estimator, "deltas_"):
             raise refusal_type("estimator", "a fitted BoundaryClassifier, which has cut-offs", estimator)
         score, names = estimator.decision_function(X), np.asarray(groups)

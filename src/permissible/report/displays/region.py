@@ -60,8 +60,7 @@ class RegionDisplay:
         Parameters
         ----------
         estimator : classifier with predict_proba
-            The regions are those that a `BoundaryClassifier` was fitted for; of any other classifier the two sides of 1/2,
-            unless `boundaries` are given.
+            The regions are `boundaries` where given, else those of a `BoundaryClassifier`, else the sides of 1/2.
         X : rows
             Of numbers: they are points of a plane.
         y : labels, optional

@@ -1,4 +1,4 @@
-"""Risk against coverage: the error among the rows decided, when only the surest of them are."""
+"""Risk against coverage: the error among the rows decided, when only those with the highest confidence are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from permissible.types import ArrayLike
 
 @dataclass(eq=False)
 class RiskCoverageDisplay:
-    """The error among the rows decided, when only the surest fraction of them is.
+    """The error among the rows decided, when only the fraction with the highest confidence is.
 
     Parameters
     ----------

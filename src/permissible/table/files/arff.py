@@ -1,4 +1,4 @@
-"""ARFF: the header declares the columns (numeric, nominal, string); quoted names and values, ? for missing, % for comments."""
+"""ARFF: the header declares the columns; quoted names and values, ? for missing, % for comments."""
 
 import re
 from collections.abc import Iterator, Mapping

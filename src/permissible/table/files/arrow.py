@@ -28,7 +28,7 @@ class Arrow:
         self.names = tuple(self._schema.names)
 
     def kinds(self) -> Mapping[str, CellKind]:
-        """What the file's own types say."""
+        """The kinds by the types of the file."""
         return {field.name: self._kind(field) for field in self._schema}
 
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
@@ -86,7 +86,7 @@ class Arrow:
         if kind in ("text", "boolean"):
             encoded = column if self._arrow.types.is_dictionary(column.type) else column.dictionary_encode()
             different = encoded.dictionary.to_pylist()
-            values = np.empty(len(different) + 1, dtype=object)  # the last stands for missing
+            values = np.empty(len(different) + 1, dtype=object)  # the last is for missing
             values[:-1] = [_plain(value) for value in different]
             return np.asarray(values[np.asarray(encoded.indices.fill_null(len(different)))])
         types, found = self._arrow.types, column.type

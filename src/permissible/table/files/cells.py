@@ -1,8 +1,8 @@
 """Cells of text files as values: which are missing, what kind a column of them has, and arrays of that kind.
 
-The kind of a column is inferred from all of its cells: numbers if every one that is not missing reads as a number, truth values
-if all say true or false, text otherwise. Cells are a list of text (None where the format itself says missing) or a pyarrow
-array of strings; both mean the same.
+The kind of a column is inferred from all of its cells: numbers if every one that is not missing reads as a number,
+truth values if all are true or false, text otherwise. Cells are a list of text (None where the format marks a missing
+value) or a pyarrow array of strings; both mean the same.
 """
 
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _kind_of_one(cell: str) -> CellKind:
 def as_number(cell: str) -> float | None:
     """The number in a cell, None when it holds none."""
     if "_" in cell or not cell.isascii():
-        return None  # Python reads 1_000 and other digits than ours as numbers; people who write files do not mean one
+        return None  # Python also reads 1_000 and non-ASCII digits as numbers; in a file they are text
     try:
         return float(cell)
     except ValueError:
@@ -97,7 +97,7 @@ def array_of(
 ) -> AnyArray:
     """The cells as an array: floats with NaN for numbers; objects with None for truth values and text.
 
-    `where`, `path` and `lines` name the column, the file and the line in the sentence that refuses a cell of another kind.
+    `where`, `path` and `lines` name the column, the file and the line in the error about a cell of another kind.
     """
     if kind in ("number", "integer", "empty"):
         found = floats(cells, missing)
@@ -122,7 +122,7 @@ def _refused(path: Path | None, lines: Sequence[int], row: int, sentence: str, c
 
 
 def distinct(cells: Cells) -> tuple[AnyArray, list[str | None]]:
-    """A code for each cell, and the different cells that the codes stand for."""
+    """A code for each cell, and the distinct cells."""
     if not isinstance(cells, (list, tuple)):
         encoded = cells.dictionary_encode()
         return np.asarray(encoded.indices), encoded.dictionary.to_pylist()
@@ -131,7 +131,7 @@ def distinct(cells: Cells) -> tuple[AnyArray, list[str | None]]:
 
 
 def floats(cells: Cells, missing: frozenset[str] = MISSING) -> FloatArray | int:
-    """All cells as numbers, or the position of the first that is none."""
+    """All cells as numbers, or the position of the first that is not a number."""
     if not isinstance(cells, (list, tuple)):
         found = _arrow_floats(cells, missing)
         if found is not None:
@@ -170,7 +170,7 @@ def _all_match(text: Any, pattern: str) -> bool:
 
 
 def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
-    """The kind without a Python object a cell, None when some cell needs a closer look."""
+    """The kind without a Python object a cell, None when some cell needs the slow test."""
     text = _present(cells, missing)
     if text.null_count == len(text):
         return "empty"
@@ -180,7 +180,7 @@ def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
 
 
 def _any_integer(text: Any) -> bool:
-    """Whether some cell is a whole number too long for the fast test, which would miss it."""
+    """Whether some cell is an integer too long for the fast test."""
     import pyarrow.compute as compute
 
     return bool(compute.any(compute.match_substring_regex(text, r"^[+-]?\d{16,}$"), min_count=0).as_py())

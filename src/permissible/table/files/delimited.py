@@ -1,6 +1,6 @@
 """CSV and its relatives: the delimiter is found from the first lines, the kinds from all cells, rows stream in chunks.
 
-Blank lines are skipped. Where `header` is None, a header is taken to be there unless a cell of the first line is a number.
+Blank lines are skipped. Where `header` is None, a header is assumed unless a cell of the first line is a number.
 """
 
 import csv
@@ -110,7 +110,7 @@ class Delimited:
 
 
 def sniffed(lines: list[str]) -> str:
-    """The delimiter that splits most of the first lines into the same number of cells; the largest number where several do.
+    """The delimiter that splits most of the first lines into the same number of cells, the most cells on ties.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class CsvFile(Protocol):
 
 
 class Lines(Sequence[int]):
-    """The lines of some rows, looked up only when an error asks for one."""
+    """The lines of some rows, looked up only when an error needs one."""
 
     def __init__(self, file: CsvFile, start: int, count: int) -> None:
         self.file, self.start, self.n_rows = file, start, count
@@ -49,7 +49,7 @@ class Lines(Sequence[int]):
 
 
 def fast_chunks(file: CsvFile, rows: int) -> Generator[RawChunk, None, int | None]:
-    """Chunks of exactly `rows` rows (but the last). Returns None when all was read, else the number of rows read so far."""
+    """Yield chunks of `rows` rows. Returns None when all was read, else the number of rows read so far."""
     if not _is_plain(file.path):
         return 0
     try:
@@ -74,7 +74,7 @@ def fast_chunks(file: CsvFile, rows: int) -> Generator[RawChunk, None, int | Non
             if table.num_rows:
                 yield _chunk(file, table, done)
     except pyarrow.ArrowException:
-        return done  # the csv module continues from here, or says what is wrong
+        return done  # the csv module continues from here, or reports the error
     return None
 
 
