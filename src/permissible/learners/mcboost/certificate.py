@@ -1,4 +1,4 @@
-"""What is known of a fit of multiclass boosting when it ends."""
+"""The certificate of a multiclass boosting fit."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class BoostCertificate(CertificateHead):
-    """How far a fit is from the optimum: what a next step could still explain, and whether an optimum exists.
+    """How far a fit is from the optimum, and whether a finite optimum exists.
 
     Attributes
     ----------
     largest_edge : float
         The edge that the last round found.
     capped_steps : int
-        Steps that were cut at the longest one allowed.
+        Steps that were cut at the step limit.
     separable : bool
         Whether every training row has a positive margin, so that no finite minimiser exists.
     smallest_margin : float

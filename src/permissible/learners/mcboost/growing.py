@@ -1,6 +1,6 @@
 """Trees and rules grown from answers alone: the choices are those of the compiled growth (cpp/mcboost/splits.hpp).
 
-Trees come from the grower of learners/trees with the Newton criterion; rules take their literals one after the other.
+Trees come from the grower of learners/trees with the Newton criterion; rules add one literal at a time.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class TreeGrowing:
     def _tree(self, criterion: NewtonCriterion) -> Grown:
         growth, layout = self.growth, layout_of(self.binning)
         n_sums = (self.outputs + 3) * int(np.where(layout.categorical, 256, layout.n_codes + 1).sum())
-        most = 1 if growth.random_tests else most_together(n_sums)  # random tests depend on the order of the nodes
+        most = 1 if growth.random_tests else most_together(n_sums)  # random splits depend on the order of the nodes
         limits = growth.max_leaf_nodes, growth.max_depth or None, most
         grown = Grower(self.cells, criterion, InOrder(), *limits, counts_rows=False).run()
         children, leaves = step_children(grown)
@@ -59,7 +59,7 @@ class TreeGrowing:
         return self._grown(criterion, [node.split for node in grown.split if node.split], children, totals, root.rows)
 
     def _rule(self, criterion: NewtonCriterion) -> Grown:
-        """Literals one after the other; the rows that pass all of them are one leaf, all others the other."""
+        """Add one literal at a time; rows that satisfy all of them are one leaf, all other rows the second leaf."""
         histograms, sizes = self.cells((), (0,))
         histogram, everything = histograms[0], criterion.totals(histograms[0])
         criterion.choices.set_everything(everything.tolist())

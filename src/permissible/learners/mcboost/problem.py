@@ -1,4 +1,4 @@
-"""What is to be learned: a loss with what each mistake costs, and the classes and weights of some rows."""
+"""The learning problem: a loss with misclassification costs, and the classes and weights of rows."""
 
 from dataclasses import dataclass, replace
 

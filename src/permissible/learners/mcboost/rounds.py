@@ -1,4 +1,4 @@
-"""What a round of boosting leaves behind, and which rows and columns it may use."""
+"""The result of a boosting round, and the rows and columns it may use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
