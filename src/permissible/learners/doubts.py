@@ -93,8 +93,7 @@ def of_rules(
     largest = float(np.abs(effects).max(initial=0.0))
     share = 0.0
     objective = trace.evidence.get("objective")
-    # Rules move a score by at most the sum of their coefficients; effects of columns are standard deviations, not
-    # bounds.
+    # The coefficients of rules bound the score; effects of columns are standard deviations and bound nothing.
     farthest = abs(intercept) + float(np.abs(effects).sum()) if objective is None else np.inf
     if score is not None and farthest >= reach:
         share = float(np.mean(np.abs(score()) >= reach))
@@ -150,7 +149,7 @@ def of_tree(surrogate: FloatArray) -> Doubts:
 
 
 def of_boundary(loss: Loss, effects: FloatArray, share: float, gap: float, tol: float, short: str | None) -> Doubts:
-    """Doubts about a boundary classifier: `share` is the fraction of saturated rows, `short` why it did not converge."""
+    """Doubts about a boundary classifier: `share` is the fraction of saturated rows, `short` why it stopped early."""
     reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
     stopped = None
     if short is not None:

@@ -73,7 +73,7 @@ class AffineLearner:
 
 
 def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) -> Round:
-    """The steps of a round (one a coordinate, or one along all of them) as terms on the original scale of the attributes."""
+    """The steps of a round (one per coordinate, or one in all) as terms on the original scale of the attributes."""
     column = np.concatenate([np.full(len(step.slope), step.column, dtype=np.int64) for step in steps])
     lever = np.concatenate([np.full(len(step.slope), rate * step.leverage) for step in steps])
     slopes, levels = (np.concatenate([getattr(step, name) for step in steps]) for name in ("slope", "level"))
@@ -128,7 +128,7 @@ def _full_round(learner: AffineLearner, state: kernel.State, allowed: Codes, dra
 def _least_squares(
     values: FloatArray, gradient: FloatArray, norm: FloatArray, drawn: FloatArray | None
 ) -> tuple[FloatArray, float]:
-    """The least-squares fit of -w/|w| with row weights |w|, of least norm if it is not unique, and its explained fraction."""
+    """The least-squares fit of -w/|w| with row weights |w|, of least norm if not unique; its explained fraction."""
     if drawn is not None:
         gradient, norm = gradient * drawn[:, None], norm * drawn
     total = float(norm.sum())

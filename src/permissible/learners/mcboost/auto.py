@@ -32,7 +32,7 @@ from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split
 from permissible.types import BoolArray, FloatArray, IntArray
 
 AVERAGED_SEEDS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
-"""Up to this many distinct rows the chosen trees are averaged over several seeds. Distinct rows are counted, so that weight 2 is the row twice."""
+"""Up to FEW_ROWS distinct rows (weight 2 is the row twice) the chosen trees are averaged over AVERAGED_SEEDS seeds."""
 BLENDS = (0.25, 0.5, 0.75)
 """Fractions of the affine terms in a blend with trees."""
 

@@ -1,4 +1,4 @@
-"""From rows to a model: a run on training rows that sets the number of rounds and the temperature, then a run on every row."""
+"""From rows to a model: a run on training rows for the number of rounds and the temperature, then a run on all rows."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple

@@ -53,7 +53,7 @@ class HeldOutMonitor:
         return self.patience is not None and len(self.measures) - self.best_round >= self.patience
 
     def log_loss(self, exponent: float) -> IntArray:
-        """The exact sum of the log-losses at an exponent: after the best round if it ends the fit, else after the last."""
+        """The exact sum of the log-losses at an exponent: after the best round if that ended the fit, else the last."""
         return self.rows.ask(LogLossAt(exponent, self.patience is not None and not self._last_was_best()))
 
     def _last_was_best(self) -> bool:
@@ -62,7 +62,7 @@ class HeldOutMonitor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutOpening:
-    """How a part builds its held-out rows; the attributes are not scaled, as terms of a model are on their original scale."""
+    """How a part builds its held-out rows; attributes are not scaled, since terms are on their original scale."""
 
     rows: RowView
 
@@ -106,7 +106,7 @@ class HeldOutRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddRound(Question[HeldOutRows, IntArray]):
-    """Add a round to the scores; exact sums of the surrogate, the cost and the errors. `was_best`: the previous round was the best."""
+    """Add a round to the scores; exact sums of surrogate, cost and errors. `was_best`: the last round was the best."""
 
     terms: Terms
     was_best: bool = False
