@@ -1,5 +1,4 @@
-// A threshold a person recognises: the shortest decimal near the midpoint of two neighbouring data values that lies
-// strictly between them.
+// A readable threshold: the shortest decimal near the midpoint of two neighbouring data values, strictly between them.
 #pragma once
 
 #include <algorithm>

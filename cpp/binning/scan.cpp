@@ -118,7 +118,7 @@ std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threa
 
 namespace {
 
-// The different values of one column in an open-addressing table; NaN marks a free place.
+// The distinct values of one column in an open-addressing table; NaN marks a free slot.
 class FewValues {
   public:
     explicit FewValues(size_t limit) : limit_(limit), places_(kPlaces, std::numeric_limits<double>::quiet_NaN()) {}

@@ -1,6 +1,6 @@
 // Every power-of-two grid of the core. A term times its grid is rounded to an integer, and integers add exactly: so a
-// model is the same bit for bit for any number of threads, partitions and workers. The law: a grid follows from bounds
-// over all rows, wherever they are, and a changed formula changes models.
+// model is the same bit for bit for any number of threads, partitions and workers. A grid follows from bounds over all
+// rows of all parts. Changing a formula changes models.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see
 // losses/multiclass.hpp for why.
 //
-// Sums over rows are exact (exact.hpp): neither the number of threads nor the order or the parts of the rows
-// show.
+// Sums over rows are exact (exact.hpp): they depend neither on the number of threads nor on the order or the parts of
+// the rows.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,7 @@ class State {
     /// Where the learner writes the side (0 or 1) of each row for a step of two values along a coordinate.
     uint8_t* sides(int coordinate);
     /// f_r += rate * values[side], and then the derivatives along the next coordinate, if there is one, while the rows
-    /// are at hand.
+    /// are in cache.
     void advance_two(int coordinate, const double values[2], double rate);
     /// f_r += factor * step.
     void advance(int coordinate, double factor);

@@ -55,8 +55,8 @@ std::vector<Step> steps_of(const Nodes& tree) {
     return steps;
 }
 
-/// Numeric matrix in row order: the common case. Eight rows walk together, so that one waits for memory while another
-/// moves, and the side is chosen by arithmetic: a branch would be guessed wrong half of the time.
+/// Numeric matrix in row order: the common case. Eight rows descend together to hide memory latency, and the side is
+/// chosen by arithmetic: a branch would be mispredicted half of the time.
 template <typename Number>
 void walk_matrix(const std::vector<Step>& steps, const std::vector<ColumnView>& columns, std::size_t begin,
                  std::size_t end, std::int32_t* leaf) {
@@ -65,7 +65,7 @@ void walk_matrix(const std::vector<Step>& steps, const std::vector<ColumnView>& 
         const Number* row[kTogether];
         std::int32_t node[kTogether] = {};
         for (std::size_t i = 0; i < kTogether; ++i) {
-            const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are walked again, harmlessly
+            const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are visited twice, harmlessly
             row[i] = columns[0].at<Number>(r);
         }
         std::int32_t moved;

@@ -1,4 +1,4 @@
-// The best cut of a node, from its histogram alone: it knows no rows, so histograms may come from anywhere.
+// The best cut of a node, from its histogram alone, so histograms may come from workers.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Options {
     std::function<void()> poll;  // called between splits; throws when the user interrupts
 };
 
-/// A gain without its last bits, so that leaves of equal gain tie and the older one goes first.
+/// A gain without its last bits, so that leaves of equal gain tie and the older one is first.
 inline double coarse(double gain) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
 }

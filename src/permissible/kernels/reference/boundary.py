@@ -45,7 +45,7 @@ def values(
 
 
 def best_intercept(score: Floats, positive: Sides, weight: Floats, hinge: Floats, width: Floats) -> float:
-    """The b that minimises sum c phi(y (f + b)): a weighted median of the kinks y h_k - f, or the middle of an interval."""
+    """The minimiser b of sum c phi(y (f + b)), a weighted median of the kinks y h_k - f; the middle of an interval."""
     sign = np.where(positive, 1.0, -1.0)[:, None]
     kinks = (sign * hinge[positive] - score[:, None]).ravel()
     rises = (weight[:, None] * width[positive]).ravel()
