@@ -102,7 +102,7 @@ class OnCluster:
         every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
         fit_seed = seed(self.estimator.random_state)
         if self.checkpoint is not None and not self.resumes:
-            raise refusal("checkpoint", "None: this fit keeps none and begins anew", self.checkpoint)
+            raise refusal("checkpoint", "None, since this estimator cannot resume", self.checkpoint)
         chosen = self.estimator.random_state
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)

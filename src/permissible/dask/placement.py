@@ -75,11 +75,11 @@ class Placement:
             alive = len(await within(5.0, self.client.scheduler.ncores()))
         except (TimeoutError, OSError):
             return WorkersLostError(
-                f"The scheduler did not answer within {self.timeout:g} seconds; the fit was given up."
+                f"The scheduler did not answer within {self.timeout:g} seconds; the fit was stopped."
             )
         gone = sum(name not in self.holder for name in self.futures)
         return WorkersLostError(
-            f"{gone} of {len(self.futures)} partitions were without an answer from a worker for {self.timeout:g} seconds "
+            f"{gone} of {len(self.futures)} partitions had no answer from a worker for {self.timeout:g} seconds "
             f"({alive} workers are connected); start workers, or raise `timeout`, and fit again"
-            " (with `checkpoint=` a fit goes on where it was)."
+            " (with `checkpoint=` a fit continues where it stopped)."
         )

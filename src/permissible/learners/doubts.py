@@ -171,7 +171,7 @@ def shortfall(converged: bool, n_iter: int, max_iter: int) -> str | None:
         return None
     if n_iter >= max_iter:
         return f"it used up its {n_iter} iterations; raise max_iter or tol"
-    return f"after {n_iter} iterations rounding hides any further decrease, so more of them would not help; raise tol, or alpha"
+    return f"after {n_iter} iterations rounding hides any further decrease, so more would not help; raise tol or alpha"
 
 
 def saturated(loss: Loss, score: FloatArray) -> float:
@@ -200,7 +200,7 @@ def rising(start: float, values: FloatArray, exact: bool, comparable: AnyArray |
     return Doubt(
         "surrogate rises",
         rise,
-        f"The surrogate rose by {rise:.2g} of its first value {where}, though each step is to lower it; lower learning_rate.",
+        f"The surrogate rose by {rise:.2g} of its first value {where}, although each step should lower it; lower learning_rate.",
     )
 
 
@@ -211,7 +211,7 @@ def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
     return Doubt(
         "probabilities saturate",
         share,
-        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they rank no further "
+        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they cannot rank these rows "
         f"and should not be read as certainties; {remedy}.",
     )
 

@@ -42,8 +42,8 @@ def hold_out(
 ) -> Split | None:
     """Hold out the lowest hashes of each class.
 
-    A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else there
-    is no hold-out, and the answer is None.
+    A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else
+    there is no hold-out, and the answer is None.
     """
     held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,))), label=label)
     n_rows, n_held = _class_rows(source, label), _class_rows(source, label, held_out)

@@ -156,7 +156,7 @@ def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Calla
             "batches",
             "a list of tables, or a function that returns a new iterator over them",
             Words(f"a {type(batches).__name__}, which can be read only once"),
-            "hand in a function instead",
+            "pass a function instead",
         )
 
     def columns() -> Iterator[Columns]:

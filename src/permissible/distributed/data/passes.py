@@ -119,7 +119,7 @@ def content_of_rows(rows: MemoryPart, classes: AnyArray) -> Content:
 
 def changed(how: str) -> ValueError:
     """The error for a source whose second pass gives different rows."""
-    remedy = "hand in data that stay the same while they are read, for instance a copy of the files"
+    remedy = "pass data that do not change while they are read, for instance a copy of the files"
     return refusal("batches", "the same rows in both passes over them", Words(how), remedy)
 
 

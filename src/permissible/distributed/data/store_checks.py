@@ -32,10 +32,10 @@ def refused(expected: str, got: str) -> ValueError:
 def check_schema(schema: Schema) -> None:
     """At least one column; column names are distinct, and so are the categories of a column."""
     if not schema.columns or len(set(schema.names)) < len(schema.columns):
-        raise refused("columns of different names", shown(list(schema.names)))
+        raise refused("columns of distinct names", shown(list(schema.names)))
     for column in schema.columns:
         if len({(type(c), c) for c in column.categories}) < len(column.categories):
-            raise refused("different categories in a column", f"one of them twice in {column.name!r}")
+            raise refused("distinct categories in a column", f"one of them twice in {column.name!r}")
 
 
 def read_bins(node: Node, column: Column) -> ColumnBins:

@@ -55,7 +55,7 @@ class Barrier:
 
     def _check(self) -> None:
         if self._error is not None:
-            raise RuntimeError("another class of this fit could not go on") from self._error
+            raise RuntimeError("the fit of another class failed") from self._error
 
     def _send_when_complete(self) -> None:
         if not self._questions or len(self._questions) < self._active:

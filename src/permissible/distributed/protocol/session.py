@@ -18,8 +18,8 @@ from permissible.rows.source import Opening, Question
 class Request:
     """One question to every part of a session; None closes the session.
 
-    `version` is the number of changes that the coordinator has made so far; `replay` holds the last of them, for parts that
-    lack them.
+    `version` is the number of changes that the coordinator has made so far; `replay` holds the last of them, for parts
+    that lack them.
     """
 
     session: str

@@ -109,7 +109,7 @@ def encode_column(column: AnyArray, thresholds: FloatArray, code_of_category: Co
 def row_hashes(
     columns: list[AnyArray], column_hashes: list[int], category_hashes: list[list[int]], seed: int, n_rows: int
 ) -> npt.NDArray[np.uint64]:
-    """A hash of each row's content: a sum over the columns, each value with its column's own hash, mixed with the seed."""
+    """A content hash of each row: a sum over the columns of each value with its column's hash, mixed with the seed."""
     salt = _finalise((seed + 0x9E3779B97F4A7C15) & WORD)
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for row in range(n_rows):

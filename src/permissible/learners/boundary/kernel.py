@@ -1,7 +1,7 @@
 """The kernel classifier of (18): pair updates on the dual, with K breakpoints, to a certified gap.
 
-h = sum_j gamma_j k(x_j, .) with gamma_j = y_j c_j t_j / (alpha W). The search uses kernel rows in single precision above
-`DOUBLE_ROWS` rows; both values of the certificate are computed in double precision.
+h = sum_j gamma_j k(x_j, .) with gamma_j = y_j c_j t_j / (alpha W). The search uses kernel rows in single precision
+above `DOUBLE_ROWS` rows; both values of the certificate are computed in double precision.
 """
 
 from dataclasses import replace

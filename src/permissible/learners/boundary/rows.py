@@ -235,7 +235,7 @@ class SummedObjective:
 
     @property
     def scales(self) -> FloatArray:
-        """The largest absolute value of each column, 1 for a column of zeros and for the intercept, which comes last."""
+        """The largest absolute value of each column, 1 for a column of zeros and for the intercept (last)."""
         return np.append(np.where(self.largest > 0, self.largest, 1.0), 1.0)
 
     @property
@@ -269,8 +269,8 @@ class SummedObjective:
     def trials(self, at: At) -> Iterator[FloatArray]:
         """The Newton step and its halves, then damped steps.
 
-        Where halving does not help, some coordinate has hardly any curvature (a free intercept with no row near a kink).
-        Damping bounds how far a step moves a margin: by a few widths at first, then by less and less.
+        Where halving does not help, some coordinate has hardly any curvature (a free intercept with no row near a
+        kink). Damping bounds how far a step moves a margin: by a few widths at first, then by less and less.
         """
         matrix, damping = self._matrix(at), np.diag(self.scales**2)
         yield halved(solved(matrix, at.gradient))

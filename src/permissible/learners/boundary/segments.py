@@ -14,7 +14,7 @@ from permissible.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """Hinges and widths of both classes: arrays of shape (2, K), row 0 for the negative class, row 1 for the positive one.
+    """Hinges and widths of both classes: arrays of shape (2, K), row 0 for the negative class, row 1 for the positive.
 
     Examples
     --------

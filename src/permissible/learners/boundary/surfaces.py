@@ -1,7 +1,7 @@
 """Losses for Newton's method: a smooth loss itself, or hinges smoothed over a width.
 
-Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the one
-before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
+Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the
+one before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
 
 For the classes and margins of rows a surface gives the `loss` to be minimised, its `smooth` version, minus the first
 derivative (`slope`) and the second derivative (`curvature`) of that, and the `gain` that a dual point adds to the dual

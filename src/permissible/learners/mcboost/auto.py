@@ -195,7 +195,8 @@ def _candidates(paths: Paths, compared: Compared) -> Iterator[Candidate]:
 def _choose(candidates: list[Candidate], compared: Compared) -> Candidate:
     """Least log-loss among the candidates within one standard error (of the paired difference) of the least cost.
 
-    A row of weight 2 is two rows: the standard error is that of as many rows as the weights sum to, where `unit` is one row.
+    A row of weight 2 is two rows: the standard error is that of as many rows as the weights sum to, where `unit` is one
+    row.
     """
     cheapest = min(candidates, key=lambda candidate: candidate.cost)
     weight, total = compared.weight, compared.total

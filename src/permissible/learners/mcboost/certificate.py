@@ -35,7 +35,8 @@ class BoostCertificate(CertificateHead):
     saturated : float or None
         Fraction of the rows whose posterior is 0 or 1; None for rules and trees.
     chosen : str or None
-        With ``learner="auto"`` what was chosen, with its cross-validated cost and log-loss in `cv_cost` and `cv_log_loss`.
+        With ``learner="auto"`` what was chosen, with its cross-validated cost and log-loss in `cv_cost` and
+        `cv_log_loss`.
     """
 
     largest_edge: float
@@ -52,8 +53,8 @@ class BoostCertificate(CertificateHead):
 def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> BoostCertificate:
     """State what is known at the end of a fit.
 
-    `exact` says that every round had to lower the surrogate; `share` is the fraction of the rows whose posterior is 0 or 1, None
-    for rules and trees.
+    `exact` says that every round had to lower the surrogate; `share` is the fraction of the rows whose posterior is 0
+    or 1, None for rules and trees.
     """
     cut = int(np.sum(trace.capped))
     values = [trace.start, *trace.surrogate]

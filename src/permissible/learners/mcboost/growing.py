@@ -96,7 +96,7 @@ class TreeGrowing:
 
 
 class Stumps(NamedTuple):
-    """The packed search for stumps on many rows, from answers: histograms of all rows, then exact sums of the two sides."""
+    """The packed search for stumps on many rows, from answers: first histograms, then exact sums of the two sides."""
 
     cells: Callable[[], IntArray]
     sums: Callable[[int, int, bool], IntArray]
@@ -117,8 +117,8 @@ class Stumps(NamedTuple):
 def step_children(grown: GrownNodes) -> tuple[AnyArray, list[int]]:
     """Children of the nodes that were split, (2, splits), and the place of each leaf.
 
-    Nodes are numbered in the order of their splits. Of two new leaves the left one takes the number of its parent, the right
-    one the next number.
+    Nodes are numbered in the order of their splits. Of two new leaves the left one takes the number of its parent, the
+    right one the next number.
     """
     places, position, number = [0], {0: 0}, {node.place: k for k, node in enumerate(grown.split)}
     for made, node in enumerate(grown.split):

@@ -27,8 +27,8 @@ class Round:
 class Sampling:
     """Fractions of the rows and of the columns that a round's search may use; the leverage always sees every row.
 
-    Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that a row of
-    weight 2 stays the row twice.
+    Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that
+    a row of weight 2 stays the row twice.
     """
 
     row_share: float = 1.0

@@ -52,8 +52,8 @@ class NextStep(NamedTuple):
 class Standpoint(NamedTuple):
     """Sums over the rows before a step.
 
-    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the step, and
-    the number of rows drawn for its round.
+    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the
+    step, and the number of rows drawn for its round.
     """
 
     sums: IntArray

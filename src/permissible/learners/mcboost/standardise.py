@@ -26,7 +26,7 @@ LARGEST_MATRIX = 2**30
 
 
 class Spread(NamedTuple):
-    """Rows around the means: exact sums of squares (attributes, limbs) and of weights, and the range of each attribute."""
+    """Spread around the means: exact sums of squares (attributes, limbs) and of weights, and the range of each attribute."""
 
     squares: IntArray
     weight: IntArray
@@ -65,7 +65,7 @@ class Standardised:
 
 @dataclass(frozen=True, slots=True)
 class MeanSums(Question[Part, IntArray]):
-    """For each attribute the exact sums of weight times value and of the weight, over the rows that have one: (2 d, limbs)."""
+    """For each attribute the exact sums of weight times value and of weight, over rows with a value: (2 d, limbs)."""
 
     selection: Selection
 

@@ -18,8 +18,8 @@ from permissible.types import AnyArray, FloatArray, IntArray
 class TreeArrays:
     """The nodes of a tree in the order in which they were made, as `trees.Tree` has them.
 
-    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes left.
-    `leaf_of_row` is empty unless requested, and -1 for rows of weight 0.
+    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes
+    left. `leaf_of_row` is empty unless requested, and -1 for rows of weight 0.
     """
 
     left: AnyArray
@@ -37,7 +37,7 @@ class TreeArrays:
 
 @dataclass(frozen=True, slots=True)
 class TreeTrace:
-    """How the tree grew: the node split at each step and the surrogate (a sum over examples) before and after each one."""
+    """The trace of growth: the node split at each step, and the surrogate (a sum over examples) before and after."""
 
     split_order: IntArray
     surrogate: FloatArray
@@ -132,7 +132,8 @@ class Grown:
     Parameters
     ----------
     column, code, left, right : array of int, one per node
-        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for categories.
+        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for
+        categories.
     mask : array (nodes, 32)
     value : array (leaves, outputs)
     edge : float

@@ -33,8 +33,8 @@ def grow_tree(
 ) -> tuple[TreeModel, TreeTrace]:
     """Grow a tree on binned rows in memory.
 
-    `target` holds class codes; rows of weight 0 are ignored. `monotone` is -1, 0 or 1 for each column:
-    the direction in which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
+    `target` holds class codes; rows of weight 0 are ignored. `monotone` is -1, 0 or 1 for each column: the direction in
+    which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
     """
     task = TreeTask(loss, limits or TreeLimits(), monotone, smoothing, n_threads)
     totals = Totals.of(weight, binned.n_rows)

@@ -117,8 +117,9 @@ def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:
 def history_of(tree: TreeModel, trace: TreeTrace) -> Mapping[str, Any]:
     """One entry per split: surrogate and training error after it, its gain, and the edge of its children before it.
 
-    With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these weights the
-    edge of the indicator of a child c of k is W_c |p_c - p_k| / Z, the same for both children. Several classes: the largest.
+    With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these
+    weights the edge of the indicator of a child c of k is W_c |p_c - p_k| / Z, the same for both children. Several
+    classes: the largest.
     """
     total = tree.weight[0].sum()
     node_weight = tree.weight.sum(axis=1)

@@ -90,7 +90,7 @@ Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
 @dataclass(slots=True)
 class Fit:
-    """A fit in progress: the rows (and those held out), the model so far, the rounds; `options` in the units of the rows."""
+    """A fit in progress: training and held-out rows, the model so far, the rounds; `options` in the units of the rows."""
 
     rows: FitRows
     held_out: FitRows | None
@@ -288,7 +288,7 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
 
 
 def _refit_step(fit: Fit, grown: GrownRule) -> bool:
-    """The corrective scheme: (35) for all rules so far, or for a block of them. True when the rules separate the classes.
+    """The corrective scheme: (35) for all rules so far, or a block of them. True if the rules separate the classes.
 
     A rule without a finite coefficient that leaves errors does not stop the fit.
     """

@@ -1,7 +1,7 @@
-"""How a part builds the rows of a fit, and `LossRows`: rows of any loss, whose weights the loss itself computes in NumPy.
+"""How a part builds the rows of a fit, and `LossRows`: rows of any loss, whose weights are computed in NumPy.
 
-Rows of compiled losses are `kernels.Rows`. The compiled loop runs the same ones, so a fit by the readable loop over them is
-the compiled fit bit for bit.
+Rows of compiled losses are `kernels.Rows`. The compiled loop runs the same ones, so a fit by the readable loop over
+them is the compiled fit bit for bit.
 """
 
 import math

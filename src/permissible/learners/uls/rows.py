@@ -64,8 +64,8 @@ class Terms(NamedTuple):
 class StepSums(NamedTuple):
     """The result of a change: six exact sums and the extreme states.
 
-    The sums are of |weight|, curvature, loss and misclassified sample weight over all rows, and of the sample weight of the
-    covered rows and of the positives among them.
+    The sums are of |weight|, curvature, loss and misclassified sample weight over all rows, and of the sample weight of
+    the covered rows and of the positives among them.
     """
 
     sums: IntArray

@@ -49,7 +49,7 @@ class GrownRule:
 
 
 class Extension(NamedTuple):
-    """A rule that is extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
+    """A rule extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
 
     parent: Rule
     sums: IntArray
@@ -162,7 +162,7 @@ class RuleSearch:
         ]
 
     def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
-        """For each extension the sums over the rows that the literal keeps, and over the others of the parent: one question."""
+        """For each extension the sums over the rows that the literal keeps, and over the parent's others: one question."""
         if not extensions:
             return []
         known = self.criterion.two_values

@@ -1,12 +1,13 @@
-"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients at once (mathematics.md section 4).
+"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients (mathematics.md section 4).
 
-Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the minimum
-(the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f, f' and f'' at
-a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a bracket.
+Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the
+minimum (the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f,
+f' and f'' at a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a
+bracket.
 
-A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their weights
-alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for the columns of a
-matrix in uls/columns.py; learners/newton.py minimises it.
+A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their
+weights alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for
+the columns of a matrix in uls/columns.py; learners/newton.py minimises it.
 """
 
 from collections.abc import Callable, Sequence
@@ -199,8 +200,8 @@ class FitRows:
 class Refit:
     """Constant and coefficients at the minimum, and how it was reached.
 
-    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0; `endless` the
-    positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
+    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0;
+    `endless` the positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
     """
 
     theta: FloatArray
@@ -370,7 +371,8 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
 def refit(
     patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float
 ) -> Refit:
-    """Minimise the sum of b F + l2 * sum of squared coefficients over the free ones of theta = (constant, coefficients).
+    """Minimise the sum of b F + l2 * sum of squared coefficients over the free part of theta = (constant,
+    coefficients).
 
     The constant is not penalised. A single rule without the constant has the penalty of a classic step.
     """
