@@ -33,7 +33,7 @@ inline double separate_slowly(double lower, double upper, double middle) {
     return lower;
 }
 
-/// t with lower <= t < upper (strictly between wherever a double lies between): the midpoint rounded to the fewest
+/// t with lower <= t < upper (strictly between if there is a double between them): the midpoint rounded to the fewest
 /// digits.
 inline double separate(double lower, double upper) {
     const double middle = lower / 2 + upper / 2;

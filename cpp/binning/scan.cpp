@@ -50,7 +50,8 @@ inline uint64_t scramble(uint64_t bits, uint64_t column_hash) {
 
 constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
 
-// Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; told by integers, which vectorises best.
+// Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; compared as integers, which vectorises
+// best.
 PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t column_hash, uint64_t* sum) {
     for (size_t i = 0; i < n; ++i) {
         const auto size = static_cast<int64_t>(value[i] & 0x7FFFFFFFFFFFFFFFu);

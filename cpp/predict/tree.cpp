@@ -26,7 +26,7 @@ inline std::int32_t child(const Nodes& tree, const std::vector<ColumnView>& colu
         left = in_set(set, category_code(tree, columns[j], j, row));
     } else {
         const double x = columns[j].number(row);
-        // A test for missing has threshold +inf: whatever is present goes left.
+        // A test for missing has threshold +inf: every present value goes left.
         left = std::isnan(x) ? in_set(set, kMissingCode) : x <= tree.threshold[node];
     }
     return left ? tree.left[node] : tree.right[node];

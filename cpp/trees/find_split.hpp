@@ -31,7 +31,7 @@ inline double coarse(double gain) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
 }
 
-/// A cut spelled out: which codes go left (unseen ones too), and what the left side weighs.
+/// A cut in full: which codes go left (unseen ones too), and the weight of the left side.
 struct NodeFindings {
     BestCut cut = {};  // column -1: there is none
     Test test = Test::leaf;

@@ -211,8 +211,8 @@ def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
     return Doubt(
         "probabilities saturate",
         share,
-        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they cannot rank these rows "
-        f"and should not be read as certainties; {remedy}.",
+        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they cannot "
+        f"rank these rows and should not be read as certainties; {remedy}.",
     )
 
 

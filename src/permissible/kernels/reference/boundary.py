@@ -163,7 +163,7 @@ def pair_updates(
     eps: float = 1e-7,
     limit: int = 100_000,
 ) -> tuple[Floats, float]:
-    """Pair updates with a free intercept on gamma = y c t, one breakpoint a step (the kernel takes more); returns (t, b)."""
+    """Pair updates with a free intercept on gamma = y c t, one breakpoint a step; returns (t, b)."""
     h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
     edges = np.column_stack([np.zeros(len(y)), np.cumsum(d, axis=1)])
     t, f = np.zeros(len(y)), np.zeros(len(y))

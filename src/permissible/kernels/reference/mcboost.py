@@ -38,7 +38,7 @@ def weights(loss: str, scores: FloatArray, target: IntArray, costs: FloatArray, 
 
 
 def best_attribute(values: FloatArray, gradient: FloatArray) -> tuple[int, float, float]:
-    """Column, slope and level of min sum |w| (a x + b + sign w)^2 over single columns; column -1 if none has a slope."""
+    """Column, slope and level of min sum |w| (a x + b + sign w)^2 over single columns; column -1 if no slope."""
     mass = np.abs(gradient)
     total = mass.sum()
     mean = mass @ values / total

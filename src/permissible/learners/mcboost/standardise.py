@@ -26,7 +26,7 @@ LARGEST_MATRIX = 2**30
 
 
 class Spread(NamedTuple):
-    """Spread around the means: exact sums of squares (attributes, limbs) and of weights, and the range of each attribute."""
+    """Spread around the means: exact sums of squares (attributes, limbs) and of weights, and the ranges."""
 
     squares: IntArray
     weight: IntArray

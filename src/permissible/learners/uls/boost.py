@@ -90,7 +90,7 @@ Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
 @dataclass(slots=True)
 class Fit:
-    """A fit in progress: training and held-out rows, the model so far, the rounds; `options` in the units of the rows."""
+    """A fit in progress: training and held-out rows, model and rounds so far; `options` in the units of the rows."""
 
     rows: FitRows
     held_out: FitRows | None

@@ -130,7 +130,7 @@ class ColumnFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnTrace:
-    """Intercept and coefficients, at the end and after each round, the trace, and the features in order of selection."""
+    """Intercept and coefficients, at the end and after each round, the trace, and the features in selection order."""
 
     intercept: float
     coefficients: FloatArray

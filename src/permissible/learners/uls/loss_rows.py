@@ -129,7 +129,7 @@ def open_rows(
 def kernel_rows(
     examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
-    """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
+    """The examples as the kernels hold them during a fit; `state`, if given, stores the states of their margins."""
     return kernels.Rows(
         examples.binned.blocks,
         examples.binned.n_columns,

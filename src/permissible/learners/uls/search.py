@@ -162,7 +162,7 @@ class RuleSearch:
         ]
 
     def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
-        """For each extension the sums over the rows that the literal keeps, and over the parent's others: one question."""
+        """For each extension the sums over the rows that the literal keeps and over the parent's others."""
         if not extensions:
             return []
         known = self.criterion.two_values

@@ -371,8 +371,7 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
 def refit(
     patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float
 ) -> Refit:
-    """Minimise the sum of b F + l2 * sum of squared coefficients over the free part of theta = (constant,
-    coefficients).
+    """Minimise sum b F + l2 * sum of squared coefficients over the free part of theta = (constant, coefficients).
 
     The constant is not penalised. A single rule without the constant has the penalty of a classic step.
     """
