@@ -1,9 +1,8 @@
 """The steps of ULS: the leverage of one rule (35), and the refit of many coefficients (mathematics.md section 4).
 
 Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the
-minimum (the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f,
-f' and f'' at a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a
-bracket.
+minimum (the same outside for u); a +-1 rule alone has u = -v and one such equation. A pass over the rows gives f, f'
+and f'' at a trial step; `Root` (cpp/rules/leverage.hpp) finds the next by Halley's method.
 
 A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their
 weights alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for
