@@ -16,7 +16,7 @@ using namespace permissible::boundary;
 namespace {
 
 /// (18) beside its features: class (0 or 1) and weight of each row, hinges and widths of both classes, each 2 x K (row
-/// 0 negative, row 1 positive). The arrays stay where Python has them.
+/// 0 negative, row 1 positive). The arrays are borrowed from Python.
 struct RowsProblem {
     In1<int8_t> positive;
     In1<double> weight;

@@ -42,7 +42,7 @@ nb::ndarray<nb::numpy, double> get_scores(const State& state) {
     auto out = std::make_unique_for_overwrite<double[]>(n * m);
     {
         nb::gil_scoped_release release;
-        for (std::size_t begin = 0; begin < n; begin += 64)  // a few rows at a time: their cells stay near
+        for (std::size_t begin = 0; begin < n; begin += 64)  // a few rows at a time: their cells stay in cache
             for (std::size_t j = 0; j < m; ++j)
                 for (std::size_t i = begin; i < std::min(n, begin + 64); ++i) out[i * m + j] = state.scores[j * n + i];
     }
@@ -58,7 +58,7 @@ nb::tuple begin_round(State& state) {
     return nb::make_tuple(start.surrogate, start.cost, start.error);
 }
 
-// The pieces of a coordinate step, for learners that live in Python.
+// The pieces of a coordinate step, for learners written in Python.
 nb::tuple derive(State& state, int coordinate) {
     require(coordinate >= 0 && coordinate < state.classes() - 1, "coordinate must be 0..M-2");
     {

@@ -1,4 +1,4 @@
-// What the bindings of this area share: checks, signals, arrays handed out.
+// Shared by the bindings of this area: checks, signals, arrays returned to Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,7 +30,7 @@ inline void require_within_bins(const Codes& codes) {
     require(codes_fit(codes, codes.categorical), "a code is beyond the bins of its column");
 }
 
-/// Null, or a share of each row: 0 leaves it out of the fit.
+/// Null, or a factor for each row: 0 excludes it from the fit.
 inline const double* share_of(const State& state, const nb::object& share) {
     if (share.is_none()) return nullptr;
     auto array = nb::cast<In1<double>>(share);

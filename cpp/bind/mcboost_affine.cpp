@@ -1,5 +1,5 @@
-// Bindings of affine terms: rounds on rows in one piece, and for rows in parts what a part answers and a coordinator
-// chooses.
+// Bindings of affine terms: rounds on rows in one part; for rows in parts, the answers of a part and the coordinator's
+// choices.
 #include <nanobind/stl/vector.h>
 
 #include "bind/mcboost.hpp"
@@ -14,14 +14,14 @@ struct AttributeColumns {
     In2<double> values;
     In1<double> low, high;
 
-    /// As the kernels take them, for all rows of a state, or without any row for a coordinator.
+    /// The arguments of the kernels, for all rows of a state, or without rows for a coordinator.
     Attributes of(const State* state, const uint8_t* allowed, const double* share) const {
         require(!state || values.shape(0) == state->rows(), "values must have one row per training row");
         return {values.data(), static_cast<int>(low.shape(0)), low.data(), high.data(), allowed, share};
     }
 };
 
-/// A term, and how far the rows go along it.
+/// A term and its step length.
 struct AffineStep {
     Affine fit;
     LineSearch line{1.0, false, 0};

@@ -1,5 +1,5 @@
 // Bindings for rows in parts: how a coordinator chooses from answers alone. The choices are those of splits.hpp and
-// stumps.hpp, as for rows in one piece.
+// stumps.hpp, as for rows in one part.
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -133,8 +133,7 @@ nb::tuple line_search(const nb::callable& slopes_at, double largest_move) {
     return nb::make_tuple(line.leverage, line.capped);
 }
 
-// The most that a unit of leverage moves a score: by the largest value of a coordinate's tree, or by the largest of all
-// directions.
+// The largest change of a score per unit of leverage: the largest value of a coordinate's tree, or of all directions.
 double largest_move(In2<double> values, int coordinate, int classes) {
     const std::size_t outputs = coordinate < 0 ? static_cast<std::size_t>(classes) - 1 : 1;
     require(values.shape(1) == outputs && classes >= 2, "one value per leaf and output");

@@ -26,7 +26,7 @@ auto begin_sums(State& state) {
     return limbs_of({&sums.surrogate, &sums.cost, &sums.error});
 }
 
-// Derives along a coordinate (-1: along all); the largest size of each gradient, of the curvature and of the weight.
+// Computes derivatives along a coordinate (-1: all); returns the largest gradients, curvature and weight by size.
 auto derive_largest(State& state, int coordinate, bool newton) {
     require(coordinate >= -1 && coordinate < state.classes() - 1, "coordinate must be -1..M-2");
     const int outputs = coordinate < 0 ? state.classes() - 1 : 1;

@@ -47,7 +47,7 @@ struct RoundTrees {
 
 constexpr LineSearch kWholeStep{1.0, false, 0};
 
-/// What a round of trees is made from, beside the state.
+/// What a round of trees needs in addition to the state.
 struct TreeRound {
     const Codes& codes;
     TreeLimits growth;

@@ -36,7 +36,7 @@ std::vector<Candidate> bound_best_literals(const In2<int32_t>& layout, const In3
     return found;
 }
 
-/// The histogram of weights that were computed elsewhere (a user's own loss).
+/// The histogram of given weights (a user-defined loss).
 nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std::size_t n_columns,
                                                 const In1<float>& signed_weight, std::optional<In1<float>> curvature,
                                                 std::optional<In1<float>> multiplicity,

@@ -40,7 +40,7 @@ using GridsTuple = std::tuple<double, double, double, double>;      // weight, c
 using Request = std::tuple<double, double, double, uint64_t>;       // weight and curvature grid, share, seed
 using Terms = std::tuple<double, nb::object, std::vector<double>>;  // constant, rules, coefficients
 
-/// Rows together with the NumPy arrays that they look into.
+/// Rows together with the NumPy arrays that they refer to.
 class BoundRows {
   public:
     BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,

@@ -1,5 +1,5 @@
-// Sums over rows that are exact whatever the size and the order of the terms (exact.hpp), for rows in parts: the
-// limbs of parts add, as integers, to those of the whole, and are rounded once.
+// Exact sums over rows in parts, for terms of any size in any order (exact.hpp): the limbs of parts add as integers and
+// are rounded once.
 #include <nanobind/nanobind.h>
 
 #include <memory>

@@ -19,7 +19,7 @@
 namespace permissible::trees {
 namespace {
 
-/// phi of the user: probabilities in, (phi - a) / b out, one call for all the cuts of a node.
+/// phi of the user: probabilities in, (phi - a) / b out, one call for all the splits of a node.
 UserPhi user_phi(nb::object function) {
     return [function](const double* probability, std::size_t count, double* out) {
         nb::gil_scoped_acquire gil;

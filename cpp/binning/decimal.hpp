@@ -1,5 +1,4 @@
-// A threshold a person recognises: the shortest decimal near the midpoint of two neighbouring data values that lies
-// strictly between them.
+// A readable threshold: the shortest decimal near the midpoint of two neighbouring data values, strictly between them.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +33,7 @@ inline double separate_slowly(double lower, double upper, double middle) {
     return lower;
 }
 
-/// t with lower <= t < upper (strictly between wherever a double lies between): the midpoint rounded to the fewest
+/// t with lower <= t < upper (strictly between if there is a double between them): the midpoint rounded to the fewest
 /// digits.
 inline double separate(double lower, double upper) {
     const double middle = lower / 2 + upper / 2;

@@ -101,13 +101,13 @@ void gather_distinct(const Sample& sample, EdgeBuffers& b) {
     b.mass.resize(last + 1);
 }
 
-/// Where bins end: positions i such that a boundary lies between distinct values i and i+1, for equal shares of the
-/// weight after heavy values were capped at a bin's share (a heavy value gets a bin of its own and takes no more).
+/// Where bins end: positions i such that a boundary lies between distinct values i and i+1, for bins of equal weight,
+/// where heavy values are capped at the weight of a bin (a heavy value gets a bin of its own).
 std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins) {
     // All in 64 bits: the weights sum to less than 2^61, and m * k > r is m > floor(r / k) for integers.
     int64_t total = 0;
     for (const int64_t m : mass) total += m;
-    // The cap is a bin's share of what is left when the values above the cap have taken a bin each.
+    // The cap is the weight of a bin once each value above the cap has a bin of its own.
     int64_t rest = total, shares = max_bins;
     for (bool settled = false; !settled;) {
         const int64_t share = rest / shares;
@@ -127,7 +127,7 @@ std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins)
     int64_t inside = 0, bins = max_bins, twice_share = 2 * left / bins;
     for (size_t i = 0; i < mass.size() && bins > 1; ++i) {
         const int64_t m = std::min(mass[i], cap);
-        // A boundary before value i when that is nearer to the share than one after it.
+        // A boundary before value i if that is closer to equal weight than one after it.
         if (inside > 0 && 2 * inside + m > twice_share) {
             ends.push_back(i - 1);
             left -= inside;

@@ -1,5 +1,4 @@
-// Thresholds of one numeric column: every midpoint when there are few distinct values, equal shares of the weight
-// otherwise.
+// Thresholds of one numeric column: every midpoint if there are few distinct values, else bins of equal weight.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +8,10 @@
 
 namespace permissible::binning {
 
-/// Rows to look at: all of them, or those of an index; and what each weighs (integers, so that sums do not depend on
-/// order).
+/// Rows to use: all of them, or those of an index; and their weights (integers, so that sums do not depend on order).
 struct Sample {
     const int64_t* rows = nullptr;     // nullptr: 0 .. count-1
-    const int64_t* weights = nullptr;  // nullptr: each row weighs `unit`; else one weight a row of the sample
+    const int64_t* weights = nullptr;  // nullptr: each row has weight `unit`; else one weight per sampled row
     int64_t unit = 1;
     size_t count = 0;
 };
@@ -28,7 +26,7 @@ struct Edges {
 std::vector<Edges> find_edges(const std::vector<ColumnView>& columns, const Sample& sample, int max_bins,
                               int n_threads);
 
-/// The hash at or below which there are `limit` different ones (the largest number when there are no more than that).
+/// The `limit`-th smallest distinct hash (the largest possible number if there are no more than `limit`).
 uint64_t largest_kept(const uint64_t* hashes, size_t n, size_t limit);
 
 }  // namespace permissible::binning

@@ -104,7 +104,7 @@ void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
     }
 }
 
-/// The search of so many steps, among the thresholds of a cell or among all.
+/// A search of this many steps, among the thresholds of a cell or among all.
 template <typename T>
 void search(const T* value, const Ladder<T>& ladder, size_t n, uint8_t* code) {
     using Search = void (*)(const T*, const Ladder<T>&, size_t, uint8_t*);

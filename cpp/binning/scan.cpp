@@ -50,7 +50,8 @@ inline uint64_t scramble(uint64_t bits, uint64_t column_hash) {
 
 constexpr uint64_t kMissingBits = 0x7FF8000000000000u;
 
-// Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; told by integers, which vectorises best.
+// Equal values have equal bits once -0.0 is 0.0 and every NaN the same one; compared as integers, which vectorises
+// best.
 PERMISSIBLE_CLONES void add_hashes(const uint64_t* value, size_t n, uint64_t column_hash, uint64_t* sum) {
     for (size_t i = 0; i < n; ++i) {
         const auto size = static_cast<int64_t>(value[i] & 0x7FFFFFFFFFFFFFFFu);
@@ -118,7 +119,7 @@ std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threa
 
 namespace {
 
-// The different values of one column in an open-addressing table; NaN marks a free place.
+// The distinct values of one column in an open-addressing table; NaN marks a free slot.
 class FewValues {
   public:
     explicit FewValues(size_t limit) : limit_(limit), places_(kPlaces, std::numeric_limits<double>::quiet_NaN()) {}

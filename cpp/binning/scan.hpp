@@ -16,19 +16,19 @@ struct Findings {
 /// For each column, whether a value is missing and whether one is infinite.
 std::vector<Findings> survey(const std::vector<ColumnView>& columns, int n_threads);
 
-/// The different values of a column in order; when there are more than the limit, only some of them.
+/// The sorted distinct values of a column; if there are more than the limit, only some of them.
 struct Distinct {
     std::vector<double> values;
     bool complete;
 };
 
-/// The different values of each column over the rows given (nullptr: all), up to a limit of at most 255.
+/// The distinct values of each column over the given rows (nullptr: all), up to a limit of at most 255.
 std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
                                        size_t limit);
 
-/// A hash of each row's content and the seed: the same for rows that are equal, whatever their place. A value counts
-/// together with its column's `column_hash`, so the order of the columns does not matter, but which column a value is
-/// in does. Categories hash by `category_hash[j]`, one entry a category.
+/// A hash of each row's content and the seed: the same for equal rows. A value is hashed with its column's
+/// `column_hash`, so the order of the columns does not matter, but the column of a value does. Categories hash by
+/// `category_hash[j]`, one entry a category.
 void hash_rows(const std::vector<ColumnView>& columns, const uint64_t* column_hash,
                const std::vector<const uint64_t*>& category_hash, uint64_t seed, uint64_t* hashes, int n_threads);
 

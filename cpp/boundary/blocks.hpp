@@ -9,7 +9,7 @@
 
 namespace permissible::boundary {
 
-/// Rows whose partial sums form one chunk; chunks are merged in order, whatever the number of threads.
+/// Rows whose partial sums form one chunk; chunks are merged in order, for any number of threads.
 inline constexpr std::size_t kChunk = 2048;
 
 double dot(const double* x, const double* w, std::size_t d);

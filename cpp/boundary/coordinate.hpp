@@ -92,7 +92,7 @@ class CoordinateSolver {
                 certify();
                 if (closed(tol)) break;
                 const bool complete = order.size() == usable_.size();
-                if (complete && margin <= 1e-13) break;  // nothing moves any more
+                if (complete && margin <= 1e-13) break;  // no variable changes
                 order = usable_, margin = 1e300, resting_ = 0;
             }
         }
@@ -158,8 +158,8 @@ class CoordinateSolver {
         out_.w.assign(x_.d, 0.0), out_.t.assign(n, 0.0);
     }
 
-    /// One pass in random order over `order`, from which rows that rest at a breakpoint are dropped. Returns the gap as
-    /// met on the way.
+    /// One pass in random order over `order`, from which rows at rest at a breakpoint are dropped. Returns the gap
+    /// accumulated during the pass.
     double sweep(std::vector<std::size_t>& order, double& margin) {
         for (std::size_t a = order.size(); a > 1; --a)
             std::swap(order[a - 1],

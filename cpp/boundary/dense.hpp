@@ -1,7 +1,7 @@
 // Problem (18) of [K] on dense rows, to a certified duality gap. Levels: solve a strided sample, then five times as
-// many rows, up to all. Bands: at each level only rows near a kink are solved for; the others keep the slope they have,
-// and their sum is one vector. The dual point so found is feasible for all rows, so the gap needs one more pass (X.w)
-// and no trust in the bands.
+// many rows, up to all. Bands: at each level only rows near a kink are solved for; the others keep their slope, and
+// their sum is one vector. The resulting dual point is feasible for all rows, so one more pass (X.w) gives a gap that
+// does not depend on the bands.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Solution {
     bool converged = false;
 };
 
-/// Up to this many cells the last digits cost nothing one could notice.
+/// Up to this many cells solving to full precision is cheap.
 inline constexpr std::size_t kPolishCells = 200000;
 
 template <typename T>
@@ -60,9 +60,9 @@ class DenseSolver {
     double scale_ = 0;
     Solution best_;
 
-    /// All rows at once: no levels, no bands. The fallback where most rows sit on a kink, and the way for small data.
+    /// All rows at once: no levels, no bands. Used for small data, and as the fallback if most rows are at a kink.
     void directly(std::vector<double> w, double b, bool warm, double tol, int max_steps) {
-        if (best_.primal < 1e299) w = best_.w, b = best_.b, warm = false;  // the bands gave up: begin from afar
+        if (best_.primal < 1e299) w = best_.w, b = best_.b, warm = false;  // the bands failed: use a large width
         const Rows<T> rows = sample(n_, n_);
         const DualSums none(d_);
         Newton<T> newton(problem_, rows, none, threads_, interrupt_);
@@ -75,10 +75,9 @@ class DenseSolver {
         double e = (warm ? 0.05 : 2.0) * scale_, share = 0.7;
         for (int attempt = 0; attempt < 6 && best_.steps < max_steps && !gap_closed(tol); ++attempt, share *= 0.3) {
             attempt_once(newton, rows, w, b, e, share * tol * best_.primal, max_steps - best_.steps);
-            e = attempt == 3 && warm ? 2.0 * scale_ : newton.smoothing;  // a start that misled: begin again from afar
+            e = attempt == 3 && warm ? 2.0 * scale_ : newton.smoothing;  // a bad start: restart with a large width
         }
-        // A small problem is polished to the last digits: rounding decides where that ends, so stop when a try gains
-        // nothing.
+        // A small problem is solved to full precision: stop when a step no longer improves it.
         if (n_ * d_ > kPolishCells) return;
         for (int attempt = 0; attempt < 12 && gap_closed(tol) && best_.steps < max_steps; ++attempt) {
             const double before = best_.primal - best_.dual;
@@ -221,8 +220,7 @@ class DenseSolver {
         return total;
     }
 
-    /// The band's rows in class order: gathered side by side where they are few, pointed at where a copy would cost
-    /// memory.
+    /// The band's rows in class order: copied if they are few, indexed if a copy would cost memory.
     struct Gathered {
         std::vector<T> values;
         Rows<T> rows;
@@ -309,7 +307,7 @@ class DenseSolver {
         return all_rows(w, b, 2.2 * stray, tol, max_steps);
     }
 
-    /// One round on a strided sample of m rows: enough to bring the next level near.
+    /// One round on a strided sample of m rows, as a start for the next level.
     void level(std::size_t m, std::vector<double>& w, double& b, double band, double total) {
         auto row = [&](std::size_t r) { return static_cast<std::size_t>(static_cast<unsigned __int128>(r) * n_ / m); };
         std::vector<double> f;

@@ -11,7 +11,8 @@
 
 namespace permissible::boundary {
 
-/// Minimise sum c phi(y (f + b)) over b, f given; `near` is where to look first. The middle of an interval of minima.
+/// Minimise sum c phi(y (f + b)) over b, f given; `near` is where to search first. Returns the middle of an interval of
+/// minimisers.
 inline double best_intercept(const Problem& problem, const double* f, const int8_t* positive, const double* weight,
                              std::size_t n, double near) {
     // Right derivative in b; it rises by c D_k at each kink b = y h_k - f.

@@ -98,8 +98,7 @@ class Newton {
                 if (inner >= 60) break;
                 ++steps;
                 if (!step(w, b)) break;
-                if (!start.empty() &&
-                    rms(start) > reach) {  // the frozen rows no longer speak for themselves: stay in reach
+                if (!start.empty() && rms(start) > reach) {  // too far for the frozen slopes: shorten
                     const double keep = reach / rms(start);
                     for (std::size_t j = 0; j < d_; ++j) w[j] = w_start[j] + keep * (w[j] - w_start[j]);
                     b = b_start + keep * (b - b_start);
@@ -111,8 +110,7 @@ class Newton {
             gap = fenchel_ + residual_;
             if (gap <= target) return finish(Stop::solved);
             if (smoothing < 1e-13) return finish(Stop::tired);
-            // Few rows between kinks, or rows that stay there however small e becomes (they sit on a kink):
-            // multipliers.
+            // Few rows between kinks, or rows that stay there for any e (they are at a kink): multiplier steps.
             const bool stuck = smoothing < 0.02 * spread_ && 10 * active_ > 7 * before;
             before = active_;
             if (active_ <= 4 * size_ || centered_ || stuck) {
@@ -126,8 +124,8 @@ class Newton {
         }
     }
 
-    /// How far the margins of the minimiser on these rows stray from those on ever more rows (rms): a sandwich
-    /// estimate, sqrt(d E[t^2] / m) / E[curvature].
+    /// The rms difference of the margins of the minimiser on these rows and on all rows: a sandwich estimate, sqrt(d
+    /// E[t^2] / m) / E[curvature].
     double stray() const {
         double mass = 0, second = 0, bend = 0;
         for (std::size_t i = 0; i < z.size(); ++i) {
@@ -191,7 +189,7 @@ class Newton {
         });
     }
 
-    /// t, curvature, V, S, G and the two parts of the gap at the present point.
+    /// t, curvature, V, S, G and the two parts of the gap at the current point.
     void evaluate(const std::vector<double>& w, double b) {
         const std::size_t width = d_ + 4;
         std::fill(partial_.begin(), partial_.end(), 0.0);
@@ -237,7 +235,7 @@ class Newton {
         }
     }
 
-    /// The Newton matrix, in at most 16 parts merged in order. Only rows between kinks bend.
+    /// The Newton matrix, in at most 16 parts merged in order. Only rows between kinks have curvature.
     std::vector<double> matrix() {
         const std::size_t cells = stride_ * stride_;
         const std::size_t m = z.size();
@@ -285,8 +283,7 @@ class Newton {
         if (problem_.fit_intercept) {
             double& bend = H[d_ * stride_ + d_];
             if (problem_.penalize_intercept) bend += problem_.strength;
-            // With hardly a row between kinks the intercept has no curvature of its own: keep its step within a few
-            // hinges.
+            // With few rows between kinks the intercept has hardly any curvature: bound its step by a few hinges.
             bend += 1e-14 * bend;
             if (!problem_.penalize_intercept && bend < std::abs(p[d_]) / (2 * spread_))
                 bend += std::abs(p[d_]) / (2 * spread_);

@@ -1,4 +1,4 @@
-// How arrays cross the border: exact dtype, C order, on the CPU, never converted silently.
+// Arrays between Python and C++: exact dtype, C order, on the CPU, never converted silently.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -34,7 +34,7 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-/// Hands a freshly allocated buffer to NumPy without a copy; NumPy frees it.
+/// Passes a newly allocated buffer to NumPy without a copy; NumPy frees it.
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::unique_ptr<T[]> data, std::initializer_list<size_t> shape) {
     T* raw = data.release();

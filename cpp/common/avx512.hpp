@@ -1,5 +1,5 @@
-// Whether this machine has the AVX-512 of 2017 and later servers (F, DQ, BW, VL), and functions written for it. They
-// are left alone where the environment says PERMISSIBLE_AVX512=0, so that a test can compare bits with and without.
+// Whether this machine has the AVX-512 of 2017 and later servers (F, DQ, BW, VL), and functions written for it.
+// PERMISSIBLE_AVX512=0 in the environment disables them, so that a test can compare results with and without.
 #pragma once
 
 #include <cstdlib>

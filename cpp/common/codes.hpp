@@ -28,7 +28,7 @@ struct Codes {
 };
 
 /// Whether every code of column j is below bins[j] or missing. Kernels count codes in tables of that size and trust
-/// them, so a border where rows come in asks this first; it reads each code once, 64 at a time. Where `any` is given, a
+/// them, so the bindings check this first; it reads each code once, 64 at a time. Where `any` is given, a
 /// column j with any[j] may hold every code.
 inline bool codes_fit(const Codes& codes, const uint8_t* any = nullptr) {
     for (int first = 0; first < codes.columns; first += 8) {

@@ -1,5 +1,6 @@
-// The exact sum of any doubles, rounded once at the end: neither the order of the terms nor how they were split shows.
-// Where terms have a known bound, integers on a grid are cheaper (grids.hpp); this one takes terms of any size.
+// The exact sum of any doubles, rounded once at the end: it depends neither on the order of the terms nor on how they
+// were split. For terms with a known bound integers on a grid are cheaper (grids.hpp); these sums take terms of any
+// size.
 #pragma once
 
 #include <array>

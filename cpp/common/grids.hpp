@@ -1,6 +1,6 @@
 // Every power-of-two grid of the core. A term times its grid is rounded to an integer, and integers add exactly: so a
-// model is the same bit for bit for any number of threads, partitions and workers. The law: a grid follows from bounds
-// over all rows, wherever they are, and a changed formula changes models.
+// model is the same bit for bit for any number of threads, partitions and workers. A grid follows from bounds over all
+// rows of all parts. Changing a formula changes models.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ inline constexpr int kSingleBits = 24;            // of a lone signed weight in 
 inline constexpr int kPackedBits = 17;            // of a term of a packed stump, besides its sign
 inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) of one packed chunk
 
-/// The grid on which terms of at most `largest` take so many bits.
+/// The grid on which terms of at most `largest` take this many bits.
 inline double grid_of_bits(double largest, int bits) {
     if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
     int exponent = 0;
@@ -22,7 +22,7 @@ inline double grid_of_bits(double largest, int bits) {
     return std::ldexp(1.0, bits - exponent);
 }
 
-/// The number of bits that count so many rows.
+/// The number of bits that count this many rows.
 inline int bits_for(std::size_t rows) {
     int bits = 0;
     while ((std::size_t{1} << bits) < rows) ++bits;

@@ -1,4 +1,4 @@
-// Ctrl-C inside a long kernel: Python is asked now and then whether a signal waits.
+// Ctrl-C inside a long kernel: Python is polled regularly for a pending signal.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,7 +18,7 @@ class Interrupt {
         last_ = now;
         return true;
     }
-    /// Throws what a waiting signal raises in Python. The caller does not hold the GIL.
+    /// Throws the exception that a pending signal raises in Python. The caller does not hold the GIL.
     void poll() {
         if (!due()) return;
         nanobind::gil_scoped_acquire hold;

@@ -1,5 +1,5 @@
-// Eight rows at a time, four, or one: the same formulas over all, by the compiler's vectors. The law: only IEEE
-// operations that round alike in a vector and alone, so a row gets the same bits in the body of a loop and in its tail.
+// Eight rows at a time, four, or one: the same formulas over all, by the compiler's vectors. Only IEEE operations are
+// used, which round alike in vectors and scalars, so a row gets the same bits in the body of a loop and in its tail.
 #pragma once
 
 #include <cmath>

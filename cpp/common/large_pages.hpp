@@ -1,5 +1,5 @@
-// Memory for arrays of many megabytes that passes stream through side by side: on pages of 2 MB where the system gives
-// them, which spares a pass with thirty streams most of its misses in the table of pages. Smaller ones use malloc.
+// Memory for arrays of many megabytes that passes stream through in parallel: on pages of 2 MB if available, which
+// avoids most TLB misses of a pass with thirty streams. Smaller arrays use malloc.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct LargePages {
         } else {
             memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
 #ifdef __linux__
-            if (memory) madvise(memory, bytes / kPage * kPage, MADV_HUGEPAGE);  // advice: that it fails is no error
+            if (memory) madvise(memory, bytes / kPage * kPage, MADV_HUGEPAGE);  // only advice: failure is no error
 #endif
         }
         if (!memory) throw std::bad_alloc();

@@ -1,4 +1,5 @@
-// Threads: blocks of rows in a fixed partition, results merged by integer sums, so the count of threads never shows.
+// Threads: blocks of rows in a fixed partition, results merged by integer sums, so results do not depend on the number
+// of threads.
 #pragma once
 
 #ifdef _OPENMP
@@ -12,19 +13,19 @@ namespace permissible {
 
 /// Rows per block everywhere: in memory, on disk and on a cluster.
 inline constexpr std::size_t kBlockRows = 65536;
-/// Below this many cells (rows x columns) a second thread costs more than it brings.
+/// Below this many cells (rows x columns) a second thread costs more than it saves.
 inline constexpr std::size_t kSerialCells = 200000;
 
 /// Whether this process has opened a region of several threads, and whether it was forked from one that had.
 inline std::atomic<bool> opened_region{false}, forked_from_threads{false};
 
-/// After a fork: GNU's runtime still counts on the parent's threads, which a fork does not bring along, and a region
-/// would wait for them for ever. The module registers this with pthread_atfork.
+/// After a fork GNU's runtime still expects the parent's threads, which do not exist in the child, so a parallel region
+/// would hang. The module registers this with pthread_atfork.
 inline void after_fork_in_child() {
     if (opened_region.load()) forked_from_threads.store(true);
 }
 
-/// The threads that may be used of those asked for: one in a process forked from a parent that had used several.
+/// The number of threads to use of those requested: one in a process forked from a parent that had used several.
 inline int allowed_threads(int requested) {
     if (requested <= 1 || forked_from_threads.load(std::memory_order_relaxed)) return 1;
     opened_region.store(true, std::memory_order_relaxed);
@@ -37,7 +38,7 @@ inline int resolve_threads(int requested, std::size_t cells) {
 
 }  // namespace permissible
 
-// AVX2 where the machine has it, the baseline elsewhere, chosen once at load time. Put it on block kernels
+// AVX2 if the machine has it, else the baseline, chosen once at load time. Put it on block kernels
 // (plain functions called from inside a parallel region), never on a function that opens one.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)

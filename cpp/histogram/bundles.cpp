@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMost = 512;  // joint codes of a lane: two columns of 21 values, five of two; more would leave the cache
 
-constexpr std::size_t kRows = 1024;  // at a time: what all lanes read and write of them stays near
+constexpr std::size_t kRows = 1024;  // at a time, so that the data of all lanes stay in cache
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // Columns of few values share a lane of the histograms: one addition counts their joint code, and the sums of each
-// column are sums of those. They are sums of integers, so bundles change the time and nothing else.
+// column are sums of those. They are sums of integers, so bundles change only the run time.
 #pragma once
 
 #include <vector>

@@ -98,7 +98,7 @@ void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& 
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
     const int used = resolve_threads(
         threads, count * static_cast<std::size_t>(rows.codes.columns) / 4);  // worth the barrier on a busy machine too
-    // Whole blocks per thread where they divide evenly, otherwise each block's rows are cut as well.
+    // Whole blocks per thread if they divide evenly, else each block's rows are divided as well.
     const std::size_t parts = (used == 1 || blocks % used == 0 || blocks >= 8u * used) ? 1 : used;
     const std::int64_t tasks = static_cast<std::int64_t>(blocks * parts);
 #pragma omp parallel num_threads(used) if (used > 1)

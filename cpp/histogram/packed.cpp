@@ -99,7 +99,7 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
     }
 }
 
-/// What one thread needs: the rows that wait to be added, their packed values, and the cells of one block.
+/// Buffers of one thread: the rows to be added, their packed values, and the histogram of one block.
 class Adder {
   public:
     Adder(const Codes& codes, const WeightSource& weights, int64_t* sums)
@@ -117,7 +117,7 @@ class Adder {
         }
     }
 
-    /// The chosen rows of [begin, end), run by run; they wait until a chunk is full.
+    /// The chosen rows of [begin, end), run by run, buffered until a chunk is full.
     void add_chosen_of(const RowChoice& choice, std::size_t begin, std::size_t end) {
         if (!choice.sample.whole()) {
             choice.sample.over(begin, end, [&](std::size_t from, std::size_t to) { add_run(choice, from, to); });
@@ -139,7 +139,7 @@ class Adder {
     }
 
   private:
-    /// A run that copies make too heavy for one chunk is cut; else the whole run fits after a flush at most.
+    /// A run whose integer weights are too large for one chunk is divided; else it fits, after at most one flush.
     void add_run(const RowChoice& choice, std::size_t begin, std::size_t end) {
         const float* copies = weights_.multiplicity();
         double units = static_cast<double>(end - begin);
@@ -188,7 +188,7 @@ class Adder {
 
 }  // namespace
 
-/// Both sums of a packed row scale with its copies, so the packed integer does too.
+/// Both sums of a packed row scale with its integer weight, so the packed integer does too.
 PERMISSIBLE_CLONES
 void repeat_packed(const float* copies, std::size_t n, int64_t* values) {
     for (std::size_t i = 0; i < n; ++i) values[i] *= static_cast<int64_t>(copies[i]);

@@ -1,6 +1,5 @@
 // Histograms of quantised weights: for each column and code, the sum of the signed weights y*w of the rows that hold
-// it, and where the criterion asks for it the sum of their curvatures. The law: all sums are integers, so they add in
-// any order.
+// it, and if the criterion needs it the sum of their curvatures. All sums are integers, so they add in any order.
 //
 // How it is fast: rows come in blocks of 8 columns, one 64-bit load for 8 codes; both sums
 // of a row travel in one 64-bit integer (weight in the upper half, curvature in the lower), so a code costs one store;
@@ -17,21 +16,21 @@
 
 namespace permissible::rules {
 
-inline constexpr int kMultiplicityBits = 10;  // a whole-number sample weight above 2^10 is treated as a real one
+inline constexpr int kMultiplicityBits = 10;  // an integer sample weight above 2^10 is treated as a real one
 inline constexpr std::size_t kRunRows = 512;  // rows that a sampled search takes or leaves together
 
 /// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
-/// lower half when `pair`, times the row's copies.
+/// lower half when `pair`, times the row's integer weight.
 class WeightSource {
   public:
     virtual ~WeightSource() = default;
     virtual bool pair() const = 0;
     virtual void pack(std::size_t begin, std::size_t n, int64_t* out) const = 0;
-    /// Copies of each row, null when every row counts once.
+    /// The integer weight of each row, null if every row counts once.
     virtual const float* multiplicity() const = 0;
 };
 
-/// Weights that were computed elsewhere.
+/// Weights computed by the caller.
 class ArrayWeights final : public WeightSource {
   public:
     const float* signed_weight = nullptr;
@@ -48,7 +47,7 @@ class ArrayWeights final : public WeightSource {
 /// Whether a sampled search takes this run of rows.
 bool run_taken(uint64_t run, uint64_t seed, double share);
 
-/// A share of the runs of rows. The parts of a table agree on it, since runs are counted over the whole table.
+/// A fraction of the runs of rows. The parts of a table agree on it, since runs are counted over the whole table.
 struct Sample {
     double share = 1.0;
     uint64_t seed = 0;
@@ -77,7 +76,7 @@ struct RowChoice {
     Sample sample;
 };
 
-/// Multiplies packed weights by the copies of their rows.
+/// Multiplies packed weights by the integer weights of their rows.
 void repeat_packed(const float* copies, std::size_t n, int64_t* values);
 
 /// Ends of the chunks: at most kChunkUnits rows, and at most that many units of multiplicity plus one row's.

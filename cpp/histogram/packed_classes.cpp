@@ -172,7 +172,7 @@ class BlockSums {
 
     void add(std::size_t first, std::size_t step) {
         const int width = terms_.width(), widest = width / 2 >= 4 ? 4 : 1;
-        static thread_local std::vector<int64_t> cells, words;  // kept: fresh pages cost more than the sums
+        static thread_local std::vector<int64_t> cells, words;  // kept: new pages cost more than the sums
         cells.assign(8 * 256 * widest, 0);
         words.resize(std::max(words.size(), std::min(kStrip, lanes_.rows) * widest));
         for (std::size_t begin = 0; begin < lanes_.rows; begin += kStrip) {

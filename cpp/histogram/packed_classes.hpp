@@ -1,5 +1,5 @@
-// Histograms of packed words: two terms of a row in one 64-bit word, so that one addition counts both. Sums of integers
-// only, so threads and the order of rows do not show.
+// Histograms of packed words: two terms of a row in one 64-bit word, so that one addition counts both. Only integers
+// are summed, so the result depends neither on threads nor on row order.
 #pragma once
 
 #include <cstdint>

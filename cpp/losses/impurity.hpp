@@ -1,5 +1,6 @@
 // The impurity of a set of rows, W (phi(p) - a) / b, scaled so that one row at p = 1/2 counts 1 (the summand of (49)).
-// A built-in phi is one small functor of the two class weights; a user's phi is called once per node on all its cuts.
+// A built-in phi is one small functor of the two class weights; a user's phi is called once per node for all its
+// splits.
 #pragma once
 
 #include <cmath>

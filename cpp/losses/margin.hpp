@@ -1,9 +1,8 @@
 // The built-in losses as the compiled loop sees them: one small functor each, the margin x of an example kept as a
-// `state`. The law: a functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (mathematics.md sections 2
-// and 3), and moves a state by a step v. `attained` says that some finite margin has weight 0,
-// so that a finite minimiser always exists. Losses that differ by a scale only (mu-Matsushita) share a functor; the
-// scale lives with the caller. Every operation is a plain IEEE one, so a row gets the same bits wherever it lies in a
-// vector.
+// `state`. A functor gives w = -psi'(x), k = -w' and t = k' of the state, psi = bF (mathematics.md sections 2 and 3),
+// and moves a state by a step v. `attained` says that some finite margin has weight 0, so that a finite minimiser
+// always exists. Losses that differ by a scale only (mu-Matsushita) share a functor; the scale lives with the caller.
+// Every operation is a plain IEEE one, so a row gets the same bits at any position in a vector.
 #pragma once
 
 #include <algorithm>
@@ -288,7 +287,7 @@ struct Tabulated : MarginState {
     };
 };
 
-/// psi of a state whose derivatives are at hand, where they save something.
+/// psi of a state whose derivatives are known, if they save work.
 template <class Loss, class V>
 PERMISSIBLE_INLINE V value_of(const Loss& loss, V state, const Derivatives<V>& d) {
     if constexpr (requires { loss.value(state, d); }) {

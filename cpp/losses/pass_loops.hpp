@@ -1,5 +1,5 @@
-// The inner loops of the passes, over V rows at a time: measure, apply, pack. The law: a run handles whole registers
-// and says where it stopped; what is left is a run of single rows, with the same bits.
+// The inner loops of the passes, over V rows at a time: measure, apply, pack. A run handles whole registers and returns
+// where it stopped; the remaining rows are handled one by one, with the same bits.
 #pragma once
 
 #include <cstddef>
@@ -182,7 +182,7 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, 
         const Derivatives<V> d = loss.at(L::load(examples.state + i));
         const Samples<V, Mode> samples(examples, i);
         const V w = samples.real * d.weight;
-        // In single precision first, as weights that come from elsewhere are.
+        // In single precision first, like weights given by the caller.
         const Ints signed_weight = rounded(L::single(select(positive, w, -w)) * weights);
         Ints packed = signed_weight;
         if constexpr (Pair)

@@ -1,6 +1,5 @@
 // The two passes over the rows that know the loss: `measure` sums the derivatives of the surrogate at a trial step,
-// `apply` takes the step and leaves the weights of the next round. The law: every sum is an integer on a power-of-two
-// grid.
+// `apply` takes the step and computes the weights of the next round. Every sum is an integer on a power-of-two grid.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,8 @@ namespace permissible::rules {
 
 inline constexpr std::size_t kPassRows = 16384;  // rows of one work item
 
-/// Whole: sample weights are multiplicities. Real: any positive numbers, multiplied in before rounding.
+/// Whole: sample weights are integers, which count duplicated rows. Real: any positive numbers, multiplied in before
+/// rounding.
 enum class WeightMode { none, whole, real };
 
 /// What the examples are: label (1 = positive), sample weight, and the state of the margin (margin.hpp).
@@ -84,7 +84,8 @@ class LossPasses {
                          std::size_t end, Measured& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                        std::size_t end, StepSums& sums) const = 0;
-    /// The weights of rows [begin, begin + n) as packed integers (histogram/packed.hpp), not yet times their copies.
+    /// The weights of rows [begin, begin + n) as packed integers (histogram/packed.hpp), not yet times their integer
+    /// weights.
     virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
                       double curvature_grid, bool pair, int64_t* out) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kRunBits = 8;
 constexpr std::size_t kRun = std::size_t{1} << kRunBits;  // rows whose sum stays below 2^53 steps of the grid
 
-/// Adding and taking away 1.5 * 2^52 steps leaves a multiple of the step.
+/// Adding and subtracting 1.5 * 2^52 steps leaves a multiple of the step.
 double rounder(double step) { return std::ldexp(step, 52) * 1.5; }
 
 PERMISSIBLE_CLONES void run_sums(const double* x, const double* gradient, const double* norm, const double* share,
@@ -142,7 +142,7 @@ Affine choose_affine(const int64_t* sums, const Attributes& attributes, int outp
             const double covariance = cross[r * d + c] - first[c] * totals[1 + r] / mass;
             gain += covariance * covariance / spread;
         }
-        if (gain > largest * (1 + 1e-10)) {  // the first of those that are equal but for rounding
+        if (gain > largest * (1 + 1e-10)) {  // the first of those that are equal up to rounding
             largest = gain;
             best.column = c;
         }

@@ -1,8 +1,8 @@
 // The weak learner of [B]: a x + b by weighted least squares, min sum |w| (g + sign w)^2, on the best single attribute.
 //
 // Sums over rows are integers: terms are rounded to a power-of-two grid that follows from the largest weight, the
-// largest value of each attribute and the number of all rows. So neither threads nor the order or the parts of the rows
-// show.
+// largest value of each attribute and the number of all rows. So the result depends neither on threads nor on the order
+// or the parts of the rows.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace permissible::mcboost {
 
-/// Standardised attributes, row-major (n, d), and the least and largest value of each (over all rows, wherever they
-/// are); `allowed` (d) leaves columns out, `share` (n, or null) leaves rows out of the fit.
+/// Standardised attributes, row-major (n, d), and the least and largest value of each (over the rows of all parts);
+/// `allowed` (d) leaves columns out, `share` (n, or null) leaves rows out of the fit.
 struct Attributes {
     const double* values;
     int count;
@@ -28,7 +28,7 @@ struct Attributes {
 struct Affine {
     int column;
     std::vector<double> slope, intercept;
-    double explained;  // the share of sum |w| that the fit explains, in [0, 1]: the certificate's remaining edge
+    double explained;  // the fraction of sum |w| that the fit explains, in [0, 1]: the certificate's remaining edge
 };
 
 /// How terms become integers: the weight is brought below 1 by a power of two; a term of an attribute is a multiple of
@@ -56,7 +56,7 @@ Affine fit_affine(const State& state, const Attributes& attributes, int outputs)
 /// The step of every row along a coordinate, or (-1) along all.
 void set_affine(State& state, const Attributes& attributes, const Affine& fit, int coordinate);
 
-/// The most that a unit of leverage moves a score: at the least or the largest value of the attribute.
+/// The largest change of a score per unit of leverage, at the least or the largest value of the attribute.
 double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes);
 
 }  // namespace permissible::mcboost

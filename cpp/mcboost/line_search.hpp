@@ -13,9 +13,9 @@ struct LineSearch {
     int evaluations;
 };
 
-/// Newton inside a bracket. `largest_move` is what a unit of leverage moves the scores by at most: no step moves them
-/// by more than a hundred (separable rows have no finite minimiser), and moves that scores of size one cannot hold are
-/// none, so that a slope of rounding errors is not searched.
+/// Newton inside a bracket. `largest_move` is the largest change of a score per unit of leverage. No step moves a score
+/// by more than a hundred (separable rows have no finite minimiser). Moves below the rounding of scores of size one
+/// count as zero, so that a slope of rounding errors is not searched.
 LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double largest_move);
 
 }  // namespace permissible::mcboost

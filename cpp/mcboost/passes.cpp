@@ -1,4 +1,4 @@
-// See passes.hpp. Every row does the same arithmetic wherever it lies: no fused operations, no vector libraries.
+// See passes.hpp. Every row gets the same arithmetic at any position: no fused operations, no vector libraries.
 #include "mcboost/passes.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// The best test of a set of rows, from integer sums alone ("cells": moments by code). Rows may be here or elsewhere:
-// the choice is the same, bit for bit. Moments of a row are its gradients, then its curvature, then its weight.
+// The best split of a set of rows, from integer sums alone ("cells": moments by code). The choice is the same, bit for
+// bit, for rows in this process and on workers. Moments of a row are its gradients, then its curvature, then its
+// weight.
 #pragma once
 
 #include <algorithm>
@@ -32,20 +33,19 @@ inline CodeSet prefix_mask(int code, bool missing_left) {
     return mask;
 }
 
-/// The columns that a tree may use: a share of them, drawn by the seed, in order.
+/// The columns that a tree may use: a fraction of them, drawn by the seed, in order.
 std::vector<int> chosen_columns(int columns, double share, uint64_t seed);
 
 /// Cells of a column: one per bin and one for missing values (the last), or 256 for categories.
 inline int cells_of(bool categorical, int bins) { return categorical ? 256 : bins + 1; }
 
-/// Gains that differ by less than this share of the sums they come from are equal but for rounding: the first one
-/// stays.
+/// Gains that differ by less than this fraction of their sums are equal up to rounding: the first one is kept.
 inline constexpr double kRounding = 1e-12;
 
 template <typename Sums>
 struct Split {
     double gain = 0;
-    double noise = 0;  // what rounding may have done to the gain
+    double noise = 0;  // bound on the rounding error of the gain
     int column = -1, code = -1;
     bool side_left = true;  // for rules: which side stays covered
     CodeSet mask{};
@@ -54,7 +54,7 @@ struct Split {
     bool better_than(const Split& other) const { return gain > other.gain + noise; }
 };
 
-/// A test drawn at random: a threshold between the smallest and the largest code of the rows, or a set of categories.
+/// A random split: a threshold between the smallest and the largest code of the rows, or a set of categories.
 struct RandomTest {
     bool exists = false;
     int code = -1;
@@ -118,7 +118,7 @@ class Chooser {
         return true;
     }
 
-    /// The best test of one column; consecutive cells lie `stride` apart.
+    /// The best split of one column; consecutive cells are `stride` apart.
     Split<Sums> of_cells(const Sums& total, int column, bool categorical, int bins, const int64_t* cells,
                          std::size_t stride) const {
         if (categorical) return of_categories(total, column, cells, stride);
@@ -140,7 +140,7 @@ class Chooser {
         return best;
     }
 
-    /// A random test of one column, from cells that count their rows after the moments.
+    /// A random split of one column, from cells that count their rows after the moments.
     Split<Sums> random_of_cells(const Sums& total, int column, bool categorical, int bins, const int64_t* cells,
                                 std::size_t stride, uint64_t seed) const {
         const int count = cells_of(categorical, bins);

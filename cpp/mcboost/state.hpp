@@ -73,7 +73,7 @@ class State {
     /// Where the learner writes the side (0 or 1) of each row for a step of two values along a coordinate.
     uint8_t* sides(int coordinate);
     /// f_r += rate * values[side], and then the derivatives along the next coordinate, if there is one, while the rows
-    /// are at hand.
+    /// are in cache.
     void advance_two(int coordinate, const double values[2], double rate);
     /// f_r += factor * step.
     void advance(int coordinate, double factor);

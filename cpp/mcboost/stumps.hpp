@@ -11,10 +11,10 @@
 
 namespace permissible::mcboost {
 
-/// Rows from which packing pays; below, every term keeps its 52 bits (trees.cpp).
+/// Rows from which packing is faster; below, every term keeps its 52 bits (trees.cpp).
 inline constexpr std::size_t kPackedRows = 16384;
 
-/// Whether the fast way can grow what is asked for.
+/// Whether the packed search supports the requested growth.
 bool packed_stump_applies(const Codes& codes, const TreeLimits& growth, bool shared_rows, std::size_t rows);
 
 /// Two grids for each term of a row (its gradients, then its curvature): a coarse one for the packed search, a fine one
@@ -69,7 +69,7 @@ Tree stump_of(const StumpTest& test, const std::vector<SideSums>& sums, double l
 /// What a vector stump adds to the score of each class, for the right and for the left side: rate * Y value / 2.
 std::vector<double> two_moves(const State& state, const Tree& stump, double rate);
 
-/// All of this for rows that are here: grows a stump on state.gradient (one coordinate, or all of them) and
+/// All of this for rows in this process: grows a stump on state.gradient (one coordinate, or all of them) and
 /// state.curvature; `left` (n) gets 1 for the rows that go left. `bundles` may be null.
 Tree grow_packed_stump(const Codes& codes, const Bundles* bundles, const State& state, const TreeLimits& growth,
                        int outputs, uint8_t* left);

@@ -1,5 +1,6 @@
-// Regression trees and rules on boosting weights: grown on uint8 codes, by integer sums, so that neither threads nor
-// the order of rows show. A leaf holds -sum(w) / (sum(h) + l2) for each output, the Newton step of the surrogate there.
+// Regression trees and rules on boosting weights: grown on uint8 codes, by integer sums, so that the result depends
+// neither on threads nor on row order. A leaf holds -sum(w) / (sum(h) + l2) for each output, the Newton step of the
+// surrogate there.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ struct TreeLimits {
     int max_leaf_nodes, max_depth;  // of a tree
     int max_literals;               // of a rule; 0 grows a tree
     double min_leaf_weight, l2;
-    bool random_thresholds;  // one random test per column and node instead of the best
+    bool random_thresholds;  // one random split per column and node instead of the best
     double column_share;     // of the columns, drawn for each tree
     uint64_t seed;
 };

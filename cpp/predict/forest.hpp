@@ -1,5 +1,5 @@
-// Many trees as flat arrays, and what they say of coded rows: f (n, M-1), every tree added to its coordinate (-1: to
-// all of them).
+// Many trees as flat arrays, and their predictions for coded rows: f (n, M-1), every tree added to its coordinate (-1:
+// to all of them).
 #pragma once
 
 #include <cstddef>

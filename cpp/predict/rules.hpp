@@ -1,6 +1,6 @@
-// Scores of rules on raw values, without binning. 128 rows at a time: the used columns are gathered, each different
+// Scores of rules on raw values, without binning. 128 rows at a time: the used columns are gathered, each distinct
 // literal becomes a byte per row, eight rules become one byte pattern per row, and a table of 256 sums turns a pattern
-// into what the eight rules add. The law: the sum is that of models/kinds/rules.py, groups of eight, first to last.
+// into what the eight rules add. The sum is that of models/kinds/rules.py: in groups of eight, first to last.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct ValueLiteral {
 };
 
 struct RuleSet {
-    std::vector<ValueLiteral> literals;              // each different one once
+    std::vector<ValueLiteral> literals;              // each distinct one once
     std::vector<std::vector<int>> rules;             // positions among the literals
     std::vector<std::array<double, 256>> group_sum;  // per group of eight rules, what each pattern adds
     double intercept = 0.0;
@@ -55,7 +55,7 @@ struct ScoreInput {
     std::size_t gathered_bytes() const;
 };
 
-/// What one thread needs.
+/// Buffers of one thread.
 struct ScoreSpace {
     std::vector<char> values;
     std::vector<uint8_t> masks, patterns;

@@ -26,7 +26,7 @@ inline std::int32_t child(const Nodes& tree, const std::vector<ColumnView>& colu
         left = in_set(set, category_code(tree, columns[j], j, row));
     } else {
         const double x = columns[j].number(row);
-        // A test for missing has threshold +inf: whatever is present goes left.
+        // A test for missing has threshold +inf: every present value goes left.
         left = std::isnan(x) ? in_set(set, kMissingCode) : x <= tree.threshold[node];
     }
     return left ? tree.left[node] : tree.right[node];
@@ -55,8 +55,8 @@ std::vector<Step> steps_of(const Nodes& tree) {
     return steps;
 }
 
-/// Numeric matrix in row order: the common case. Eight rows walk together, so that one waits for memory while another
-/// moves, and the side is chosen by arithmetic: a branch would be guessed wrong half of the time.
+/// Numeric matrix in row order: the common case. Eight rows descend together to hide memory latency, and the side is
+/// chosen by arithmetic: a branch would be mispredicted half of the time.
 template <typename Number>
 void walk_matrix(const std::vector<Step>& steps, const std::vector<ColumnView>& columns, std::size_t begin,
                  std::size_t end, std::int32_t* leaf) {
@@ -65,7 +65,7 @@ void walk_matrix(const std::vector<Step>& steps, const std::vector<ColumnView>& 
         const Number* row[kTogether];
         std::int32_t node[kTogether] = {};
         for (std::size_t i = 0; i < kTogether; ++i) {
-            const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are walked again, harmlessly
+            const std::size_t r = at + i < end ? at + i : end - 1;  // the last rows are visited twice, harmlessly
             row[i] = columns[0].at<Number>(r);
         }
         std::int32_t moved;

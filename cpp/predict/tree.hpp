@@ -1,5 +1,5 @@
-// Which leaf each row of a table falls into. Columns stay where they are: floats compared with thresholds, categories
-// looked up in a table of codes; nothing is binned.
+// The leaf of each row of a table. Columns are read in place: floats are compared with thresholds, categories looked up
+// in a table of codes; nothing is binned.
 #pragma once
 
 #include <cstddef>

@@ -129,14 +129,14 @@ class RuleSearch {
         pool().give(std::move(left));
     }
 
-    /// Completes a rule that begins with `first`, which covers so many rows with these sums.
+    /// Extends a rule that starts with `first`, given its number of rows and their sums.
     void extend(const Candidate& first, std::size_t covered, Sums& sums) {
         std::vector<Candidate> literals{first};
         std::vector<int> used{first.column};
         while (static_cast<int>(literals.size()) < options_.max_literals) {
             const std::vector<Candidate> found = best_literals(layouts_, sums.data(), criterion_, true, used);
             const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-                return a.decrease < b.decrease;  // the first of equals, that is the lowest column
+                return a.decrease < b.decrease;  // the first of ties: the lowest column
             });
             if (!(best->decrease > literals.back().decrease * (1.0 + kImprovement))) break;
             if (static_cast<int>(literals.size()) + 1 < options_.max_literals) {

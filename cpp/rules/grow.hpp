@@ -20,7 +20,7 @@ struct GrowOptions {
 };
 
 struct GrownRule {
-    std::vector<Candidate> literals;  // empty: no column offers a literal
+    std::vector<Candidate> literals;  // empty: no column has a literal
     double decrease = 0.0;
     double weight_in = 0.0, weight_all = 0.0;        // G, real values on the searched rows
     double curvature_in = 0.0, curvature_all = 0.0;  // K
@@ -28,7 +28,7 @@ struct GrownRule {
     RuleMask mask() const;
 };
 
-/// A literal is only added when it gains more than this share; less is rounding.
+/// A literal is added only if it gains more than this fraction; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,

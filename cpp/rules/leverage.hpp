@@ -23,8 +23,8 @@ struct Root {
     bool capped = false;  // ran into the cap: no finite minimiser (a one-signed column)
     bool faded = false;   // neither f nor f' is left
 
-    /// Back to the trial before where the last one showed nothing: its terms are below the grid, which a long step made
-    /// coarse. For losses whose weights never end.
+    /// Back to the previous trial if all terms of the last one are below the grid, which a long step made coarse. For
+    /// losses whose weights are never 0.
     void retreat() {
         const double before = value > 0.0 ? low : high;
         if (faded && std::isfinite(before)) value = before;

@@ -1,4 +1,4 @@
-// Algorithm 1 (ULS) with rules found on the way: weights, rule, leverage, update.
+// Algorithm 1 (ULS) with a rule search: weights, rule, leverage, update.
 #include "rules/loop.hpp"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ Side side(const __int128* sums, const Grids& grids) {
             static_cast<double>(sums[2]) / grids.curvature};
 }
 
-/// Sums are taken again where the margins turned out far from the bounds that the grids were made for: an exponential
-/// loss would lose more than 8 of the 46 bits of a term.
+/// Sums are computed again if the margins are far from the bounds used for the grids: an exponential loss would lose
+/// more than 8 of the 46 bits of a term.
 FitState refined(Rows& rows, FitState now, const Grids& grids) {
     constexpr double coarse = 256.0;
     const Grids finer = grids_for(rows, now, 0.0);
@@ -160,7 +160,7 @@ class Loop {
         result_.start_validation = held_.surrogate;
     }
 
-    /// Leverage, shrink, apply, record; false when the rule separates the classes, and the step taken is the cap.
+    /// Leverage, shrink, apply, record; false if the rule separates the classes; the step is then the cap.
     bool take(const GrownRule& grown, double edge) {
         const RuleMask rule = grown.mask();
         const double l2 = options_.grow.l2, share = options_.grow.share;
@@ -197,7 +197,7 @@ class Loop {
         return !(step.capped && (!options_.fit_constant || pure_sides() == 2));
     }
 
-    /// On how many sides of the last rule all rows are of one class; without l2 a loss that falls for ever has no
+    /// On how many sides of the last rule all rows are of one class; without l2 a strictly decreasing loss has no
     /// finite value there.
     int pure_sides() const {
         const auto pure = [](double all, double positive) { return all > 0.0 && (positive <= 0.0 || positive >= all); };
@@ -253,7 +253,7 @@ class Loop {
         result_.gradient_norm = std::sqrt(squares) / now_.weight;
     }
 
-    /// Each rule once, however often it was found.
+    /// Each distinct rule once.
     std::vector<RuleMask> rules_found() const {
         using Key = std::tuple<int, Test, int, bool, std::array<uint8_t, 256>>;
         std::set<std::vector<Key>> known;

@@ -1,5 +1,5 @@
-// The boosting loop for built-in losses, from start to end in compiled code; learners/uls/boost.py is the same loop to
-// be read.
+// The boosting loop for built-in losses, from start to end in compiled code; learners/uls/boost.py is the readable
+// version of the same loop.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct LoopOptions {
     double learning_rate = 1.0;
     double tolerance = 1e-10;
     uint64_t seed = 0;
-    int first_round = 0;         // rounds already taken, when a fit goes on
+    int first_round = 0;         // rounds already taken, if a fit is continued
     bool start_constant = true;  // fit the constant before the first round
     double max_seconds = 0.0;    // 0: no limit
 };
@@ -48,13 +48,13 @@ struct LoopResult {
         0.0;  // of the rules found (and the constant), over the sum of weights; NaN when not computed
 };
 
-/// Up to so many rows times rules the gradient is computed at the end of a fit.
+/// Up to this many rows times rules the gradient is computed at the end of a fit.
 inline constexpr double kGradientWork = 2e7;
 
-/// Weights whose sum is below this share of that at score 0 have vanished: nothing is left to gain.
+/// Weights have vanished if their sum is below this fraction of the sum at score 0: nothing is left to gain.
 inline constexpr double kFaded = 1e-9;
 
-/// What the last pass over the rows left: real values.
+/// The sums of the last pass over the rows, as real values.
 struct FitState {
     double weight = 0.0, curvature = 0.0, surrogate = 0.0, error = 0.0, covered = 0.0, covered_positive = 0.0;
     double low_state = 0.0, high_state = 0.0;
@@ -73,7 +73,7 @@ FitState take_step(Rows& rows, const RuleMask& rule, double value_in, double val
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
                   const FitState& now);
 
-/// `on_round(round)` is called now and then; false stops the loop.
+/// `on_round(round)` is called regularly; false stops the loop.
 LoopResult run_loop(Rows& rows, Rows* validation, const std::vector<ColumnLayout>& layouts, const LoopOptions& options,
                     const double* start_scores, const std::function<bool(int)>& on_round);
 

@@ -80,7 +80,7 @@ std::size_t Rows::rows_in(const Sample& sample) const {
 const uint8_t* Rows::mask_of(const RuleMask& rule, const Sample& sample) {
     masked_ = masked_ && sample == masked_sample_;
     if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
-    // A rule that goes on from the masked one needs its further literals only.
+    // A rule that extends the masked one needs only its further literals.
     const bool further = masked_ && !masked_rule_.empty() && rule.size() > masked_rule_.size() &&
                          same_rule(masked_rule_, RuleMask(rule.begin(), rule.begin() + masked_rule_.size()));
     const std::size_t known = further ? masked_rule_.size() : 0;

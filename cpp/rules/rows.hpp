@@ -1,5 +1,5 @@
 // The rows of one table (or of one part of it) during a fit: codes, labels, sample weights and the states of the
-// margins. The law: it answers with integer sums, and changes only by `apply`. The coordinator chooses grids and steps.
+// margins. Answers are integer sums, and only `apply` changes the rows. The coordinator chooses grids and steps.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace permissible::rules {
 
 class Rows {
   public:
-    /// `sample_weight` null means 1 each; `whole` says that all weights are whole numbers of at most
-    /// 2^kMultiplicityBits. `state` keeps the states of the margins outside, so that rows may be built again from them.
+    /// `sample_weight` null means 1 each; `whole` says that all weights are integers of at most 2^kMultiplicityBits.
+    /// `state` keeps the states of the margins outside, so that rows may be built again from them.
     Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
          bool two_sums, int n_threads, uint64_t first_row, double* state = nullptr);
 
@@ -31,7 +31,7 @@ class Rows {
     std::vector<int64_t> signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const;
     Measured measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
     StepSums apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids);
-    /// The mask of a rule, kept until another one is asked for; also the number of covered rows. Of a sample only the
+    /// The mask of a rule, kept until another one is requested; also the number of covered rows. Of a sample only the
     /// taken rows are masked and counted.
     const uint8_t* mask_of(const RuleMask& rule, const Sample& sample = {});
     Sample sample(double share, uint64_t seed) const;

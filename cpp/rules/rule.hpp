@@ -23,8 +23,8 @@ struct LiteralMask {
 
 using RuleMask = std::vector<LiteralMask>;
 
-/// out[i] = 1 where row begin + i passes every literal, else 0; of the first `known` literals `out` holds the answer
-/// already. Returns how many rows pass.
+/// out[i] = 1 where row begin + i passes every literal, else 0; `out` already holds the result of the first `known`
+/// literals. Returns how many rows pass.
 std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begin, std::size_t end, uint8_t* out,
                       std::size_t known = 0);
 

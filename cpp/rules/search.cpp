@@ -17,7 +17,7 @@ struct Sums {
     int64_t curvature = 0;
 };
 
-/// Empty sides are not rules: with both sums at hand, a side without curvature and weight holds no row.
+/// Empty sides are not rules: with both sums known, a side without curvature and weight has no row.
 bool empty_side(const Criterion& criterion, Sums in) {
     if (!criterion.two_values) return false;
     const bool inside = in.weight != 0 || in.curvature != 0;
@@ -150,7 +150,7 @@ class ColumnScan {
     }
 
     /// Offers the rule that keeps the first `count` of the categories in `order` (or the others). It is written with as
-    /// few names as possible: `in` the kept ones or `not in` the others, whatever way the list was sorted.
+    /// few names as possible: `in` the kept ones or `not in` the others, independent of the order of the list.
     void offer_set(Sums in, const std::vector<int>& order, std::size_t count, bool keep_first) {
         std::vector<int> kept(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
         std::vector<int> others(order.begin() + static_cast<std::ptrdiff_t>(count), order.end());

@@ -1,5 +1,5 @@
 // The best literal of each column, from a histogram. The criterion is the second-order decrease of the surrogate for
-// the values that the rule will really take (mathematics.md section 5):
+// the values that the rule will take (mathematics.md section 5):
 //
 //   two values (the constant is refitted with the rule)   D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2
 //   one value (h = +-1, coefficient d on one side, -d on the other)   D = (G_in - G_out)^2 / (2 (K + 2 l2))
@@ -60,11 +60,11 @@ struct Criterion {
 };
 
 struct Candidate {
-    double decrease = -1.0;  // negative: the column offers nothing
+    double decrease = -1.0;  // negative: the column has no candidate
     int column = -1;
     Test test = Test::at_most;
     int code = 0;           // the cut of at_most and above
-    bool missing = false;   // what the literal says of a missing value
+    bool missing = false;   // whether the literal covers a missing value
     int64_t weight_in = 0;  // G and K of the rows that the extended rule covers, in units
     int64_t curvature_in = 0;
     std::array<uint8_t, 256> members{};
@@ -78,7 +78,7 @@ struct Candidate {
 Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
                          bool oriented);
 
-/// One candidate per column; columns in `used` are passed over.
+/// One candidate per column; columns in `used` are skipped.
 std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
                                      const Criterion& criterion, bool oriented, const std::vector<int>& used);
 

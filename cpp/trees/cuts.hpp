@@ -1,5 +1,5 @@
-// The cuts of one column at one node, and the best of them. A cut sends some codes left; what it is worth is the
-// decrease (49) of the surrogate. Ties go to the cut seen first: missing right before missing left, low codes first.
+// The cuts of one column at one node, and the best of them. A cut sends some codes left; its gain is the decrease (49)
+// of the surrogate. Ties go to the cut seen first: missing right before missing left, low codes first.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,10 @@ namespace permissible::trees {
 /// Noise of the doubles in a gain, relative to the node's weight: below it a gain is 0 and two gains are a tie.
 inline constexpr double kGainNoise = 1e-14;
 inline constexpr double kTie = 1e-12;
-/// Multiclass subset splits order the categories by the probability of each of at most so many classes in turn.
+/// Multiclass subset splits order the categories by the probability of each of at most this many classes in turn.
 inline constexpr int kOrders = 8;
 
-/// `order` of a cut on a column of numbers, and of the cut between present and missing values, which knows no
-/// direction.
+/// `order` of a cut on a column of numbers, and of the cut between present and missing values, which has no direction.
 inline constexpr int kNumeric = -1, kPresence = -2;
 
 /// How a node may be split: the same for every column.
@@ -28,7 +27,7 @@ struct Limits {
     double min_gain = 0;
 };
 
-/// What one column's run of a histogram looks like.
+/// The layout of one column's run of a histogram.
 template <typename Sum>
 struct Run {
     const Sum* sums;

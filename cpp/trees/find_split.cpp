@@ -5,7 +5,7 @@
 namespace permissible::trees {
 namespace {
 
-/// Cuts evaluated in one go: enough for the vector units, few enough for the nearest cache.
+/// Cuts evaluated in one go: enough for the vector units, few enough for the L1 cache.
 constexpr std::size_t kCutsTogether = 2048;
 
 }  // namespace
@@ -95,7 +95,7 @@ void SplitFinder<Sum>::search_columns(const Sum* histogram, const std::vector<st
     }
 }
 
-/// Which codes go left. Codes that the node never saw follow the heavier side.
+/// Which codes go left. Codes absent from the node follow the heavier side.
 template <typename Sum>
 void SplitFinder<Sum>::spell_out(NodeFindings& choice, const Run<Sum>& run,
                                  const std::vector<std::int64_t>& totals) const {
@@ -122,7 +122,7 @@ void SplitFinder<Sum>::spell_out(NodeFindings& choice, const Run<Sum>& run,
         left += choice.left_totals[c];
         all += totals[c];
     }
-    choice.goes_left.fill(left > all - left);  // the heavier side takes what the node never saw
+    choice.goes_left.fill(left > all - left);  // the heavier side takes the codes absent from the node
     for (int k = 0; k < run.codes; ++k)
         if (seen[k] || !run.categorical) choice.goes_left[k] = goes[k];
     if (!run.categorical) std::fill(choice.goes_left.begin() + run.codes, choice.goes_left.begin() + 255, 0);

@@ -1,4 +1,4 @@
-// The best cut of a node, from its histogram alone: it knows no rows, so histograms may come from anywhere.
+// The best cut of a node, from its histogram alone, so histograms may come from workers.
 #pragma once
 
 #include <array>
@@ -26,12 +26,12 @@ struct Options {
     std::function<void()> poll;  // called between splits; throws when the user interrupts
 };
 
-/// A gain without its last bits, so that leaves of equal gain tie and the older one goes first.
+/// A gain without its last bits, so that leaves of equal gain tie and the older one is first.
 inline double coarse(double gain) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(gain) + (1ull << 11)) & ~((1ull << 12) - 1));
 }
 
-/// A cut spelled out: which codes go left (unseen ones too), and what the left side weighs.
+/// A cut in full: which codes go left (unseen ones too), and the weight of the left side.
 struct NodeFindings {
     BestCut cut = {};  // column -1: there is none
     Test test = Test::leaf;

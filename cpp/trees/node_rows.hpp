@@ -15,8 +15,8 @@ struct Move {
     const std::uint8_t* left_set;  // 32 bytes
 };
 
-/// Sends the rows of the nodes that were cut to their children, and on where these are cut too: rows that were lost and
-/// made anew are told all cuts at once. `moves[node]`: index into `cut`, or -1. Children have larger numbers.
+/// Sends the rows of the nodes that were cut to their children, and further if these are cut too: rows that were
+/// reloaded get all cuts at once. `moves[node]`: index into `cut`, or -1. Children have larger numbers.
 inline void move_rows(const Codes& codes, std::int32_t* node_of_row, const std::vector<std::int32_t>& moves,
                       const std::vector<Move>& cut) {
     for (std::size_t i = 0; i < codes.rows; ++i) {

@@ -52,7 +52,7 @@ class KernelRows {
 extern template class KernelRows<float>;
 extern template class KernelRows<double>;
 
-/// The most recent rows, within a budget of memory that is taken only as it is needed.
+/// A cache of the most recently used rows, within a memory budget that is allocated as needed.
 template <typename T>
 class RowCache {
   public:
@@ -60,7 +60,7 @@ class RowCache {
         if (capacity_ < 4) capacity_ = 4;
         for (auto& place : place_) place = order_.end();
     }
-    /// The row i, computed by `fill` when it is not there. The row `pinned` is never thrown out.
+    /// The row i, computed by `fill` if it is not cached. The row `pinned` is never evicted.
     template <typename Fill>
     const T* get(std::size_t i, std::size_t pinned, Fill fill) {
         if (place_[i] != order_.end()) {

@@ -1,7 +1,6 @@
 // Pair updates (SMO) on the K-segment dual of (18) of [K]: gamma_i = y_i c_i t_i, f = K gamma / L. A pair moves along
-// gamma_i + s, gamma_j - s, walking through the breakpoints of both rows until the slope is used up. The search runs on
-// stored kernel rows (single precision for many rows); the certificate recomputes f in double precision from the dual
-// point.
+// gamma_i + s, gamma_j - s, through the breakpoints of both rows until the slope is zero. The search runs on stored
+// kernel rows (single precision for many rows); the certificate recomputes f in double precision from the dual point.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +54,7 @@ class PairSolver {
                                      up_scan_.data(), down_scan_.data(), f_.data(), n_);
                 continue;
             }
-            if (!(tied() ? pair() : single())) {  // nothing gains any more on these rows
+            if (!(tied() ? pair() : single())) {  // no pair improves the objective on these rows
                 certify();
                 if (closed(tol) || stuck_++ > 2) break;
             }
@@ -126,7 +125,7 @@ class PairSolver {
         down_[i] = side ? less : -more;
     }
 
-    /// How far gamma_i can go in a direction before t_i meets its next breakpoint.
+    /// How far gamma_i can move in a direction before t_i reaches its next breakpoint.
     double room(std::size_t i, bool raise) const {
         const auto& edge = edges_[positive_[i] != 0];
         const auto k = static_cast<std::size_t>(segment_[i]);
@@ -253,7 +252,7 @@ class PairSolver {
             square += sign(i) * weight_[i] * t_[i] * f_[i];
         }
         const double primal = losses + 0.5 * square, dual = gain - 0.5 * square;
-        // Scores, dual point and both values must belong together: keep the pair with the smallest gap.
+        // Scores, dual point and both values must be consistent: keep those of the smallest gap.
         if (primal - dual < out_.primal - out_.dual || out_.t.empty())
             out_.primal = primal, out_.dual = dual, out_.t = t_, out_.f = f_, out_.b = b,
             out_.square = square / problem_.strength;

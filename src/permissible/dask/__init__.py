@@ -1,7 +1,8 @@
-"""The estimators over dask collections: the same parameters, data on the workers of a cluster, an ordinary local model back.
+"""Estimators for dask collections: the rows stay on the workers, and `fit` returns an ordinary local estimator.
 
-Dask owns loading, placement and membership. The rounds of a fit talk to the workers directly (the transport in `rpc`),
-every choice is the coordinator's, and sums over rows are integers: the model is that of one machine to the last bit.
+Dask loads the partitions and decides which worker holds them. During a fit messages go to the workers directly (`rpc`).
+The client makes every choice, and sums over rows are integers, so the model equals the one fitted on one machine, bit
+for bit.
 """
 
 try:

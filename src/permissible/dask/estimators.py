@@ -1,6 +1,6 @@
-"""The estimators over a cluster: parameters as those of the local estimator, and how to reach the workers.
+"""Estimators fitted on a cluster: the parameters of the local estimator, and how to reach the workers.
 
-`fit` returns the local estimator, fitted: it predicts, prints, saves and exports like any other, without a cluster.
+`fit` returns the fitted local estimator, which predicts, prints, saves and exports without a cluster.
 """
 
 from numbers import Integral
@@ -36,11 +36,11 @@ RECORDS = Records(
     {AffineStep: 1, Grown: 1, GrownRule: 1, Weighed: None, Leverage: 0, Literal: 0, Refit: 0, Round: 0, Trace: 0},
     (Trace,),
 )
-"""The choices that a fit may leave in its checkpoint."""
+"""The classes of choices that a checkpoint may contain."""
 
 
 class Loaded:
-    """Binned partitions on a cluster, as the estimators take them."""
+    """Binned partitions on a cluster."""
 
     def __init__(self, data: Source) -> None:
         self.data = data
@@ -51,33 +51,39 @@ class Loaded:
 
 
 class OnCluster:
-    """What the estimators of this module share: loading, a transport, a checkpoint; the fit is the local estimator's."""
+    """Loading, transport and checkpoint; the fit itself is the local estimator's."""
 
     local: ClassVar[Any]
     resumes: ClassVar[bool] = True
     own = ("client", "checkpoint", "checkpoint_every", "timeout", "transport")
 
     def __init__(
-        self, *, client: Client | None = None, checkpoint: Any = None, checkpoint_every: int = 10, timeout: float = 120.0,
-        transport: str = "rpc", **settings: Any,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        client: Client | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 10,
+        timeout: float = 120.0,
+        transport: str = "rpc",
+        **settings: Any,
+    ) -> None:
         self.client, self.checkpoint, self.checkpoint_every = client, checkpoint, checkpoint_every
         self.timeout, self.transport = timeout, transport
         self.estimator = self.local(**settings)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, as scikit-learn asks for them."""
+        """Get parameters."""
         return {**self.estimator.get_params(deep), **{name: getattr(self, name) for name in self.own}}
 
     def set_params(self, **params: Any) -> "OnCluster":
-        """Change parameters."""
+        """Set parameters."""
         for name in [name for name in params if name in self.own]:
             setattr(self, name, params.pop(name))
         self.estimator.set_params(**params)
         return self
 
     def __repr__(self) -> str:
-        """The local estimator, and where it is fitted."""
+        """The local estimator, and how it is fitted on the cluster."""
         return f"permissible.dask.{self.estimator!r}"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: Any = None, weight: Any = None) -> Any:
@@ -89,14 +95,14 @@ class OnCluster:
         y : dask collection partitioned like X, or the name of a column of X
         sample_weight : the same
         target, weight : str
-            Names of columns, where X is a list of files.
+            Column names, if X is a list of files.
         """
         one_of("transport", self.transport, TRANSPORTS)
         timeout = real_number("timeout", self.timeout)
         every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
         fit_seed = seed(self.estimator.random_state)
         if self.checkpoint is not None and not self.resumes:
-            raise refusal("checkpoint", "None: this fit keeps none and begins anew", self.checkpoint)
+            raise refusal("checkpoint", "None, since this estimator cannot resume", self.checkpoint)
         chosen = self.estimator.random_state
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
@@ -108,7 +114,7 @@ class OnCluster:
                 X, y, sample_weight, target, weight, getattr(fitted, "categorical_features", None)
             )
             data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
-            used = {"categorical_features": None, "max_bins": 255}  # by the loading; the fit on parts refuses them
+            used = {"categorical_features": None, "max_bins": 255}  # used by the loading only
             fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is None:
             fitted.fit(Loaded(data))
@@ -120,7 +126,7 @@ class OnCluster:
         return fitted
 
     def _load(self, partitions: Any, max_bins: int, fit_seed: int, timeout: float) -> Source:
-        """Both passes: what the data look like, then binned partitions on the workers."""
+        """Both passes: survey the data, then bin the partitions on the workers."""
         client = default_client() if self.client is None else self.client
         seen = survey_of_all(client, partitions, max_bins, fit_seed)
         classes, binning = seen.classes(), seen.binning()
@@ -134,31 +140,31 @@ class OnCluster:
         return RemoteSource(RPCTransport(client, futures, timeout), *known)
 
     def _needs_values(self) -> bool:
-        """Whether the partitions must keep their values beside the codes."""
+        """Whether the partitions must keep the values as well as the codes."""
         return self.local is boundary.BoundaryClassifier or getattr(self.estimator, "learner", None) == "linear"
 
     def _fingerprint(self, data: Source) -> str:
-        """What tells this fit from every other one: its settings and its rows."""
+        """Identifies this fit: its settings and its rows."""
         settings = sorted((name, value) for name, value in self.estimator.get_params().items() if name != "verbose")
         content = data.survey(ContentOf(label_hashes(data.classes)))
         return fingerprint(settings, content, data.classes, data.binning, data.weighted)
 
 
 class ULSClassifier(OnCluster):
-    """Boosted readable rules, fitted on a cluster; the parameters of :class:`permissible.ULSClassifier` and these.
+    """Boosted rules: :class:`permissible.ULSClassifier`, fitted on a cluster.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        The default client where None.
+        The default client if None.
     checkpoint : path, optional
-        Where to keep what is needed to resume; after `checkpoint_every` rounds the file is replaced, and it goes when the fit
-        is done. A new fit with the same data and settings goes on from it, to the identical model.
+        File from which an interrupted fit can resume. It is replaced every `checkpoint_every` rounds and deleted when
+        the fit is done. A new fit with the same data and settings continues from it and gives the identical model.
     checkpoint_every : int
     timeout : float
-        Seconds within which every partition must have answered a question, lost ones included; then the fit is given up.
+        Seconds to wait for the answers of all partitions, including the reloading of lost ones, before the fit fails.
     transport : {"rpc", "serial"}
-        Direct messages through a worker plugin, or everything brought to this process.
+        Messages to the workers through a plugin, or all partitions brought to this process.
     **settings
         The parameters of the local estimator.
 
@@ -173,7 +179,7 @@ class ULSClassifier(OnCluster):
 
 
 class UDTClassifier(OnCluster):
-    """A decision tree, grown on a cluster; the parameters of :class:`permissible.UDTClassifier` and these.
+    """A decision tree: :class:`permissible.UDTClassifier`, fitted on a cluster.
 
     Parameters
     ----------
@@ -220,8 +226,8 @@ class BoundaryClassifier(OnCluster):
     client, timeout, transport
         As in :class:`permissible.dask.ULSClassifier`; there is no checkpoint.
     **settings
-        The parameters of :class:`permissible.BoundaryClassifier`, without a kernel; `solver` is "auto" or "newton" (kinks are
-        rounded ever less, to a certified gap) or "psgd" (projected sub-gradients).
+        The parameters of :class:`permissible.BoundaryClassifier`, without a kernel; `solver` is "auto" or "newton"
+        (Newton's method on smoothed hinges, to a certified gap) or "psgd" (projected sub-gradients).
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What may be fitted on a cluster, as partitions: dask DataFrames and Arrays, lists of Parquet files, binned data sets.
+"""Partitions of a dask DataFrame or Array, or of a list of Parquet files.
 
-A partition is a loader (small, travels to a worker) and the delayed values that it reads. Rows are numbered in the order of
-the partitions. The functions below run on the workers.
+A partition is a small loader, which is sent to a worker, and the delayed values that it reads. Rows are numbered in the
+order of the partitions.
 """
 
 import os
@@ -23,7 +23,7 @@ class Loader(Protocol):
     """Reads the rows of a partition from the values of its inputs."""
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
-        """The rows, in one piece or several, in the terms of `schema` when it is known."""
+        """The rows as one or more parts, encoded by `schema` if it is given."""
         ...
 
 
@@ -37,14 +37,14 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class CollectionLoader:
-    """A partition of a collection: features, labels, perhaps weights; or one frame with columns for all of them."""
+    """A partition of a collection: features, labels and optional weights, or one frame with all of them."""
 
     target: str | None = None
     weight: str | None = None
     categorical_features: Any = None
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
-        """The partition in one piece."""
+        """The partition as one part."""
         frame, labels, weight = ([*inputs, None, None])[:3]
         for name in (self.target, self.weight):
             if name is not None and name not in frame.columns:
@@ -58,9 +58,11 @@ class CollectionLoader:
         found = labels_of(labels).ravel()
         if len(found) != table.n_rows:
             raise refusal(
-                "y", "of the same length as X in every partition", Words(f"{len(found)} labels for {table.n_rows} rows"),
+                "y",
+                "of the same length as X in every partition",
+                Words(f"{len(found)} labels for {table.n_rows} rows"),
                 "partition X and y alike",
-            )  # fmt: skip
+            )
         checked = None if weight is None else checked_weights(weight)
         yield Part(table, found, checked)
 
@@ -86,16 +88,18 @@ class FileLoader:
 def partitions_of(
     X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, categorical: Any
 ) -> list[Partition]:
-    """The partitions of what was given to `fit`, in the order of the rows."""
+    """The partitions of the data given to `fit`, in row order."""
     if _is_paths(X):
         return _files(
             X, target if target is not None else y, weight if weight is not None else sample_weight, categorical
         )
     if not hasattr(X, "to_delayed"):
         raise refusal_type(
-            "X", "a dask DataFrame, a dask Array, a list of files or a BinnedDataset", X,
+            "X",
+            "a dask DataFrame, a dask Array, a list of files or a BinnedDataset",
+            X,
             "fit data in memory with the local estimator of the same name",
-        )  # fmt: skip
+        )
     target, y = (y, None) if isinstance(y, str) else (target, y)
     weight, sample_weight = (sample_weight, None) if isinstance(sample_weight, str) else (weight, sample_weight)
     if y is None and target is None:
@@ -106,9 +110,11 @@ def partitions_of(
             columns.append(_delayed(name, beside))
     if len({len(column) for column in columns}) > 1:
         raise refusal(
-            "y", "partitioned like X", Words(f"{[len(column) for column in columns]} partitions"),
+            "y",
+            "partitioned like X",
+            Words(f"{[len(column) for column in columns]} partitions"),
             "rechunk or repartition it",
-        )  # fmt: skip
+        )
     loader = CollectionLoader(target, weight, categorical)
     if y is None and sample_weight is not None:
         raise refusal("sample_weight", "a column name where y is one", Words("a collection"))

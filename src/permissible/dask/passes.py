@@ -1,6 +1,6 @@
-"""The two passes over partitions on a cluster: surveys are merged in a tree, then every worker keeps its binned partitions.
+"""The two passes over partitions on a cluster: surveys are merged in a tree, then each worker bins its partitions.
 
-Both passes are task graphs of dask's, so a lost worker is dask's to make good: what it held is loaded and binned again.
+Both passes are dask task graphs, so dask loads and bins the partitions of a lost worker again.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from permissible.rows.part import MemoryPart
 from permissible.types import AnyArray
 
 FAN_IN = 8
-"""Surveys that one task merges: a survey may hold a sample of 200,000 rows."""
+"""Surveys merged by one task; a survey may hold a sample of 200,000 rows."""
 
 
 def first_pass(loader: Loader, number: int, max_bins: int, seed: int, *inputs: Any) -> FirstPass:
-    """Look at one partition."""
+    """Survey one partition."""
     seen = FirstPass(Survey(max_bins, seed))
     for part in loader.parts(list(inputs), None):
         seen.add(part, number)
@@ -33,7 +33,7 @@ def first_pass(loader: Loader, number: int, max_bins: int, seed: int, *inputs: A
 
 
 def merged_passes(passes: Sequence[FirstPass]) -> FirstPass:
-    """Several as one."""
+    """Merge several surveys."""
 
     def merge(one: FirstPass, other: FirstPass) -> FirstPass:
         one.merge(other)
@@ -54,10 +54,10 @@ def load_and_bin(
     content: Content,
     *inputs: Any,
 ) -> MemoryPart:
-    """Read one partition and keep its codes; its rows must be those of the first pass."""
+    """Read and encode one partition; its rows must be those of the first pass."""
     pieces = [
         encoded(part, binning, classes, weighted, seed, valued) for part in loader.parts(list(inputs), binning.schema)
-    ]  # fmt: skip
+    ]
     check_same(content, reduce(add, (content_of_rows(piece, classes) for piece in pieces), Content()))
     if len(pieces) == 1:
         return replace(pieces[0], number=number)
@@ -74,7 +74,7 @@ def load_and_bin(
 
 
 def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> FirstPass:
-    """Pass 1: a tree of merges, whatever its shape the same result."""
+    """Pass 1: surveys merged in a tree; the shape of the tree does not change the result."""
     look, merge = delayed(first_pass, pure=False), delayed(merged_passes, pure=False)
     level = [
         look(partition.loader, number, max_bins, seed, *partition.inputs) for number, partition in enumerate(partitions)
@@ -88,8 +88,8 @@ def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, s
 def binned_futures(
     client: Any, partitions: Sequence[Partition], seen: FirstPass, seed: int, valued: bool = False
 ) -> dict[str, Any]:
-    """Pass 2: futures of the binned partitions by key; they stay on the workers for as long as these are held."""
-    # As one node of the graph the bins are sent once, and are still there when a lost partition is made again.
+    """Pass 2: futures of the binned partitions by key, which keep the partitions on the workers."""
+    # As a node of the graph the bins are sent once, and are available when a lost partition is recomputed.
     bins, classes = delayed(seen.binning(), pure=False), delayed(seen.classes(), pure=False)
     load = delayed(load_and_bin, pure=False)
     tasks = [

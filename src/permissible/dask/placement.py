@@ -1,4 +1,4 @@
-"""Who holds which partition now: dask's to decide, looked up when needed, and waited for while a lost one is made again."""
+"""Which worker holds each partition: decided by dask, looked up when needed, awaited while a lost one is recomputed."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping
@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 
 async def within(seconds: float, work: Awaitable[Answer]) -> Answer:
-    """The result, or TimeoutError after so many seconds, even where the work does not let itself be cancelled."""
+    """The result, or TimeoutError after this many seconds, even if the work cannot be cancelled."""
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({task}, timeout=max(seconds, 0.1))
     if not done:
@@ -20,11 +20,11 @@ async def within(seconds: float, work: Awaitable[Answer]) -> Answer:
 
 
 class WorkersLostError(RuntimeError):
-    """The cluster did not bring the data back in time."""
+    """The cluster did not restore the data in time."""
 
 
 class Placement:
-    """The last known holder of each partition. `timeout` bounds every wait."""
+    """The last known worker of each partition. `timeout` bounds every wait."""
 
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         self.client, self.futures, self.timeout = client, dict(futures), timeout
@@ -37,13 +37,13 @@ class Placement:
             self.holder.pop(name, None)
 
     async def groups(self, names: Iterable[str], deadline: float) -> dict[str, list[str]]:
-        """The named partitions by the worker that has them; waits until each has one."""
+        """The named partitions by worker; waits until every partition is held by a worker."""
         wanted = list(names)
         while True:
             unknown = [name for name in wanted if name not in self.holder]
             if not unknown:
                 break
-            with suppress(TimeoutError, OSError):  # the scheduler is slow: what was found counts
+            with suppress(TimeoutError, OSError):  # the scheduler is slow: use what was found
                 await within(deadline - asyncio.get_running_loop().time(), self._look_up(unknown))
             if all(name in self.holder for name in unknown):
                 break
@@ -70,16 +70,16 @@ class Placement:
                 load[chosen] = load.get(chosen, 0) + 1
 
     async def gave_up(self) -> WorkersLostError:
-        """One sentence on why the fit cannot go on."""
+        """One sentence on why the fit cannot continue."""
         try:
             alive = len(await within(5.0, self.client.scheduler.ncores()))
         except (TimeoutError, OSError):
             return WorkersLostError(
-                f"The scheduler did not answer within {self.timeout:g} seconds; the fit was given up."
+                f"The scheduler did not answer within {self.timeout:g} seconds; the fit was stopped."
             )
         gone = sum(name not in self.holder for name in self.futures)
         return WorkersLostError(
-            f"{gone} of {len(self.futures)} partitions were without an answer from a worker for {self.timeout:g} seconds "
+            f"{gone} of {len(self.futures)} partitions had no answer from a worker for {self.timeout:g} seconds "
             f"({alive} workers are connected); start workers, or raise `timeout`, and fit again"
-            " (with `checkpoint=` a fit goes on where it was)."
+            " (with `checkpoint=` a fit continues where it stopped)."
         )

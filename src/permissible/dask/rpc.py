@@ -1,7 +1,7 @@
-"""The transport of a fit over dask's own connections: one message to each worker and one answer, no task graph.
+"""Messages of a fit over dask's own connections: one request and one answer per worker, no task graph.
 
-A message that fails or takes too long is sent again, to whoever has the partitions by then. Sessions make that harmless: a
-change that comes twice is answered from memory, and a partition that was made anew says that it is behind (session.py).
+A message that fails or times out is sent again, to the worker that holds the partitions by then. This is safe: a
+repeated change is answered from memory, and a reloaded partition reports that it is behind (session.py).
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from permissible.distributed.protocol.session import Batch, Request
 
 @dataclass(slots=True)
 class Traffic:
-    """Messages sent and bytes received: for benchmarks and the curious."""
+    """Messages sent and bytes received, for benchmarks."""
 
     messages: int = 0
     received: int = 0
 
 
 class RPCTransport:
-    """Asks the workers through handlers that a plugin added to them."""
+    """Asks the workers through the handler that `AnswerPlugin` adds."""
 
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         client.register_plugin(AnswerPlugin())
@@ -35,13 +35,13 @@ class RPCTransport:
         self.traffic = Traffic()
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
-        """One answer per worker, or more after a loss."""
+        """One answer per worker, or more after a worker was lost."""
         ask = self._tell if request.closes else self._send
         answers: list[Any] = self.client.sync(ask, request)
         return answers
 
     async def _tell(self, request: Request | Batch) -> list[Any]:
-        """Say something once, to those who are known to be there: a session that nobody closes costs memory only."""
+        """Send once to the known workers without retrying: an unclosed session only costs memory."""
         payload = pickle.dumps(request, protocol=5)
         groups: dict[str, list[str]] = {}
         for name, address in self.placement.holder.items():
@@ -73,7 +73,7 @@ class RPCTransport:
         return answers
 
     async def _ask(self, address: str, names: list[str], payload: bytes, deadline: float) -> Any:
-        """The reply of one worker; `Absent` when it cannot be reached, or is too slow."""
+        """The reply of one worker; `Absent` if it cannot be reached or is too slow."""
         left = max(deadline - asyncio.get_running_loop().time(), 0.1)
         self.traffic.messages += 1
         try:
@@ -81,7 +81,7 @@ class RPCTransport:
             reply = await within(left, call(request=payload, names=names))
         except (TimeoutError, OSError, CommClosedError):
             return Absent(tuple(names))
-        if not isinstance(reply, bytes):  # a worker that has not set up its plugin yet
+        if not isinstance(reply, bytes):  # the worker has not set up its plugin yet
             return Absent(tuple(names))
         self.traffic.received += len(reply)
         return pickle.loads(reply)

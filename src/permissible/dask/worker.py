@@ -1,7 +1,7 @@
-"""What runs on a worker: one handler that answers the questions of a fit about the partitions that lie there.
+"""What runs on a worker: one handler that answers questions about the partitions held there.
 
-The plugin adds a handler to dask's own server of the worker, so there is no port of ours. Answers are computed in a thread of
-their own, one at a time, and the worker's event loop stays free for dask.
+The plugin adds a handler to the worker's own server, so no extra port is opened. Answers are computed one at a time in
+a separate thread, so the worker's event loop stays free for dask.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ HANDLER = "permissible_answer"
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Partitions that were asked for and are not here."""
+    """Requested partitions that this worker does not hold."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """What went wrong here: not a matter of the network, so asking again would not help."""
+    """An error on the worker. It is not a network error, so the request is not sent again."""
 
     error: BaseException
 
 
 def answered(holder: Holder, request: Request | Batch, names: Sequence[str]) -> bytes:
-    """The answer of a holder, or what went wrong, ready to travel."""
+    """The pickled answer, or the pickled error."""
     try:
         answer = holder.answer(request, names)
     except Exception as error:
@@ -75,7 +75,7 @@ class AnswerPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
     def _answer(self, request: bytes, names: list[str]) -> bytes:
         question: Request | Batch = pickle.loads(request)
         reply = answered(self.holder, question, names)
-        if question.closes:  # keep no partition that dask may want to let go
+        if question.closes:  # do not keep alive a partition that dask may want to release
             used = {name for _, name in self.holder.sessions}
             for name in [name for name in names if name not in used]:
                 self.holder.parts.pop(name, None)

@@ -1,4 +1,4 @@
-"""The same learners behind one reduction: a Transport (serial, RPC) and blocks on disk.
+"""Fits over rows held by workers (a Transport: serial, RPC) or in blocks on disk.
 
-Sums over rows are integers, so nothing depends on how the rows were split.
+Sums over rows are integers, so models do not depend on how the rows are split.
 """

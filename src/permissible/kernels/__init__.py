@@ -1,1 +1,1 @@
-"""Public face of the compiled core (`_core`), and `reference`: a readable NumPy twin of every kernel."""
+"""The compiled core (`_core`), and `reference`: a readable NumPy twin of every kernel."""

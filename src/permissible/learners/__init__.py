@@ -1,4 +1,4 @@
-"""Bins x loss -> (model, trace): uls, udt, boundary, mcboost, and the parts they share (search, line search, stopping).
+"""Learners: each fits a model and a trace to rows under a loss (uls, udt, boundary, mcboost, and what they share).
 
-A learner knows nothing of scikit-learn, data frames or printing; its main loop reads as the algorithm in the paper.
+A learner does not depend on scikit-learn, data frames or printing; its main loop reads as the algorithm in the paper.
 """

@@ -1,4 +1,4 @@
-"""What every certificate of a fit says, whatever the learner; each learner's own certificate adds fields to these."""
+"""The fields common to all certificates; the certificate of each learner adds its own."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ class CertificateHead:
     Attributes
     ----------
     statement : str
-        What is known of the fit, in a sentence.
+        What is known about the fit, in one sentence.
     stopped : str
         Why the fit ended.
     gap : float
-        A bound on how far what was minimised is above its least value; infinite where no bound is known.
+        A bound on the distance of the objective to its minimum; infinite if no bound is known.
     doubts : tuple of Doubt
         What is doubtful about the fit; the estimator warned of the same.
     """

@@ -1,9 +1,9 @@
-"""Choose among candidates by their loss on held-out rows, stage by stage; once for all learners.
+"""Choose among candidates by their loss on held-out rows, for all learners.
 
-A candidate is fitted on the training rows of each split, and its loss on the held-out rows is known after each of its stages:
-rounds of boosting, levels of pruning, values of a penalty. The mean curve over the splits decides the stage, the least loss
-the candidate. A later candidate must be better by the fraction `least_gain`: less counts as a tie, and ties go to the earlier,
-simpler one.
+A candidate is fitted on the training rows of each split, and its loss on the held-out rows is known after each of its
+stages: rounds of boosting, levels of pruning, values of a penalty. The stage and the candidate of least mean loss over
+the splits are chosen. A later candidate must be better by the fraction `least_gain`: less counts as a tie, and ties go
+to the earlier, simpler one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +50,7 @@ def choose(
     equals: Literal["first", "last"] = "first",
     first_stage: int = 0,
 ) -> Choice[Candidate]:
-    """Try every candidate in turn and take the best; among equal stages the first or the last, from `first_stage` on."""
+    """Evaluate all candidates and take the best; ties go to the first or the last stage, from `first_stage` on."""
     tried = [stage_of(candidate, curve(candidate), equals, first_stage) for candidate in candidates]
     best = tried[0]
     for other in tried[1:]:
@@ -62,7 +62,7 @@ def choose(
 def stage_of(
     candidate: Candidate, curve: FloatArray, equals: Literal["first", "last"] = "first", first_stage: int = 0
 ) -> Tried[Candidate]:
-    """The stage of least loss; the first stage where there is no other."""
+    """The stage of least loss."""
     begin = min(first_stage, len(curve) - 1)
     if equals == "first":
         return Tried(candidate, curve, begin + int(np.argmin(curve[begin:])))

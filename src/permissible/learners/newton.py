@@ -1,13 +1,12 @@
-"""One damped Newton for smooth convex objectives: it stops by the gradient, has a limit of steps, and says how it ended.
+"""Damped Newton's method for smooth convex objectives, with a gradient test, a step limit and a reported outcome.
 
 Levenberg's damping: the step solves (H + damping S) step = -gradient, where S makes every column of unit norm and unit
-curvature, so that no scaling of the columns matters. A step that lowers the objective is taken and the damping falls; another
-one is refused and the damping grows until the step is a short one downhill. The damping is a share of the gradient, so it
-vanishes at the minimum and the last steps are Newton's own. Where curvature vanishes and the gradient does not (a loss that is
-linear beyond a score), the damping alone decides the length of the step.
+curvature, so that the scaling of the columns does not matter. A step that lowers the objective is accepted and the
+damping falls; otherwise it is rejected and the damping grows. The damping is proportional to the gradient, so it
+vanishes at the minimum and the last steps are plain Newton steps. Where the curvature vanishes but the gradient does
+not (a loss that is linear beyond a score), the damping alone determines the length of the step.
 
-A coordinate along which the objective falls for ever (no finite minimiser) is *held*: it stays where it is, the others go on,
-and the answer names it.
+A coordinate without a finite minimiser is *held*: it stays where it is, the others continue, and the result names it.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from permissible.types import BoolArray, FloatArray
 FIRST_DAMPING = 1e-6
 LARGEST_DAMPING = 1e20
 ROUNDING = 1e-12
-"""A predicted decrease below this share of the objective is lost in rounding; the gradient is compared instead."""
+"""A predicted decrease below this fraction of the objective is lost in rounding; the gradient is compared instead."""
 
 
 class Expansion(Protocol):
@@ -44,7 +43,7 @@ class Expansion(Protocol):
 
     @property
     def rounding(self) -> FloatArray:
-        """The part of `residual` that rounding alone can make."""
+        """The part of `residual` that rounding alone can cause."""
         ...
 
 
@@ -60,11 +59,11 @@ class Objective(Protocol):
         ...
 
     def bent(self, at: Expansion, refused: Expansion) -> Expansion:
-        """The objective at the same point, with at least the curvature that was met on the way to a refused point."""
+        """The objective at the same point, with at least the curvature on the way to a rejected point."""
         ...
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
-        """The coordinate that moves most along a step that leads to where no finite minimiser is; None elsewhere."""
+        """The coordinate that moves most along a step without a finite minimiser; None for other steps."""
         ...
 
 
@@ -94,9 +93,15 @@ class Minimum:
 
 
 def minimise(
-    objective: Objective, start: FloatArray, free: BoolArray, *, tolerance: float, accepted: float, max_steps: int,
+    objective: Objective,
+    start: FloatArray,
+    free: BoolArray,
+    *,
+    tolerance: float,
+    accepted: float,
+    max_steps: int,
     enough: Callable[[Expansion, float], bool] = lambda at, residual: False,
-) -> Minimum:  # fmt: skip
+) -> Minimum:
     """Minimise over the free coordinates.
 
     Parameters
@@ -106,13 +111,13 @@ def minimise(
     free : array of bool
         The other coordinates stay as they are.
     tolerance : float
-        Go on until every scaled derivative is at most this.
+        Stop when every scaled derivative is at most this.
     accepted : float
-        Where rounding ends the descent earlier, a largest scaled derivative up to this still counts as converged.
+        If rounding ends the descent earlier, a largest scaled derivative up to this still counts as converged.
     max_steps : int
-        Steps tried, taken or not.
+        Largest number of steps, accepted or rejected.
     enough : callable, optional
-        From the objective at the point and the largest scaled derivative, whether to end the descent: nothing is left to gain.
+        Called with the objective at the point and the largest scaled derivative; true ends the descent.
     """
     point, free, held = start.copy(), free.copy(), list[int]()
     at = objective.at(point)
@@ -132,17 +137,17 @@ def minimise(
         there = objective.at(trial) if slope > 0 else at
         gain = at.value - there.value
         if slope > 0 and slope <= ROUNDING * abs(at.value):
-            # By convexity the derivative along the step tells whether it went too far.
+            # By convexity the derivative along the step shows whether it was too long.
             better = float(there.gradient @ step) <= 0.9 * slope and gain >= -ROUNDING * abs(at.value)
         else:
             better = slope > 0 and gain >= 1e-4 * slope
         if better:
-            # A quadratic function gains half of the slope; much less means that the step was too long.
+            # A quadratic function decreases by half of the slope; much less means that the step was too long.
             lost = slope <= ROUNDING * abs(at.value)
             share = share * 4.0 if gain < 0.1 * slope and not lost else max(share / 10.0, 1e-30)
             point, at, growth = trial, there, 4.0
             continue
-        if slope > 0 and step_number > max_steps // 2:  # kinks: the curvature at the point alone leads nowhere
+        if slope > 0 and step_number > max_steps // 2:  # near kinks the curvature at the point alone is not enough
             at = objective.bent(at, there)
         share, growth = max(share * growth, FIRST_DAMPING), min(2.0 * growth, 64.0)
         if share > LARGEST_DAMPING:

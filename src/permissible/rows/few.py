@@ -1,4 +1,4 @@
-"""All rows of a small table, brought to one place."""
+"""All rows of a small table, gathered in this process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class RowsOf(Question[Part, dict[int, Columns]]):
 
 
 def few_rows(source: Source, limit: int) -> tuple[BinnedTable | None, AnyArray, FloatArray | None]:
-    """All rows with their classes and weights, in the order of the parts; none where they are more than `limit`."""
+    """All rows with their classes and weights, in the order of the parts; no table if there are more than `limit`."""
     if source.n_rows > limit:
         return None, np.zeros(0), None
     blocks, targets, weights = zip(*source.survey(RowsOf()).values(), strict=True)

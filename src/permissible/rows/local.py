@@ -1,4 +1,4 @@
-"""Parts of this process, in memory or on disk: asked one after the other, their answers merged as they come."""
+"""Parts of this process, in memory or on disk: asked one at a time, and their answers merged."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,18 +13,18 @@ from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome
 from permissible.types import AnyArray
 
 MERGE_COUNT, MERGE_BYTES = 16, 1 << 20
-"""Answers of parts are merged when they are so many, or so large together."""
+"""Answers are merged when there are this many, or this many bytes."""
 
 
 class Answers(Generic[Answer]):
-    """Answers to one question, merged from time to time so that few of them lie in memory."""
+    """Answers to one question, merged regularly so that few are in memory."""
 
     def __init__(self, question: Question[Any, Answer]) -> None:
         self._question = question
         self.waiting: list[Answer] = []
 
     def add(self, answer: Answer) -> None:
-        """Take one more answer in."""
+        """Add an answer."""
         self.waiting.append(answer)
         if len(self.waiting) == MERGE_COUNT or (len(self.waiting) > 1 and _size(self.waiting) > MERGE_BYTES):
             self.waiting = [self._question.merge(self.waiting)]
@@ -46,7 +46,7 @@ class LocalRows(Generic[Rows]):
 
     @property
     def only(self) -> Rows | None:
-        """The rows themselves, where there is one part."""
+        """The rows themselves, if there is one part."""
         return self._rows(0) if len(self._parts) == 1 else None
 
     def ask(self, question: Question[Rows, Answer]) -> Answer:
@@ -59,7 +59,7 @@ class LocalRows(Generic[Rows]):
         return question.merge(answers.waiting)
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Drop the rows."""
         self._built.clear()
 
     def _rows(self, position: int) -> Rows | None:

@@ -1,7 +1,7 @@
-"""Some rows of a binned table: codes, classes, weights, content hashes, and the values where they were kept.
+"""Some rows of a binned table: codes, classes, weights, content hashes, and optionally the values.
 
-A part is what one process holds together: all rows of a fit in memory, one block of a data set on disk, one partition on a
-worker. What a fit must remember about the rows of a part between two questions goes into its storage.
+A part is held by one process: all rows of a fit in memory, one block of a data set on disk, or one partition on a
+worker. What a fit must keep about the rows of a part between two questions goes into its storage.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Storage(Protocol):
 
 
 class Part(Protocol):
-    """Some rows of a binned table; `number` tells the parts of a table apart and gives their order."""
+    """Some rows of a binned table; `number` is its position among the parts of the table."""
 
     @property
     def number(self) -> int:
@@ -51,7 +51,7 @@ class Part(Protocol):
         ...
 
     def weight(self) -> FloatArray | None:
-        """The weight of each row; None where no row of the table has one."""
+        """The weight of each row; None if the table has no weights."""
         ...
 
     def hashes(self) -> Hashes:
@@ -59,11 +59,11 @@ class Part(Protocol):
         ...
 
     def values(self) -> FloatArray:
-        """The values, (rows, columns), categories as codes; refused where they were not kept."""
+        """The values, (rows, columns), categories as codes; an error if they were not kept."""
         ...
 
     def storage(self) -> Storage:
-        """A new place for numbers: memory, or a scratch file beside the block."""
+        """New storage for an array: memory, or a scratch file on disk."""
         ...
 
 
@@ -84,7 +84,7 @@ class MemoryStorage:
 
 @dataclass(slots=True, eq=False)
 class MemoryPart:
-    """Rows in memory. `content` holds their hashes, or computes them when they are first asked for."""
+    """Rows in memory. `content` holds their hashes, or computes them when first needed."""
 
     codes: BinnedTable
     classes: AnyArray
@@ -118,24 +118,24 @@ class MemoryPart:
         return self.numbers if self.numbers is not None else refuse_values()
 
     def storage(self) -> Storage:
-        """A place in memory."""
+        """Storage in memory."""
         return MemoryStorage()
 
 
 def refuse_values() -> FloatArray:
-    """Say that a part holds codes only."""
+    """The error for a part that holds only codes."""
     expected, remedy = "data that hold their values for a linear classifier", "make the data set with keep_values=True"
     raise refusal("X", expected, Words("codes alone"), remedy)
 
 
 def weights_of(part: Part) -> FloatArray:
-    """The weight of each row, 1 where none was given."""
+    """The weight of each row, 1 if none was given."""
     weight = part.weight()
     return np.ones(len(part.target())) if weight is None else weight
 
 
 def numbers_of(table: Table) -> FloatArray:
-    """The values of a table as one matrix, categories as their codes: what a part keeps."""
+    """The values of a table as one matrix, categories as their codes."""
     columns = [np.asarray(column, dtype=np.float64) for column in table.columns]
     return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 

@@ -1,6 +1,6 @@
 """Which rows of a table: those whose content hash lies in the interval of their class, or those outside of it.
 
-A selection is a few numbers, so every holder of a part finds its selected rows without talking to the others.
+A selection is a few numbers, so every worker finds its selected rows without communication.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from permissible.bins.hashing import Hashes
 from permissible.types import AnyArray, BoolArray, IntArray
 
 NO_HASH = (1, 0)
-"""The interval without any hash."""
+"""The empty interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Where the rows of a fit come from, and how a fit asks about them. A learner knows these protocols and no transport.
+"""Where the rows of a fit come from, and how a fit asks about them. A learner uses only these protocols.
 
-A fit opens rows with an `Opening`, which says what each part must build, and then asks questions. The law of a question: its
-answers merge by integer sums, minima and maxima, in any grouping and order, so that neither the number of parts nor who
-holds them can show in a model. Rows change by questions whose `changes` is true, and by nothing else.
+A fit opens rows with an `Opening`, which says what each part must build, and then asks questions. Answers merge by
+integer sums, minima and maxima, in any grouping and order, so a model depends neither on the number of parts nor on
+which worker holds them. Rows change only by questions whose `changes` is true.
 
 | | |
 |---|---|
@@ -27,15 +27,15 @@ class Opening(Protocol[Built]):
     """How a part builds the rows of a fit: a frozen dataclass that can be pickled."""
 
     def build(self, part: Part) -> Built | None:
-        """The rows of one part; None where no row of the part is selected."""
+        """The rows of one part; None if no row of the part is selected."""
         ...
 
 
 class Question(Generic[Rows, Answer]):
     """One question about the rows of each part: a frozen dataclass that can be pickled and carries no state.
 
-    A question with `changes` changes the rows; where it is also `repeatable` it may be made twice in a row, and its answer is
-    not kept for the case that it was lost on its way.
+    A question with `changes` changes the rows; if it is also `repeatable` it may be applied twice in a row, so its
+    answer need not be kept for a repeated request.
     """
 
     changes: ClassVar[bool] = False
@@ -46,7 +46,7 @@ class Question(Generic[Rows, Answer]):
         raise NotImplementedError
 
     def merge(self, answers: Sequence[Answer]) -> Answer:
-        """The answer of several parts together, from theirs: a sum, unless a question says otherwise."""
+        """Merge the answers of several parts: by default their sum."""
         total: Any = answers[0]
         for answer in answers[1:]:
             total = total + answer
@@ -58,7 +58,7 @@ class OpenRows(Protocol[Rows]):
 
     @property
     def only(self) -> Rows | None:
-        """The rows themselves, where all of them lie in one part of this process."""
+        """The rows themselves, if all of them are in one part of this process."""
         ...
 
     def ask(self, question: Question[Rows, Answer]) -> Answer:
@@ -66,19 +66,19 @@ class OpenRows(Protocol[Rows]):
         ...
 
     def close(self) -> None:
-        """Let the holders of the parts forget these rows."""
+        """Drop these rows."""
         ...
 
 
 class Journal(Protocol):
-    """Remembers the choices of a fit, so that a fit that was interrupted can continue from them."""
+    """Records the choices of a fit, so that an interrupted fit can continue from them."""
 
     def recall(self, choose: Callable[[], Outcome]) -> Outcome:
-        """The choice that an interrupted fit made here, or make it now."""
+        """The recorded choice of an interrupted fit, or make it now."""
         ...
 
     def run(self, fit: Callable[[], Outcome]) -> Outcome:
-        """A whole run of rounds: once it is complete, only its outcome is remembered."""
+        """A whole run of rounds: once it is complete, only its outcome is kept."""
         ...
 
     def section(self, name: str) -> "Journal":
@@ -87,7 +87,7 @@ class Journal(Protocol):
 
 
 class NoJournal:
-    """Remembers nothing: every choice is made now."""
+    """Records nothing: every choice is made now."""
 
     def recall(self, choose: Callable[[], Outcome]) -> Outcome:
         """Make the choice."""
@@ -103,7 +103,7 @@ class NoJournal:
 
 
 class Source(Protocol):
-    """The rows of a table, with what is known of the whole."""
+    """The rows of a table, with its bins, classes and number of rows."""
 
     @property
     def binning(self) -> Binning:
@@ -127,7 +127,7 @@ class Source(Protocol):
 
     @property
     def journal(self) -> Journal:
-        """Where the choices of a fit are remembered."""
+        """Where the choices of a fit are recorded."""
         ...
 
     def with_journal(self, journal: Journal) -> "Source":
@@ -143,5 +143,5 @@ class Source(Protocol):
         ...
 
     def each(self, fits: Mapping[str, Callable[["Source"], Outcome]]) -> list[Outcome]:
-        """Run several fits by name; where a question is a message, those of all fits travel together."""
+        """Run several fits by name; questions to workers are sent together."""
         ...

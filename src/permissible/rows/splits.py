@@ -1,12 +1,12 @@
-"""Hold-out and folds by content: which rows a fit learns from, and which it is compared on.
+"""Hold-out and folds by content: training rows and held-out rows.
 
-Rows are assigned by a hash of their content and the seed. Duplicated rows stay together, the order of rows does not matter,
-weight 2 is the row twice, and every worker finds the same rows without talking. Within each class the rows are put in the
-order of their hash; a fold is an interval that holds its fraction of the class's weight. Above `RANGE_ROWS` rows the ends
-of the intervals follow from the range of the hash alone.
+Rows are assigned by a hash of their content and the seed. Duplicated rows stay together, the order of rows does not
+matter, weight 2 is the row twice, and every worker finds the same rows without communication. Within each class the
+rows are put in the order of their hash; a fold is an interval that holds its fraction of the class's weight. Above
+`RANGE_ROWS` rows the ends of the intervals follow from the range of the hash alone.
 
-With many duplicated rows a hold-out by content would contain only unseen patterns, while the rows to come will mostly be seen
-ones. `has_duplicates` tells such tables, whose training loss is used instead.
+With many duplicated rows a hold-out by content would contain only unseen patterns, while new rows will mostly be known
+ones. `has_duplicates` detects such tables, for which the training loss is used instead.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ LAST_HASH = 2**64 - 1
 
 
 class Split(NamedTuple):
-    """Rows to learn from, and rows to compare on."""
+    """Training rows and held-out rows."""
 
     training: Selection
     held_out: Selection
@@ -42,8 +42,8 @@ def hold_out(
 ) -> Split | None:
     """Hold out the lowest hashes of each class.
 
-    A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else there
-    is no hold-out, and the answer is None.
+    A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else
+    there is no hold-out, and the answer is None.
     """
     held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,))), label=label)
     n_rows, n_held = _class_rows(source, label), _class_rows(source, label, held_out)
@@ -58,7 +58,7 @@ def hold_out(
 
 
 def folds(source: Source, n_folds: int, label: int | None = None) -> tuple[Split, ...]:
-    """Cut the hashes of each class into intervals of equal weight; folds without a row on one side are left out."""
+    """Divide the hashes of each class into intervals of equal weight; folds with an empty side are dropped."""
     ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)))
     found = []
     for k in range(n_folds):
@@ -69,7 +69,7 @@ def folds(source: Source, n_folds: int, label: int | None = None) -> tuple[Split
 
 
 def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:
-    """The fold of each row, for rows that lie in arrays."""
+    """The fold of each row, for rows in arrays."""
     fractions = tuple((k + 1) / n_folds for k in range(n_folds - 1))
     found = np.zeros(len(hashes), dtype=np.int64)
     for cls in np.unique(target):
@@ -80,7 +80,7 @@ def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_
 
 
 def class_ends(hashes: Hashes, weight: FloatArray | None, fractions: Sequence[float], n_rows: int) -> Hashes:
-    """The hashes up to which the rows of one class make up nearest to each fraction of its weight; equal hashes together."""
+    """The hashes up to which the rows of a class have about each fraction of its weight; equal hashes stay together."""
     if n_rows >= RANGE_ROWS or not len(hashes):
         return np.array([int(fraction * 2.0**64) - 1 for fraction in fractions], dtype=np.uint64)
     order = np.argsort(hashes, kind="stable")
@@ -94,8 +94,8 @@ def class_ends(hashes: Hashes, weight: FloatArray | None, fractions: Sequence[fl
 def has_duplicates(source: Source) -> bool:
     """Whether rows occur more than `DUPLICATE_RATE` times on average.
 
-    Rows are counted, not their weights, the one place where weight 2 is not the row twice: weights may be in any unit, and
-    a choice that does not change with the unit cannot also take weight 9 for nine rows.
+    Rows are counted, not weights. Only here weight 2 is not the row twice: weights may be in any unit, and a choice
+    that does not depend on the unit cannot count weight 9 as nine rows.
     """
     if source.n_rows >= RANGE_ROWS:
         return few_distinct(len(source.survey(DistinctHashes(probe_bound(source.n_rows)))))
@@ -103,12 +103,12 @@ def has_duplicates(source: Source) -> bool:
 
 
 def probe_bound(n_rows: int) -> int:
-    """The hash up to which about `PROBED` of so many rows lie if they all differ."""
+    """The hash up to which about `PROBED` of this many rows lie if all are distinct."""
     return int(PROBED / n_rows * 2.0**64)
 
 
 def few_distinct(n_distinct: int) -> bool:
-    """Whether so few distinct rows up to the probed hash mean duplicates."""
+    """Whether this number of distinct rows up to the probed hash means duplicates."""
     return n_distinct * DUPLICATE_RATE < PROBED
 
 
@@ -122,7 +122,7 @@ class Contents(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContentsOf(Question[Part, dict[int, Contents]]):
-    """Hashes, classes and weights of all rows by the number of their part: asked only where the rows are few."""
+    """Hashes, classes and weights of all rows by the number of their part: asked only for few rows."""
 
     def answer(self, rows: Part) -> dict[int, Contents]:
         """Those of one part."""
@@ -150,7 +150,7 @@ class DistinctHashes(Question[Part, Hashes]):
 
 
 def _ends(source: Source, label: int | None, fractions: Sequence[float]) -> list[Hashes]:
-    """For each class the hashes at which its rows are cut."""
+    """For each class the hashes at which its rows are divided."""
     n_classes = len(source.classes) if label is None else 2
     if source.n_rows >= RANGE_ROWS:
         return [class_ends(np.zeros(0, dtype=np.uint64), None, fractions, source.n_rows)] * n_classes

@@ -1,6 +1,6 @@
 """Exact sums over the selected rows, asked before a fit: numbers of rows, and their weights.
 
-Sums of weights are exact and rounded once at the end, so they do not depend on how the rows lie in parts.
+Sums of weights are exact and rounded once at the end, so they do not depend on how the rows are split into parts.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""Where rows come from, in parts that can be read twice: Parquet, Arrow and CSV files, or whatever the user can iterate.
+"""Input that can be read twice, part by part: Parquet, Arrow and CSV files, or an iterable of tables.
 
-A part is the table of the features with the labels and weights of its rows. Nothing here keeps more than one part.
+A part is a table of features with the labels and weights of its rows. At most one part is in memory.
 """
 
 import os
@@ -24,7 +24,7 @@ from permissible.validation import Words, real_numbers, refusal, refusal_type, s
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Columns: TypeAlias = dict[str, Any] | nw.DataFrame[Any]
-"""Rows as they came: a mapping from name to column, or a data frame, whose types tell categories from numbers."""
+"""Rows as read: a mapping from name to column, or a data frame, whose dtypes distinguish categories from numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Part:
     weight: FloatArray | None
 
     def __post_init__(self) -> None:
-        """A label and a weight for each row, and something to learn from."""
+        """Require a label and a weight for each row, and at least one column."""
         if not self.table.columns:
             raise refusal("batches", "tables with a column to learn from", Words("none beside the target"))
         for name, values in (("target", self.labels), ("weight", self.weight)):
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """A source of rows that can be read again: `columns` starts a new pass over mappings from name to column."""
+    """Rows that can be read again: `columns` starts a new pass over mappings from name to column."""
 
     columns: Callable[[], Iterator[Columns]]
     target: str
@@ -57,16 +57,20 @@ class Batches:
     categorical_features: tuple[str, ...] = field(default=())
 
     def parts(self, schema: Schema | None = None) -> Iterator[Part]:
-        """Read through the source, in the terms of `schema` when it is known."""
+        """Iterate over the parts, encoded by `schema` if it is given."""
         for columns in self.columns():
             yield part_of_columns(columns, self.target, self.weight, self.drop, self.categorical_features, schema)
 
 
 def part_of_columns(
-    columns: Columns, target: str, weight: str | None, drop: frozenset[str], categorical: Sequence[str],
+    columns: Columns,
+    target: str,
+    weight: str | None,
+    drop: frozenset[str],
+    categorical: Sequence[str],
     schema: Schema | None,
-) -> Part:  # fmt: skip
-    """Columns by name, taken apart into features, labels and weights."""
+) -> Part:
+    """Split columns by name into features, labels and weights."""
     names = [*(columns if isinstance(columns, dict) else columns.columns)]
     for name in (target, weight):
         if name is not None and name not in names:
@@ -83,10 +87,9 @@ def _values(column: Any) -> Any:
 
 
 def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
-    """The table of a part; the second time in the terms of the schema that the first pass found.
+    """The table of a part; in the second pass encoded by the schema of the first.
 
-    A category that the schema does not know is no matter for a warning then: it stands in a row of weight 0, or the data have
-    changed, which is refused.
+    An unknown category causes no warning then: its row has weight 0, or the data have changed, which raises an error.
     """
     if schema is None:
         return read(X, None, categorical)
@@ -95,7 +98,7 @@ def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
 
 
 def checked_weights(values: Any) -> FloatArray:
-    """Weights of rows: finite and not negative; 0 leaves a row out."""
+    """Row weights: finite and not negative; a row of weight 0 is ignored."""
     expected = "a column of finite weights that are not negative"
     weight = real_numbers("weight", values, expected)
     odd = ~(np.isfinite(weight) & (weight >= 0))
@@ -121,7 +124,7 @@ def file_columns(paths: Paths, target: str) -> Callable[[], Iterator[Columns]]:
 
 
 def typed_labels(values: AnyArray, kind: str) -> AnyArray:
-    """Labels of a file in the type that its cells have, where none is missing: files give integers as floats, text as objects."""
+    """Labels in the type of their values if none is missing: files give integers as floats and text as objects."""
     missing = [value is None for value in values] if values.dtype == object else np.isnan(values)
     if np.any(missing):
         return values
@@ -134,7 +137,7 @@ def typed_labels(values: AnyArray, kind: str) -> AnyArray:
 
 
 def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
-    """The kind of each column over all files: what a file without a value in it says does not count."""
+    """The kind of each column over all files; a file where the column is empty does not count."""
     from permissible.table.files.cells import joined
 
     kinds = dict(sources[0].kinds())
@@ -147,12 +150,14 @@ def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
 
 
 def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Columns]]:
-    """One pass over frames or mappings; the iterable must start anew each time it is asked (a list, or a function)."""
+    """One pass over frames or mappings, given as a list or as a function that returns a new iterator."""
     if iter_once(batches):
         raise refusal_type(
-            "batches", "a list of tables, or a function that returns a new iterator over them",
-            Words(f"a {type(batches).__name__}, which can be read only once"), "hand in a function instead",
-        )  # fmt: skip
+            "batches",
+            "a list of tables, or a function that returns a new iterator over them",
+            Words(f"a {type(batches).__name__}, which can be read only once"),
+            "pass a function instead",
+        )
 
     def columns() -> Iterator[Columns]:
         for batch in batches() if callable(batches) else batches:
@@ -162,7 +167,7 @@ def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Calla
 
 
 def iter_once(batches: Any) -> bool:
-    """Whether this is an iterator, spent after one pass."""
+    """Whether this is an iterator, exhausted after one pass."""
     return not callable(batches) and iter(batches) is batches
 
 

@@ -13,7 +13,7 @@ from permissible.types import AnyArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockPart:
-    """A block of a store; its codes are mapped, not read, so that they take no memory until they are looked at."""
+    """A block of a store; its codes are memory-mapped, so they take no memory until used."""
 
     store: Store
     block: int
@@ -42,15 +42,15 @@ class BlockPart:
         return self.store.hashes(self.block)
 
     def values(self) -> FloatArray:
-        """The values, read now."""
+        """The values, read from disk."""
         return self.store.values(self.block) if self.store.valued else refuse_values()
 
     def storage(self) -> Spill:
-        """A place in the scratch file of the data set."""
+        """A slot in the scratch file of the data set."""
         return Spill(self.store.folder)
 
     def __reduce__(self) -> tuple[object, tuple[Path, int]]:
-        """A block travels as the name of its folder."""
+        """A block is pickled as the name of its folder."""
         return _reopened, (self.store.folder, self.block)
 
 

@@ -1,7 +1,7 @@
-"""What the rows are, in two numbers: how many, and a sum of hashes of their values, labels and weights.
+"""A fingerprint of rows: their number, and a sum of hashes of their values, labels and weights.
 
-Sums of parts add, and neither the order of rows nor that of parts shows in them. Two passes over the same rows agree, and so do
-the rows of a fit and those of the checkpoint it left. It tells accidents, not forgery.
+Fingerprints of parts add, and depend neither on the order of rows nor on that of parts. They detect rows that changed
+between two passes or since a checkpoint. They do not protect against forgery.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ class Content:
     total: int = 0
 
     def __add__(self, other: "Content") -> "Content":
-        """Both together."""
+        """The content of both."""
         return Content(self.n_rows + other.n_rows, (self.total + other.total) % 2**64)
 
 
 def label_hashes(labels: AnyArray) -> Hashes:
-    """A hash of each label; numbers by value, whatever their type."""
+    """A hash of each label; numbers are hashed by value, independent of dtype."""
     return np.array([category_hash(_plain(label)) for label in labels.tolist()], dtype=np.uint64)
 
 

@@ -1,7 +1,7 @@
 """Data larger than memory: two passes over the source, then blocks of uint8 codes in a folder that can be reopened.
 
-Pass 1 surveys the rows (survey.py), pass 2 encodes them (store.py). The bins are those that `find_bins` finds in memory, so the
-models are the same to the last bit, whatever the size of the chunks.
+Pass 1 surveys the rows (survey.py), pass 2 encodes them (store.py). The bins are those that `find_bins` finds in
+memory, so models are identical bit for bit for any chunk size.
 """
 
 import os
@@ -27,8 +27,8 @@ from permissible.types import AnyArray
 class BinnedDataset:
     """A table larger than memory, binned, with its target and weights.
 
-    Make one with :meth:`from_parquet`, :meth:`from_csv`, :meth:`from_arrow` or :meth:`from_batches`, reopen its folder with
-    :meth:`open`, and hand it to an estimator: ``ULSClassifier().fit(dataset)``.
+    Create one with :meth:`from_parquet`, :meth:`from_csv`, :meth:`from_arrow` or :meth:`from_batches`, reopen its
+    folder with :meth:`open`, and pass it to an estimator: ``ULSClassifier().fit(dataset)``.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class BinnedDataset:
 
     def __init__(self, store: Store, temporary: bool = False) -> None:
         self.store = store
-        if temporary:  # a folder of our own vanishes with the data set
+        if temporary:  # delete a temporary folder with the data set
             weakref.finalize(self, shutil.rmtree, store.folder, ignore_errors=True)
 
     @property
@@ -52,7 +52,7 @@ class BinnedDataset:
 
     @property
     def schema(self) -> Schema:
-        """The columns that models may use."""
+        """The feature columns."""
         return self.store.binning.schema
 
     @property
@@ -61,14 +61,14 @@ class BinnedDataset:
         return self.store.classes
 
     def source(self) -> LocalSource:
-        """The rows as a fit takes them: one part a block, all in this process."""
+        """The rows as a source for a fit: one part per block."""
         self.store.check_whole()
         parts = tuple(BlockPart(self.store, block) for block in range(self.store.n_blocks))
         return LocalSource(parts, self.store.binning, self.classes, self.n_rows, self.store.weighted)
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> "BinnedDataset":
-        """Reopen a folder that was made earlier."""
+        """Reopen a folder written earlier."""
         return cls(open_store(Path(directory)))
 
     @classmethod
@@ -90,7 +90,7 @@ class BinnedDataset:
     def from_batches(
         cls, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, target: str, **options: Any
     ) -> "BinnedDataset":
-        """Read tables one after the other, twice.
+        """Read tables one at a time, in two passes.
 
         Parameters
         ----------
@@ -99,18 +99,18 @@ class BinnedDataset:
         target : str
             The column of labels.
         weight : str, optional
-            The column of weights; rows of weight 0 are left out.
+            The column of weights; rows of weight 0 are ignored.
         drop : sequence of str
-            Columns to leave out.
+            Columns to ignore.
         categorical_features : sequence of str
-            Columns of numbers to be taken as categories.
+            Numeric columns to treat as categorical.
         directory : path, optional
-            Where to keep the blocks, to be reopened later; a temporary folder otherwise. A data set that is there already is
-            replaced when the new one is complete, and stays as it is when something goes wrong before.
+            Folder for the blocks, which can be reopened later; a temporary folder if None. An existing data set is
+            replaced only when the new one is complete.
         max_bins, seed : int
             As `max_bins` and `random_state` of the estimators.
         keep_values : bool
-            Write the values beside the codes, 8 bytes each: linear learners need them (`BoundaryClassifier`, and
+            Also write the values, 8 bytes each: linear learners need them (`BoundaryClassifier`, and
             `MCBoostClassifier` with ``learner="linear"``).
         """
         return cls._build(batch_columns(batches), target, **options)
@@ -133,7 +133,7 @@ class BinnedDataset:
         if directory is not None:
             check_replaceable(Path(directory))
         seen = _first_pass(source, max_bins, seed)
-        seen.classes()  # refuse before a folder is made
+        seen.classes()  # raise errors before a folder is created
         if directory is not None:
             return cls(_second_pass(source, seen, Path(directory), seed, keep_values))
         folder = Path(tempfile.mkdtemp(prefix="permissible-"))
@@ -145,7 +145,7 @@ class BinnedDataset:
 
 
 def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
-    """What the rows look like, and which labels there are."""
+    """Survey the rows and collect the labels."""
     seen = FirstPass(Survey(max_bins, seed))
     for part in source.parts():
         seen.add(part)
@@ -153,13 +153,13 @@ def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
 
 
 def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int, valued: bool) -> Store:
-    """Encode the rows and write them; they must be those of the first pass."""
+    """Encode and write the rows; they must be those of the first pass."""
     binning, classes, first, second = seen.binning(), seen.classes(), seen.contents[0], Content()
     with StoreWriter(folder, binning, classes, seen.weighted, seed, valued) as writer:
         for part in source.parts(binning.schema):
             rows = encoded(part, binning, classes, seen.weighted, seed, valued)
             second += content_of_rows(rows, classes)
-            if second.n_rows > first.n_rows:  # before a source without an end fills the disk
+            if second.n_rows > first.n_rows:  # an endless source must not fill the disk
                 check_same(first, second)
             writer.add(rows.codes.blocks, rows.classes, rows.weights, rows.hashes(), rows.numbers)
         check_same(first, second)

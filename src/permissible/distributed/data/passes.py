@@ -1,7 +1,7 @@
-"""The two passes over data in parts, part by part: `FirstPass` looks, `encoded` bins. They run wherever the parts are read.
+"""The two passes over data in parts: `FirstPass` surveys, `encoded` bins.
 
-First passes of parts merge in any order to that of the whole, so files, chunks and partitions of a cluster share this code. Both
-passes must meet the same rows: `check_same` compares what they have seen.
+First passes of parts merge in any order, so files, chunks and partitions of a cluster share this code. Both passes must
+read the same rows, which `check_same` verifies.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from permissible.validation import Words, refusal, summable
 
 @dataclass(slots=True)
 class FirstPass:
-    """What the rows look like, which labels there are, and the content of each partition by its number."""
+    """The survey of the rows, the labels, and the content of each partition by number."""
 
     survey: Survey
     labels: list[AnyArray] = field(default_factory=list)
@@ -32,7 +32,7 @@ class FirstPass:
     contents: dict[int, Content] = field(default_factory=dict)
 
     def add(self, part: Part, number: int = 0) -> None:
-        """Look at one part of a partition."""
+        """Survey one part of a partition."""
         part = counted(part)
         self.named = self.named and part.table.schema.named
         hashes = self.survey.add(part.table, part.weight)
@@ -42,7 +42,7 @@ class FirstPass:
             self._count(number, content_of(hashes, label_hashes(labels)[codes], part.weight))
 
     def merge(self, other: "FirstPass") -> None:
-        """Take in what another pass has seen."""
+        """Merge another first pass."""
         self.named = self.named and other.named
         self.survey.merge(other.survey)
         for labels in other.labels:
@@ -74,12 +74,12 @@ class FirstPass:
 
     @property
     def weighted(self) -> bool:
-        """Whether some row weighs other than 1."""
+        """Whether some row has a weight other than 1."""
         return bool(self.survey.weights - {1.0})
 
 
 def refuse_categories(binning: Binning) -> None:
-    """A boundary takes numbers alone."""
+    """Labels of a boundary classifier must be numbers."""
     for column in binning.schema.columns:
         if column.kind == "categorical":
             remedy = "leave it out, or fit rules or a tree, which take categories"
@@ -91,18 +91,21 @@ def refuse_categories(binning: Binning) -> None:
 def encoded(
     part: Part, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
 ) -> MemoryPart:
-    """Pass 2 over one part: codes, classes, weights and hashes (and values) of the rows of positive weight."""
+    """Pass 2 over one part: codes, classes, weights, hashes and optional values of the rows of positive weight."""
     part = counted(part)
     if not weighted and part.weight is not None and np.any(part.weight != 1.0):
         raise changed("other weights in the second")
     return MemoryPart(
-        encode(binning, part.table), _codes_among(classes, part.labels), part.weight if weighted else None,
-        row_hashes(part.table, seed), numbers_of(part.table) if valued else None,
-    )  # fmt: skip
+        encode(binning, part.table),
+        _codes_among(classes, part.labels),
+        part.weight if weighted else None,
+        row_hashes(part.table, seed),
+        numbers_of(part.table) if valued else None,
+    )
 
 
 def check_same(first: Content, second: Content) -> None:
-    """Refuse rows that changed between the passes: bins and classes would be those of other rows."""
+    """Raise an error if the rows changed between the passes, since bins and classes would no longer fit."""
     if first.n_rows != second.n_rows:
         raise changed(f"{first.n_rows} rows in the first and {second.n_rows} in the second")
     if first != second:
@@ -110,18 +113,18 @@ def check_same(first: Content, second: Content) -> None:
 
 
 def content_of_rows(rows: MemoryPart, classes: AnyArray) -> Content:
-    """The content of rows that were encoded."""
+    """The content of encoded rows."""
     return content_of(rows.hashes(), label_hashes(classes)[rows.classes], rows.weights)
 
 
 def changed(how: str) -> ValueError:
-    """The error for a source that gives other rows the second time."""
-    remedy = "hand in data that stay the same while they are read, for instance a copy of the files"
+    """The error for a source whose second pass gives different rows."""
+    remedy = "pass data that do not change while they are read, for instance a copy of the files"
     return refusal("batches", "the same rows in both passes over them", Words(how), remedy)
 
 
 def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
-    """The class of each row; a label that the first pass did not meet is refused."""
+    """The class of each row; a label that was not in the first pass is an error."""
     try:
         codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         known = classes[codes] == labels
@@ -133,7 +136,7 @@ def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
 
 
 def counted(part: Part) -> Part:
-    """Only the rows of positive weight, all categories kept."""
+    """The rows of positive weight; all categories are kept."""
     if part.weight is None or part.weight.all():
         return part
     counts = part.weight > 0

@@ -1,7 +1,7 @@
-"""Numbers that parts on disk keep between questions outside of memory: slots of one file that has no name.
+"""Scratch space for parts on disk: arrays kept between questions in slots of one unnamed file.
 
-All parts of a folder share the file. It is opened without a name (or loses it at once), so that the system takes its space back
-when the process ends, however it ends: nothing is left behind by a fit that was killed.
+All parts of a folder share the file. It is opened unnamed (or unlinked at once), so the system frees its space when the
+process ends, even if it is killed.
 """
 
 import os
@@ -18,7 +18,7 @@ _open: "weakref.WeakValueDictionary[tuple[int, str], Scratch]" = weakref.WeakVal
 
 
 class Scratch:
-    """A nameless file beside the data where one may be made, else in the system's temporary folder, dealt out in slots."""
+    """An unnamed file, divided into slots: in the data folder if writable, else in the temporary folder."""
 
     def __init__(self, folder: Path) -> None:
         where = folder if os.access(folder, os.W_OK) else None
@@ -29,7 +29,7 @@ class Scratch:
 
     @classmethod
     def of(cls, folder: Path) -> "Scratch":
-        """The file of a folder, as long as somebody has a slot in it; a forked process gets one of its own."""
+        """The file of a folder, shared while a slot of it is in use; a forked process opens its own."""
         key = os.getpid(), str(folder)
         found = _open.get(key)
         if found is None:
@@ -37,25 +37,25 @@ class Scratch:
         return found
 
     def slot(self, n_bytes: int) -> int:
-        """A place for so many bytes: one that was given back, or a new one."""
+        """A slot of this many bytes: a released one, or a new one."""
         if self._free.get(n_bytes):
             return self._free[n_bytes].pop()
         self._end += n_bytes
         return self._end - n_bytes
 
     def give_back(self, place: int, n_bytes: int) -> None:
-        """A slot that is no longer needed."""
+        """Release a slot."""
         self._free.setdefault(n_bytes, []).append(place)
 
     def write(self, place: int, values: FloatArray) -> None:
-        """Fill a slot."""
+        """Write a slot."""
         self._file.seek(place)
         view = np.ascontiguousarray(values).view(np.uint8).ravel()
         while len(view):
             view = view[self._file.write(view.data) :]
 
     def read(self, place: int, n_bytes: int) -> FloatArray:
-        """What a slot holds."""
+        """Read a slot."""
         self._file.seek(place)
         values = np.empty(n_bytes // 8)
         view, done = values.view(np.uint8), 0
@@ -68,14 +68,14 @@ class Scratch:
 
 
 class Spill:
-    """One array of numbers in a file; its slot goes back with it."""
+    """One array in the file; its slot is released with it."""
 
     def __init__(self, folder: Path) -> None:
         self._scratch = Scratch.of(folder)
         self._slot: tuple[int, int] | None = None
 
     def write(self, values: FloatArray) -> None:
-        """Replace what is kept."""
+        """Replace the array."""
         if self._slot is None or self._slot[1] != values.nbytes:
             self._release()
             self._slot = self._scratch.slot(values.nbytes), values.nbytes
@@ -83,7 +83,7 @@ class Spill:
             self._scratch.write(self._slot[0], values)
 
     def read(self) -> FloatArray:
-        """What is kept, flat; nothing before the first `write`."""
+        """The array, flat; empty before the first `write`."""
         if self._slot is None or not self._slot[1]:
             return np.zeros(0)
         return self._scratch.read(*self._slot)
@@ -94,5 +94,5 @@ class Spill:
             self._slot = None
 
     def __del__(self) -> None:
-        """The slot may be used again."""
+        """Release the slot."""
         self._release()

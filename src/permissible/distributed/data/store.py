@@ -1,12 +1,12 @@
-"""A binned table on disk: a folder of plain files that can be reopened, read block by block.
+"""A binned table on disk: a folder of plain files, read block by block.
 
-    dataset.json        schema, bins, classes, counts, and the name of the folder with the blocks (written last, in one step)
-    blocks-*/codes.u1   for each block of 65,536 rows an array (n_column_blocks, rows, 8) of uint8, one after the other
-    blocks-*/target.u2  the class of each row;    weight.f8  its weight, when rows are weighted;    hash.u8  its content hash
-    blocks-*/values.f8  the values themselves, row by row, where linear classifiers are to be fitted
+    dataset.json        schema, bins, classes, counts, and the name of the folder with the blocks (written last,
+    atomically) blocks-*/codes.u1   for each block of 65,536 rows an array (n_column_blocks, rows, 8) of uint8
+    blocks-*/target.u2  the class of each row;    weight.f8  its weight, when rows are weighted; hash.u8  its content
+    hash blocks-*/values.f8  the values, row by row, if linear classifiers are to be fitted
 
-Blocks are read into memory when they are needed and dropped, so that memory stays constant whatever the file's size. What is
-read is checked (store_checks.py) the first time: kernels rely on codes, classes and weights that lie within their ranges.
+Blocks are read when needed and then dropped, so memory use does not grow with the file. Data are checked when first
+read (store_checks.py), because kernels rely on codes, classes and weights within their ranges.
 """
 
 import re
@@ -34,7 +34,7 @@ MOST_ROWS = 2**48
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open folder. `n_rows` rows in blocks of `BLOCK_ROWS`, the last one shorter; `files` is where the blocks lie."""
+    """An open folder. `n_rows` rows in blocks of `BLOCK_ROWS`, the last one shorter, in the folder `files`."""
 
     folder: Path
     files: Path
@@ -53,12 +53,12 @@ class Store:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of codes a row takes."""
+        """Bytes of codes per row."""
         return -(-len(self.binning.columns) // BLOCK_COLUMNS) * BLOCK_COLUMNS
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The files of this data set, and how many bytes a row takes in each."""
+        """The files of this data set, and the bytes per row of each."""
         found = {"codes.u1": self.row_bytes, "target.u2": 2, "hash.u8": 8}
         if self.weighted:
             found["weight.f8"] = 8
@@ -71,7 +71,7 @@ class Store:
         return block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, self.n_rows)
 
     def codes(self, block: int) -> Codes:
-        """The codes of one block, read now: shape (n_column_blocks, rows, 8)."""
+        """The codes of one block, read from disk: shape (n_column_blocks, rows, 8)."""
         first, last = self.span(block)
         flat = self._read("codes.u1", np.dtype(np.uint8), first, last, self.row_bytes)
         return self._checked_codes(flat.reshape(-1, last - first, BLOCK_COLUMNS), block)
@@ -91,7 +91,7 @@ class Store:
         return found
 
     def weight(self, block: int | None = None) -> FloatArray:
-        """Weights of the rows of one block, or of all; 1 throughout when they are not weighted."""
+        """Weights of the rows of one block, or of all; ones if the rows are not weighted."""
         if not self.weighted:
             first, last = (0, self.n_rows) if block is None else self.span(block)
             return np.ones(last - first)
@@ -105,7 +105,7 @@ class Store:
         return self._column("hash.u8", np.dtype(np.uint64), block)
 
     def values(self, block: int) -> FloatArray:
-        """The values of one block, read now: (rows, columns)."""
+        """The values of one block, read from disk: (rows, columns)."""
         width = len(self.binning.columns)
         found = self._read("values.f8", np.dtype(np.float64), *self.span(block), width).reshape(-1, width)
         if self._unseen("values", block):
@@ -113,7 +113,7 @@ class Store:
         return found
 
     def check_whole(self) -> None:
-        """Check what only all rows together can tell: every class has one, and the weights have a sum. Once for a store."""
+        """Check all rows once: every class has a row, and the sum of weights is finite."""
         if not self._unseen("whole", None):
             return
         counts, weights = np.zeros(len(self.classes), dtype=np.int64), np.zeros(self.n_blocks)
@@ -128,7 +128,7 @@ class Store:
         return codes
 
     def _unseen(self, what: str, block: int | None) -> bool:
-        """Whether a part of the data has not been checked yet; from now on it has."""
+        """Whether this part of the data has not been checked yet; marks it as checked."""
         if (what, block) in self.checked:
             return False
         self.checked.add((what, block))
@@ -147,12 +147,12 @@ class Store:
 
 
 def open_store(folder: Path) -> Store:
-    """Open a folder that a `StoreWriter` completed, and check everything that its description says."""
+    """Open a folder completed by a `StoreWriter`, and check its description."""
     document = description_of(folder)
     if document is None:
         raise refusal("directory", f"a folder with a binned data set ({DESCRIPTION})", str(folder))
     version = document.get("version")
-    if version not in (2, VERSION):  # version 2 had the files of the blocks beside the description
+    if version not in (2, VERSION):  # version 2 kept the block files beside the description
         raise refusal("directory", f"a binned data set of version {VERSION}", Words("another one"), "make it anew")
     names = ("format", "version", "n_rows", "weighted", "seed", "values", "schema", "classes", "bins")
     fields = Node(document, DESCRIPTION).fields(*names, *(["blocks"] if version == VERSION else []))
@@ -170,7 +170,7 @@ def open_store(folder: Path) -> Store:
 
 
 def description_of(folder: Path) -> dict[str, Any] | None:
-    """What `dataset.json` says, or None where the folder has none; a file that is not ours is refused and stays."""
+    """The content of `dataset.json`, or None if there is none; a file of another kind is an error."""
     path = folder / DESCRIPTION
     if not path.exists():
         return None
@@ -210,7 +210,7 @@ def document_of(store: Store) -> Any:
 
 
 def _blocks_name(node: Node) -> str:
-    """The folder of the blocks: a name of our own making and never a path."""
+    """The folder of the blocks; its name must have our form and must not be a path."""
     if not BLOCKS_NAME.fullmatch(node.text()):
         raise node.refused("the name of a folder of blocks")
     return node.text()

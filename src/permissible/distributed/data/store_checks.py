@@ -1,7 +1,7 @@
-"""What must hold of a data set on disk before a kernel sees it. The law: whatever the files hold, a sentence or valid arrays.
+"""Checks of a data set on disk before a kernel reads it: any files give valid arrays or a one-sentence error.
 
-A folder may come from anywhere. The kernels count codes in tables that are as large as the description says, so a code beyond
-its bins would be written outside of them.
+Folders are not trusted. Kernels count codes in tables of the size given by the description, so a code beyond its bins
+would write outside of them.
 """
 
 import math
@@ -22,24 +22,24 @@ MOST_CLASSES = 65_535
 
 
 def refused(expected: str, got: str) -> ValueError:
-    """The error for files that do not fit their description."""
+    """The error for files that do not match their description."""
     return refusal("directory", f"a data set with {expected}", Words(got), "make it anew")
 
 
-# -- what the description says -------------------------------------------------------------------------------------------
+# -- the description -------------------------------------------------------------------------------------------
 
 
 def check_schema(schema: Schema) -> None:
-    """One column or more; names and the categories of a column differ."""
+    """At least one column; column names are distinct, and so are the categories of a column."""
     if not schema.columns or len(set(schema.names)) < len(schema.columns):
-        raise refused("columns of different names", shown(list(schema.names)))
+        raise refused("columns of distinct names", shown(list(schema.names)))
     for column in schema.columns:
         if len({(type(c), c) for c in column.categories}) < len(column.categories):
-            raise refused("different categories in a column", f"one of them twice in {column.name!r}")
+            raise refused("distinct categories in a column", f"one of them twice in {column.name!r}")
 
 
 def read_bins(node: Node, column: Column) -> ColumnBins:
-    """The bins of a column, in agreement with its kind and with themselves."""
+    """The bins of a column are consistent with its kind."""
     fields = node.fields("n_bins", "has_missing", "thresholds", "code_of_category")
     n_bins, thresholds = fields["n_bins"].integer(0, MISSING + 1), fields["thresholds"].floats(finite=True)
     codes = fields["code_of_category"].integers(len(column.categories), 0, MISSING)
@@ -53,7 +53,7 @@ def read_bins(node: Node, column: Column) -> ColumnBins:
 
 
 def read_classes(labels: Sequence[Category]) -> AnyArray:
-    """The classes: two or more, of one type, in order."""
+    """At least two classes, of one type, sorted."""
     if not 2 <= len(labels) <= MOST_CLASSES:
         raise refused(f"2 to {MOST_CLASSES:,} classes", f"{len(labels)} of them")
     kinds = {type(label) for label in labels}
@@ -65,7 +65,7 @@ def read_classes(labels: Sequence[Category]) -> AnyArray:
 
 
 def check_sizes(folder: Path, row_bytes: dict[str, int], n_rows: int) -> None:
-    """Every file is there and has the size that the description calls for."""
+    """Every file exists and has the size given by the description."""
     for name, size in row_bytes.items():
         path = folder / name
         found = path.stat().st_size if path.is_file() else -1
@@ -78,11 +78,11 @@ def check_sizes(folder: Path, row_bytes: dict[str, int], n_rows: int) -> None:
             )
 
 
-# -- what the blocks hold ------------------------------------------------------------------------------------------------
+# -- the blocks ------------------------------------------------------------------------------------------------
 
 
 def check_codes(codes: Codes, binning: Binning) -> None:
-    """Every code is that of a bin of its column, of the rare categories, or of a missing value where there may be one."""
+    """Every code is a bin of its column, the rare categories, or a missing value if the column may have one."""
     for number, block in enumerate(codes):
         largest = [_lane_maxima(block, shift) for shift in (0, 1, 2)]
         for lane in range(BLOCK_COLUMNS):
@@ -93,7 +93,7 @@ def check_codes(codes: Codes, binning: Binning) -> None:
 
 
 def _fits(binning: Binning, position: int, plain: int, one_up: int, two_up: int) -> bool:
-    """Whether the largest codes of a column are within its bins; one up, MISSING wraps around to 0, two up OTHER does."""
+    """Whether the largest codes of a column are within its bins. MISSING + 1 and OTHER + 2 wrap around to 0."""
     if position >= len(binning.columns):
         return plain == 0
     bins = binning.columns[position]
@@ -103,7 +103,7 @@ def _fits(binning: Binning, position: int, plain: int, one_up: int, two_up: int)
 
 
 def _lane_maxima(block: Codes, shift: int) -> IntArray:
-    """The largest code + shift (mod 256) of each of the 8 columns; 8 rows at a time, which is quicker."""
+    """The largest code + shift (mod 256) of each of the 8 columns; 8 rows at a time, for speed."""
     flat = np.ravel(block) + np.uint8(shift)
     whole = len(flat) // 64 * 64
     found = [part.reshape(-1, BLOCK_COLUMNS).max(axis=0) for part in (flat[whole:],) if len(part)]
@@ -119,21 +119,21 @@ def check_target(target: AnyArray, n_classes: int) -> None:
 
 
 def check_weight(weight: FloatArray) -> None:
-    """Weights are finite and positive: rows of weight 0 were left out."""
+    """Weights are finite and positive: rows of weight 0 are not stored."""
     odd = ~(np.isfinite(weight) & (weight > 0))
     if odd.any():
         raise refused("finite weights above 0", f"{weight[np.argmax(odd)]}")
 
 
 def check_totals(counts: IntArray, weights: FloatArray, classes: AnyArray) -> None:
-    """Every class has a row, and the weights of all rows have a sum that arithmetic can bear."""
+    """Every class has a row, and the sum of all weights is finite."""
     if not counts.all():
         raise refused("a row of every class", f"none of class {classes.tolist()[int(np.argmin(counts))]!r}")
     summable("weight", weights)
 
 
 def check_values(values: FloatArray, schema: Schema) -> None:
-    """Numbers are finite or missing; categories are whole numbers below their count, or -1 where they are missing."""
+    """Numbers are finite or missing; categories are integers below their count, or -1 if missing."""
     for column, held in zip(schema.columns, values.T, strict=True):
         if column.kind == "categorical":
             odd = (held != np.rint(held)) | ~(held >= -1) | ~(held < len(column.categories))

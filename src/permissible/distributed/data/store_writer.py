@@ -1,7 +1,7 @@
-"""Writing a data set: the blocks beside those of a previous one, then the description in one step.
+"""Writing a data set: first the blocks, beside those of a previous one, then the description, atomically.
 
-The law: whatever stops the work, the folder holds the previous data set whole, or the new one whole, and files that are not ours
-are never touched. `dataset.json` names the folder of the blocks, so the step from one data set to the next is one rename.
+If writing is interrupted, the folder still holds the complete previous data set or the complete new one; other files
+are never touched. `dataset.json` names the folder of the blocks, so one rename replaces the data set.
 """
 
 import os
@@ -25,7 +25,7 @@ FILES = ("codes.u1", "target.u2", "hash.u8", "weight.f8", "values.f8")
 
 
 def check_replaceable(folder: Path) -> bool:
-    """Whether the folder holds a data set already, which a new one would replace; anything else in the way is refused."""
+    """Whether the folder already holds a data set, which would be replaced; any other content is an error."""
     if folder.exists() and not folder.is_dir():
         raise refusal("directory", "a folder, or the name of a new one", Words(f"{folder}, a file"))
     return description_of(folder) is not None
@@ -34,7 +34,7 @@ def check_replaceable(folder: Path) -> bool:
 class StoreWriter:
     """Writes the rows of a store as they come, in chunks of any size; `close` completes the folder.
 
-    As a context manager it takes its files away again when the block ends before `close`.
+    As a context manager it removes its files if the block ends before `close`.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class StoreWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take away what was written unless `close` has completed it."""
+        """Remove what was written unless `close` has completed it."""
         for file in self._open.values():
             with suppress(OSError):
                 file.close()
@@ -107,7 +107,7 @@ class StoreWriter:
         self._n_waiting -= n_rows
 
     def close(self) -> Store:
-        """Write what waits and the description; the folder is complete from now on, and the previous data set goes."""
+        """Write the buffered rows and the description, then remove the previous data set."""
         if self._n_waiting:
             self._write_block(self._n_waiting)
         for file in self._open.values():
@@ -124,7 +124,7 @@ class StoreWriter:
 
 
 def _discard_others(folder: Path, kept: Path, beside: bool) -> None:
-    """Take away the blocks of the previous data set and of builds that were killed, not those of one that runs now."""
+    """Remove the blocks of the previous data set and of killed builds, not those of a running build."""
     for path in folder.iterdir():
         if path != kept and BLOCKS_NAME.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
             lock = _Lock(path)
@@ -137,7 +137,7 @@ def _discard_others(folder: Path, kept: Path, beside: bool) -> None:
 
 
 def _discard(files: Path) -> None:
-    """Remove a folder of blocks: the files that we know, and the folder when nothing else is in it."""
+    """Remove the known files of a folder of blocks, and the folder if nothing else is in it."""
     for name in FILES:
         with suppress(OSError):
             (files / name).unlink()
@@ -146,7 +146,7 @@ def _discard(files: Path) -> None:
 
 
 class _Lock:
-    """A lock on a folder; the system releases it when the process ends, however it ends. Where there are none, it is not held."""
+    """A lock on a folder, released by the system when the process ends; no lock where the platform has none."""
 
     def __init__(self, folder: Path) -> None:
         self.held = False
@@ -162,7 +162,7 @@ class _Lock:
             self.held = True
 
     def release(self) -> None:
-        """Let go."""
+        """Release the lock."""
         if self._handle >= 0:
             os.close(self._handle)
         self._handle, self.held = -1, False

@@ -1,8 +1,8 @@
-"""Pass 1 over a table that comes in parts: what `find_bins` would learn from the whole of it, in bounded memory.
+"""Pass 1 over a table in parts: what `find_bins` needs to know of the whole table, in bounded memory.
 
-The law: surveys of parts merge in any order to the same result, and `binning` gives the very bins that `find_bins` finds on
-the whole table. A survey keeps, per column, its kind, categories, missing flag and up to 256 different values, and the rows
-with the smallest content hashes (bins/hashing.py), each different row once with its count.
+Surveys of parts merge in any order to the same result, and `binning` gives exactly the bins that `find_bins` finds on
+the whole table. A survey keeps, per column, its kind, categories, missing flag and up to 256 distinct values. It also
+keeps a sample: the rows with the smallest content hashes (bins/hashing.py), each distinct row once with its count.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ LEAST_SUM, GREATEST_SUM = 1e-6, 1e18
 
 @dataclass(slots=True)
 class ColumnSurvey:
-    """What is known of one column so far."""
+    """What is known about one column so far."""
 
     name: str
     kind: Kind
@@ -40,7 +40,7 @@ class ColumnSurvey:
     complete: bool = True
 
     def add(self, column: Column, values: AnyArray, max_bins: int) -> None:
-        """Take in the values of one part."""
+        """Add the values of one part."""
         if column.kind == "categorical":
             self.has_missing |= bool((values == -1).any())
             counts = np.bincount(values[values >= 0], minlength=len(column.categories))
@@ -53,21 +53,23 @@ class ColumnSurvey:
         self.merge_distinct(found, complete, max_bins)
 
     def merge_kind(self, kind: Kind, holds_values: bool) -> None:
-        """A part without a value in this column says nothing of its kind; otherwise the parts must agree."""
+        """Parts must agree on the kind of a column; a part where it is empty does not count."""
         if kind == self.kind or not holds_values:
             return
         if not (self.counts or len(self.distinct)):
             self.kind = kind
         elif "categorical" in (kind, self.kind):
             raise refusal(
-                f"X[{self.name!r}]", "of one kind throughout", Words(f"{self.kind} in one part and {kind} in another"),
+                f"X[{self.name!r}]",
+                "of one kind throughout",
+                Words(f"{self.kind} in one part and {kind} in another"),
                 "convert the column to one type",
-            )  # fmt: skip
+            )
         else:
             self.kind = "numeric"
 
     def merge_distinct(self, values: FloatArray, complete: bool, max_bins: int) -> None:
-        """Remember different values, up to one more than there can be bins."""
+        """Keep distinct values, up to one more than the largest number of bins."""
         merged = np.union1d(self.distinct, values)
         self.complete = self.complete and complete and len(merged) <= max_bins
         self.distinct = merged[: max_bins + 1]
@@ -75,9 +77,9 @@ class ColumnSurvey:
 
 @dataclass(slots=True)
 class Sample:
-    """The rows with the smallest content hashes: different (hash, weight) pairs, their counts and values.
+    """The rows with the smallest content hashes: distinct (hash, weight) pairs, their counts and values.
 
-    Rows wait in `pending` until there are enough of them to be worth a merge.
+    Rows are buffered in `pending` until a merge is worthwhile.
     """
 
     hashes: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
@@ -88,7 +90,7 @@ class Sample:
     pending: list[Rows] = field(default_factory=list)
 
     def add(self, rows: Rows) -> None:
-        """Take rows in; those above the bound can no longer come into the sample."""
+        """Add rows; those above the bound can no longer enter the sample."""
         inside = rows[0] <= np.uint64(self.bound)
         if inside.any():
             hashes, weights, counts, columns = rows
@@ -97,7 +99,7 @@ class Sample:
             self.settle()
 
     def settle(self) -> None:
-        """Merge what waits, equal rows together, and keep those of the SAMPLE_ROWS smallest different hashes."""
+        """Merge the buffered rows, combine equal ones, and keep those of the SAMPLE_ROWS smallest distinct hashes."""
         if not self.pending:
             return
         parts = [*self.pending]
@@ -120,7 +122,7 @@ class Sample:
 
 
 class Survey:
-    """What pass 1 has seen so far; `add` a part, `merge` another survey, then ask for the `schema` and the `binning`."""
+    """Survey of a table: `add` parts, `merge` other surveys, then ask for the `schema` and the `binning`."""
 
     def __init__(self, max_bins: int = 255, seed: int = 0) -> None:
         self.max_bins = max_bins
@@ -129,10 +131,10 @@ class Survey:
         self.columns: list[ColumnSurvey] = []
         self.sample = Sample()
         self.total_weight = 0.0
-        self.weights: set[float] = set()  # up to two different ones: are the rows weighted at all?
+        self.weights: set[float] = set()  # up to two distinct ones, to know whether the rows are weighted
 
     def add(self, table: Table, weight: FloatArray | None = None) -> Hashes:
-        """Take in one part, its rows of weight 0 left out, and return the content hashes of the others."""
+        """Add the rows of positive weight of one part, and return their content hashes."""
         if not self.columns:
             self.columns = [ColumnSurvey(column.name, column.kind) for column in table.schema.columns]
         self._check_names(table.schema.names)
@@ -153,7 +155,7 @@ class Survey:
         return hashes
 
     def merge(self, other: "Survey") -> None:
-        """Take in what another survey has seen."""
+        """Merge another survey."""
         if not other.columns:
             return
         if not self.columns:
@@ -188,9 +190,13 @@ class Survey:
         self.sample.settle()
         numeric = [j for j, column in enumerate(schema.columns) if column.kind != "categorical"]
         weights = self._integer_weights()
-        edges = kernels.find_edges(
-            [np.ascontiguousarray(self.sample.columns[j]) for j in numeric], None, weights, 1, self.max_bins, 1
-        ) if numeric else []  # fmt: skip
+        edges = (
+            kernels.find_edges(
+                [np.ascontiguousarray(self.sample.columns[j]) for j in numeric], None, weights, 1, self.max_bins, 1
+            )
+            if numeric
+            else []
+        )
         found: dict[int, ColumnBins] = {}
         for j, (thresholds, _, exact) in zip(numeric, edges, strict=True):
             known = self.columns[j]
@@ -206,20 +212,21 @@ class Survey:
         mass = np.array([counts[category] for category in column.categories], dtype=np.int64)
         if len(self.weights) > 1 and len(mass) >= self.max_bins:
             raise refusal(
-                "weight", f"equal for all rows when a column has more than {self.max_bins - 1} categories",
+                "weight",
+                f"equal for all rows when a column has more than {self.max_bins - 1} categories",
                 Words(f"weights that differ, and {len(mass)} categories in column {column.name!r}"),
                 "merge rare categories or leave the column out",
-            )  # fmt: skip
+            )
         return bins_of_masses(mass, self.columns[j].has_missing, self.max_bins)
 
     def _integer_weights(self) -> IntArray:
-        """What each sampled row weighs, on the grid that `find_bins` would use on the whole table."""
+        """The weight of each sampled row, on the grid that `find_bins` would use on the whole table."""
         if len(self.weights) <= 1:
             return self.sample.counts * unit_weight(self.n_rows)
         return self.sample.counts * integer_weights(self.sample.weights, self.total_weight)
 
     def _check_weights(self) -> None:
-        """Weights of an extreme unit are rescaled in memory; in parts they are refused."""
+        """Extreme weights are rescaled in memory; in parts they are an error."""
         if self.n_rows and not LEAST_SUM <= self.total_weight <= GREATEST_SUM:
             expected = f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g} for data in parts"
             raise refusal("weight", expected, Words(f"a sum of {self.total_weight:g}"), "scale them all alike")
@@ -231,5 +238,5 @@ class Survey:
 
 
 def _as_floats(values: AnyArray) -> FloatArray:
-    """Categorical columns take no part in the edges: their sample is a placeholder of equal length."""
+    """Categorical columns have no bin edges: their sample is a placeholder of equal length."""
     return np.zeros(len(values)) if values.dtype == np.int32 else values.astype(np.float64)

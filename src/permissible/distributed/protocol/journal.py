@@ -1,8 +1,9 @@
 """A journal of the choices of a fit, so that a fit that was interrupted can continue, to the identical model.
 
-A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal keeps
-the choices in order. A resumed fit takes them from the journal instead of asking the rows again, and only applies the steps
-to the rows; after the last recorded choice it continues as any fit. The file is plain JSON: reading one runs no code.
+A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal
+keeps the choices in order. A resumed fit takes them from the journal instead of asking the rows again, and only applies
+the steps to the rows; after the last recorded choice it continues as any fit. The file is plain JSON: reading one runs
+no code.
 """
 
 import dataclasses
@@ -29,8 +30,8 @@ VERSION = 2
 class Records:
     """The dataclasses that a journal may hold.
 
-    `rounds` says how many rounds a choice of each class completes (None: it took long, and is written at once); `outcomes` are
-    the results of whole runs.
+    `rounds` says how many rounds a choice of each class completes (None: it was expensive, and is written at once);
+    `outcomes` are the results of whole runs.
     """
 
     rounds: Mapping[type, int | None]
@@ -63,7 +64,7 @@ class Journal:
         file = Path(path)
         if not file.exists():
             return cls(file, fit, records, every)
-        if not file.is_file():  # a pipe would be waited for, and the file goes when the fit is done
+        if not file.is_file():  # reading a pipe would block, and the file is deleted when the fit is done
             raise refusal("checkpoint", "the name of a file", Words(f"{file}, a folder, device or pipe"))
         remedy = "fit with the data and settings it was made with, or remove the file"
         try:
@@ -80,13 +81,13 @@ class Journal:
         return journal
 
     def section(self, name: str) -> "Journal":
-        """A journal of its own for one of several fits side by side, in the same file."""
+        """A section of the journal for one of several simultaneous fits."""
         if name not in self.sections:
             self.sections[name] = Journal(self.path, self.fit, self.records, self.every, whole=self)
         return self.sections[name]
 
     def recall(self, choose: Callable[[], Choice]) -> Choice:
-        """The choice that was made here last time, or make it now and remember it."""
+        """The recorded choice, or make it now and record it."""
         if self.position < len(self.choices):
             choice: Choice = self.choices[self.position]
         else:
@@ -100,7 +101,7 @@ class Journal:
         return choice
 
     def run(self, fit: Callable[[], Choice]) -> Choice:
-        """A whole run of rounds: once it is finished, only its outcome is remembered."""
+        """A whole run of rounds: once it is finished, only its outcome is kept."""
         start = self.position
         if start < len(self.choices) and isinstance(self.choices[start], self.records.outcomes):
             self.position += 1
@@ -113,12 +114,12 @@ class Journal:
         return outcome
 
     def write(self) -> None:
-        """Put what is known on disk, whole or not at all."""
+        """Write the journal to disk atomically."""
         self.unwritten = 0
         if self.whole is not None:
             self.whole.write()
             return
-        with self.writing:  # what another section adds meanwhile is in this file or in the next
+        with self.writing:  # additions of other sections go into this file or the next
             known = {"": self.choices, **{name: section.choices for name, section in self.sections.items()}}
             choices = {
                 name: [_written(choice, self.records.by_name) for choice in list(kept)] for name, kept in known.items()
@@ -126,17 +127,17 @@ class Journal:
             write(self.path, json.dumps({"version": VERSION, "fit": self.fit, "choices": choices}))
 
     def finish(self) -> None:
-        """The fit is done: the file goes."""
+        """The fit is done: delete the file."""
         self.path.unlink(missing_ok=True)
 
 
 def fingerprint(*named: Any) -> str:
-    """A name for data and settings: equal exactly when everything in them is."""
+    """A name for data and settings, equal exactly if everything in them is equal."""
     return hashlib.sha256(repr([described(value) for value in named]).encode()).hexdigest()
 
 
 def described(value: Any) -> Any:
-    """A value as plain data whose repr tells it from every other one: arrays in full, losses and functions by what they do."""
+    """A value as plain data with a unique repr: arrays in full, losses and functions by their content."""
     if isinstance(value, np.generic | np.ndarray):
         return (str(value.dtype), value.shape, repr(value.tolist()))
     if isinstance(value, Mapping):

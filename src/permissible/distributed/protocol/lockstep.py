@@ -1,8 +1,8 @@
 """Several fits that share their messages: the classes of a multiclass fit.
 
-Each fit runs in its own thread and knows nothing of the others. A question waits until every fit that is still running has
-one; then all of them are sent as one `Batch`, and each fit gets its own answers. Sums do not depend on who else is asking, so
-each fit has the same result as when it runs alone, bit for bit.
+Each fit runs in its own thread, independent of the others. A question waits until every fit that is still running has
+one; then all of them are sent as one `Batch`, and each fit gets its own answers. Each fit has the same result as when
+it runs alone, bit for bit.
 """
 
 import threading
@@ -48,14 +48,14 @@ class Barrier:
             self._send_when_complete()
 
     def give_up(self, error: BaseException) -> None:
-        """No fit goes on."""
+        """End all fits."""
         with self._changed:
             self._error = self._error or error
             self._changed.notify_all()
 
     def _check(self) -> None:
         if self._error is not None:
-            raise RuntimeError("another class of this fit could not go on") from self._error
+            raise RuntimeError("the fit of another class failed") from self._error
 
     def _send_when_complete(self) -> None:
         if not self._questions or len(self._questions) < self._active:
@@ -76,7 +76,7 @@ class Participant:
     member: int
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
-        """Ask when the others do."""
+        """Ask together with the others."""
         assert isinstance(request, Request)
         return self.barrier.ask(self.member, request)
 

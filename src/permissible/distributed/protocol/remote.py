@@ -1,4 +1,4 @@
-"""Rows held by workers: each question becomes a request, and changes are kept so that a lost worker can catch up."""
+"""Rows held by workers: each question becomes a request; changes are kept so that a restarted worker can catch up."""
 
 import uuid
 from collections.abc import Callable, Mapping
@@ -22,29 +22,29 @@ class RemoteRows(Generic[Rows]):
 
     def __init__(self, transport: Transport, opening: Opening[Rows]) -> None:
         self._transport, self._opening = transport, opening
-        self._session = uuid.uuid4().hex  # names a session, enters no model
+        self._session = uuid.uuid4().hex  # names a session, does not influence the model
         self._changes: list[Question[Any, Any]] = []
 
     def ask(self, question: Question[Rows, Answer]) -> Answer:
-        """Ask every worker and merge the answers; workers that are behind are sent what they lack."""
+        """Ask every worker and merge the answers; workers that are behind are sent the changes they lack."""
         request = Request(self._session, self._opening, len(self._changes), question)
         answers = list(self._transport.send(request))
         behind = [answer.version for answer in answers if isinstance(answer, Behind)]
         if behind:
-            # All are asked again: a part that had made the change already answers the same from memory.
+            # Ask all again: a part that has already made the change answers from memory.
             answers = list(self._transport.send(replace(request, replay=tuple(self._changes[min(behind) :]))))
         if question.changes:
             self._changes.append(question)
         return question.merge([answer for answer in answers if not isinstance(answer, NoRows)])
 
     def close(self) -> None:
-        """Let the workers forget the session."""
+        """Close the session on the workers."""
         self._transport.send(Request(self._session, self._opening, len(self._changes), None))
 
 
 @dataclass(frozen=True, slots=True)
 class PartItself:
-    """Opens a part as it is, for questions about the part."""
+    """Opens the part itself, for questions about it."""
 
     def build(self, part: Part) -> Part:
         """The part."""

@@ -1,8 +1,8 @@
 """What a worker keeps of a fit, and how it answers.
 
-The law: a session's state depends only on its `Opening` and on the changes applied to it, in order. So it is versioned by the
-number of changes. A change that comes twice is answered from memory, or made again where the question is repeatable; a session
-that is behind says how far it is, and is sent the changes it lacks. Nothing here chooses anything.
+A session's state depends only on its `Opening` and on the changes applied to it, in order, so the number of changes is
+its version. A repeated change is answered from memory, or made again if the question is repeatable. A session that is
+behind reports its version and is sent the changes it lacks. No choice of a fit is made here.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from permissible.rows.source import Opening, Question
 class Request:
     """One question to every part of a session; None closes the session.
 
-    `version` is the number of changes that the coordinator has made so far; `replay` holds the last of them, for parts that
-    lack them.
+    `version` is the number of changes that the coordinator has made so far; `replay` holds the last of them, for parts
+    that lack them.
     """
 
     session: str

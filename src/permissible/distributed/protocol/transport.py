@@ -1,4 +1,4 @@
-"""How a request reaches every worker, and the answers come back: the one reduction of a distributed fit."""
+"""How requests reach the workers and their answers come back."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

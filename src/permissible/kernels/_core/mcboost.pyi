@@ -87,9 +87,17 @@ class State:
     def begin_sums(self) -> _Int: ...
     def derive_largest(self, coordinate: int, newton: bool) -> _Float: ...
     def node_cells(
-        self, blocks: _Byte, categorical: _Byte, bins: _Int32, place: _Int32, wanted: _Int32, outputs: int,
-        gradient_grid: float, curvature_grid: float, weight_grid: float,
-    ) -> tuple[_Int, _Int]: ...  # fmt: skip
+        self,
+        blocks: _Byte,
+        categorical: _Byte,
+        bins: _Int32,
+        place: _Int32,
+        wanted: _Int32,
+        outputs: int,
+        gradient_grid: float,
+        curvature_grid: float,
+        weight_grid: float,
+    ) -> tuple[_Int, _Int]: ...
     def set_steps(self, coordinate: int, leaf: _Int32, values: _Float) -> None: ...
     def slopes(self, coordinate: int, alpha: float) -> _Int: ...
     def move(self, coordinate: int, factor: float) -> None: ...
@@ -117,9 +125,19 @@ class Choices:
     def finish(self, leaves: list[list[int]], size: int, outputs: int) -> tuple[_Float, float]: ...
 
 def choices(
-    categorical: _Byte, bins: _Int32, max_literals: int, min_leaf_weight: float, l2: float, random_thresholds: bool,
-    column_share: float, seed: int, gradient_grid: float, curvature_grid: float, weight_grid: float, outputs: int,
-) -> Choices: ...  # fmt: skip
+    categorical: _Byte,
+    bins: _Int32,
+    max_literals: int,
+    min_leaf_weight: float,
+    l2: float,
+    random_thresholds: bool,
+    column_share: float,
+    seed: int,
+    gradient_grid: float,
+    curvature_grid: float,
+    weight_grid: float,
+    outputs: int,
+) -> Choices: ...
 def leaves_of(blocks: _Byte, column: _Int32, left: _Int32, right: _Int32, mask: _Byte) -> _Int32: ...
 def packed_applies(categorical: _Byte, growth: Growth, shared_rows: bool, rows: int) -> bool: ...
 def packed_test(
@@ -140,7 +158,18 @@ def state(
 ) -> State: ...
 def exponential(x: _Float) -> _Float: ...
 def score_trees(
-    blocks: _Byte, columns: int, column: npt.NDArray[np.int32], left: npt.NDArray[np.int32],
-    right: npt.NDArray[np.int32], mask: _Byte, first_node: npt.NDArray[np.int32], first_value: npt.NDArray[np.int32],
-    coordinate: npt.NDArray[np.int32], value: _Float, outputs: int, begin: int, end: int, threads: int,
-) -> _Float: ...  # fmt: skip
+    blocks: _Byte,
+    columns: int,
+    column: npt.NDArray[np.int32],
+    left: npt.NDArray[np.int32],
+    right: npt.NDArray[np.int32],
+    mask: _Byte,
+    first_node: npt.NDArray[np.int32],
+    first_value: npt.NDArray[np.int32],
+    coordinate: npt.NDArray[np.int32],
+    value: _Float,
+    outputs: int,
+    begin: int,
+    end: int,
+    threads: int,
+) -> _Float: ...

@@ -1,1 +1,1 @@
-"""Readable NumPy twins of the compiled kernels, one file per area: the referees of the compiled core."""
+"""Readable NumPy twins of the compiled kernels, one file per area, against which the kernels are tested."""

@@ -19,14 +19,14 @@ def survey(columns: list[AnyArray]) -> tuple[BoolArray, BoolArray]:
 
 
 def distinct_values(column: AnyArray, rows: IntArray | None, limit: int) -> tuple[FloatArray, bool]:
-    """The different values in order, and whether there are no more than the limit."""
+    """The sorted distinct values, and whether there are at most `limit` of them."""
     values = column if rows is None else column[rows]
     different = np.unique(values[~np.isnan(values)].astype(np.float64) + 0.0)
     return different, len(different) <= limit
 
 
 def separate(lower: float, upper: float) -> float:
-    """The midpoint of two neighbouring values in as few digits as lie strictly between them (`lower` if no double does)."""
+    """The shortest decimal strictly between two neighbouring values (`lower` if there is no double between them)."""
     middle = lower / 2 + upper / 2
     with np.errstate(over="ignore"):
         width = float(np.float64(upper) - np.float64(lower))
@@ -53,7 +53,7 @@ def _decade(x: float) -> int:
 
 
 def equal_shares(mass: list[int], max_bins: int) -> list[int]:
-    """Where bins end (after which values), for equal shares of the weight once heavy values are capped at a share."""
+    """Where bins of equal weight end (after which values); heavy values are capped at the weight of one bin."""
     rest, shares = sum(mass), max_bins
     while True:
         heavy = [m for m in mass if m * shares > rest]
@@ -90,7 +90,7 @@ def find_edges(
 
 
 def largest_kept(hashes: npt.NDArray[np.uint64], limit: int) -> int:
-    """The hash at or below which there are `limit` different ones (the largest number when there are no more than that)."""
+    """The `limit`-th smallest distinct hash (the largest possible number if there are no more than `limit`)."""
     different = np.unique(hashes)
     return int(different[limit - 1]) if len(hashes) > limit and len(different) >= limit else WORD
 
@@ -109,7 +109,7 @@ def encode_column(column: AnyArray, thresholds: FloatArray, code_of_category: Co
 def row_hashes(
     columns: list[AnyArray], column_hashes: list[int], category_hashes: list[list[int]], seed: int, n_rows: int
 ) -> npt.NDArray[np.uint64]:
-    """A hash of each row's content: a sum over the columns, each value with its column's own hash, mixed with the seed."""
+    """A content hash of each row: a sum over the columns of each value with its column's hash, mixed with the seed."""
     salt = _finalise((seed + 0x9E3779B97F4A7C15) & WORD)
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for row in range(n_rows):

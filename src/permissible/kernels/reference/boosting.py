@@ -1,4 +1,4 @@
-"""The kernels of boosting in plain NumPy: what they compute, without how they are fast. Each is tested equal to its kernel.
+"""The kernels of boosting in plain NumPy. Each is tested equal to its kernel.
 
 Rows come as codes (n_rows, n_columns); weights and curvatures as float32; every sum is a sum of integers on a grid.
 """
@@ -31,7 +31,7 @@ def histogram(
     mask: BoolArray | None = None,
     copies: AnyArray | None = None,
 ) -> IntArray:
-    """Sums by column and code of each (values, grid): round(value * grid) times the copies of the row."""
+    """Sums by column and code of each (values, grid): round(value * grid) times the integer weight of the row."""
     n_rows, n_columns = codes.shape
     chosen = np.ones(n_rows, dtype=bool) if mask is None else mask
     sums = np.zeros((n_columns, len(values), 256), dtype=np.int64)
@@ -45,9 +45,15 @@ def histogram(
 
 
 def measure(
-    margin: FloatArray, positive: BoolArray, mask: BoolArray, value_in: float, value_out: float, weight: Formula,
-    curvature: Formula, slope: Formula,
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    margin: FloatArray,
+    positive: BoolArray,
+    mask: BoolArray,
+    value_in: float,
+    value_out: float,
+    weight: Formula,
+    curvature: Formula,
+    slope: Formula,
+) -> tuple[FloatArray, FloatArray]:
     """Sums of y w, curvature and y * its slope after a trial step, over the covered rows and over the others."""
     sign = np.where(positive, 1.0, -1.0)
     moved = margin + sign * np.where(mask, value_in, value_out)
@@ -73,7 +79,7 @@ def decrease(
 
 
 def best_cut(sums: IntArray, n_bins: int, l2: float, units: tuple[float, float], two_values: bool) -> tuple[float, int]:
-    """The best cut of an ordered column without missing values: its decrease and its last code below; first of equals."""
+    """Best split of an ordered column without missing values: decrease, and last code on the left; first of ties."""
     weight = sums[0] * units[0]
     curvature = sums[1] * units[1] if two_values else np.zeros(256)
     all_weight, all_curvature = weight.sum(), curvature.sum() if two_values else units[1]

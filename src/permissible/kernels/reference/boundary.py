@@ -1,8 +1,8 @@
-"""Readable twins of the boundary solvers: problem (18) of [K] by Newton, coordinate descent and pair updates, in plain NumPy.
+"""Readable NumPy twins of the boundary solvers: problem (18) of [K] by Newton, coordinate descent and pair updates.
 
-All take the loss of each class as hinges h_1 > h_2 > ... and widths D, arrays of shape (2, K), row 1 for the positive class:
-phi(z) = sum_k D_k (h_k - z)_+ and g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k). `strength` is L = lambda sum c, and each
-returns the primal point with a dual point t, from which `values` computes both sides of the gap.
+All take the loss of each class as hinges h_1 > h_2 > ... and widths D, arrays of shape (2, K), row 1 for the positive
+class: phi(z) = sum_k D_k (h_k - z)_+ and g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k). `strength` is L = lambda sum c,
+and each returns the primal point with a dual point t, from which `values` computes both sides of the gap.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def values(
 
 
 def best_intercept(score: Floats, positive: Sides, weight: Floats, hinge: Floats, width: Floats) -> float:
-    """The b that minimises sum c phi(y (f + b)): a weighted median of the kinks y h_k - f; the middle of an interval of them."""
+    """The minimiser b of sum c phi(y (f + b)), a weighted median of the kinks y h_k - f; the middle of an interval."""
     sign = np.where(positive, 1.0, -1.0)[:, None]
     kinks = (sign * hinge[positive] - score[:, None]).ravel()
     rises = (weight[:, None] * width[positive]).ravel()
@@ -68,7 +68,8 @@ def newton(
 ) -> tuple[Floats, float, Floats]:
     """Semismooth Newton on all rows with a free intercept; returns (w, b, t).
 
-    tau_k = clip(c_k + (h_k - z) / (2 e), 0, 1), t = sum D_k tau_k; e shrinks until few rows lie between kinks, then c <- tau.
+    tau_k = clip(c_k + (h_k - z) / (2 e), 0, 1), t = sum D_k tau_k; e shrinks until few rows lie between kinks, then c
+    <- tau.
     """
     h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
     rows = np.column_stack([X, np.ones(len(X))]) * y[:, None]
@@ -162,7 +163,7 @@ def pair_updates(
     eps: float = 1e-7,
     limit: int = 100_000,
 ) -> tuple[Floats, float]:
-    """Pair updates with a free intercept on gamma = y c t; returns (t, b). One breakpoint a step: the walk takes more of them."""
+    """Pair updates with a free intercept on gamma = y c t, one breakpoint a step; returns (t, b)."""
     h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
     edges = np.column_stack([np.zeros(len(y)), np.cumsum(d, axis=1)])
     t, f = np.zeros(len(y)), np.zeros(len(y))

@@ -1,4 +1,4 @@
-"""The passes of multiclass boosting, written as in the paper [B]: slow, plain, and the referee of cpp/mcboost."""
+"""The passes of multiclass boosting, written as in the paper [B]; cpp/mcboost is tested against them."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def weights(loss: str, scores: FloatArray, target: IntArray, costs: FloatArray, 
 
 
 def best_attribute(values: FloatArray, gradient: FloatArray) -> tuple[int, float, float]:
-    """Column, slope and level of min sum |w| (a x + b + sign w)^2 over single columns; column -1 when none has a slope."""
+    """Column, slope and level of min sum |w| (a x + b + sign w)^2 over single columns; column -1 if no slope."""
     mass = np.abs(gradient)
     total = mass.sum()
     mean = mass @ values / total
@@ -55,9 +55,15 @@ def best_attribute(values: FloatArray, gradient: FloatArray) -> tuple[int, float
 
 
 def line_slope(
-    loss: str, scores: FloatArray, direction: FloatArray, target: IntArray, costs: FloatArray, weight: FloatArray,
-    codewords: FloatArray, alpha: float,
-) -> float:  # fmt: skip
+    loss: str,
+    scores: FloatArray,
+    direction: FloatArray,
+    target: IntArray,
+    costs: FloatArray,
+    weight: FloatArray,
+    codewords: FloatArray,
+    alpha: float,
+) -> float:
     """d/d alpha of the weighted surrogate at S + alpha Y g / 2, for a direction g (n, M-1)."""
     moved = scores + alpha * direction @ codewords.T / 2
     return float((weight[:, None] * weights(loss, moved, target, costs, codewords) * direction).sum())

@@ -1,7 +1,7 @@
-"""Twin of the tree kernel: best-first growth by (49), written to be read. Slow, and the referee of the compiled one.
+"""Readable twin of the tree kernel: best-first growth by (49).
 
-A part of the rows is worth W f(p), f(p) = (phi(p) - a) / b; a cut is worth what it takes off. Nothing is remembered between
-nodes: every node looks at its own rows again.
+The surrogate of a set of rows is W f(p), f(p) = (phi(p) - a) / b; the gain of a split is the decrease. Nothing is kept
+between nodes: every node reads its own rows again.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ Impurity = Callable[[FloatArray], FloatArray]
 
 @dataclass
 class Leaf:
-    """A leaf of a growing tree: its rows, and the bounds that monotone cuts above put on its probability."""
+    """A leaf of a growing tree: its rows, and the bounds on its probability from monotone splits above."""
 
     rows: AnyArray
     depth: int = 0
@@ -58,7 +58,7 @@ class Growth:
         return float(total * self.impurity(inner).sum())
 
     def cuts(self, column: int, rows: AnyArray) -> Iterator[BoolArray]:
-        """The codes that go left, for every cut of a column, in the order that decides ties."""
+        """The codes that go left, for every split on a column, in the order that decides ties."""
         codes = self.codes[rows, column]
         present = np.unique(codes)
         if self.categorical[column]:
@@ -90,7 +90,7 @@ class Growth:
                 yield left
 
     def weigh(self, leaf: Leaf) -> None:
-        """Find the best cut of a leaf."""
+        """Find the best split of a leaf."""
         sums = self.sums(leaf.rows)
         if (sums > 0).sum() < 2 or (self.max_depth is not None and leaf.depth >= self.max_depth):
             return
@@ -107,7 +107,7 @@ class Growth:
         leaf.best = winner
 
     def gain(self, leaf: Leaf, column: int, left: BoolArray) -> float:
-        """What a cut takes off the surrogate; 0 when it is not allowed."""
+        """The decrease of the surrogate by a split; 0 if it is not allowed."""
         goes = left[self.codes[leaf.rows, column]]
         parts = [self.sums(leaf.rows[goes]), self.sums(leaf.rows[~goes])]
         if min(part.sum() for part in parts) < self.min_samples:
@@ -119,11 +119,11 @@ class Growth:
         return self.value(self.sums(leaf.rows)) - (self.value(parts[0]) + self.value(parts[1]))
 
     def direction(self, column: int, left: BoolArray) -> int:
-        """The monotone direction of a cut; the one between present and missing values has none."""
+        """The monotone direction of a split; a split between present and missing values has none."""
         return 0 if left[:MISSING].all() else int(self.monotone[column])
 
     def split(self, leaf: Leaf) -> tuple[Leaf, Leaf]:
-        """Divide a leaf by its best cut."""
+        """Apply the best split of a leaf."""
         assert leaf.best is not None
         _, column, left = leaf.best
         goes = left[self.codes[leaf.rows, column]]
@@ -159,9 +159,9 @@ def grow_partition(growth: Growth, max_leaf_nodes: int | None) -> tuple[AnyArray
 
 
 def move_rows(codes: Codes, node_of_row: AnyArray, cuts: dict[int, tuple[int, BoolArray, int, int]]) -> AnyArray:
-    """The node of each row after some nodes were cut: node -> (column, codes that go left, left child, right child).
+    """The node of each row after some nodes were split: node -> (column, codes that go left, left child, right child).
 
-    Children have larger numbers than their node, and may be cut themselves.
+    Children have larger numbers than their node, and may be split themselves.
     """
     moved = node_of_row.copy()
     for node, (column, left, first, second) in sorted(cuts.items()):

@@ -1,7 +1,7 @@
 """How far a fit can be from the optimum of (18): the value at a feasible dual point bounds the optimum from below.
 
 D(t) = (1/W) sum_i c_i g(t_i) - |sum_i c_i t_i y_i x_i|^2 / (2 alpha W^2) for 0 <= t_i <= t_K, and sum_i c_i t_i y_i = 0
-with a free intercept. So objective - D(t) is a true bound on the distance to the optimum, for whatever point and whatever t.
+with a free intercept. So objective - D(t) bounds the distance to the optimum, for any point and any feasible t.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
 
 ROUNDING = 64 * 2.0**-52
-"""Allowance, relative to the objective, for what sums in double precision may lose."""
+"""Allowance for rounding in double precision, relative to the objective."""
 
 _REASONS = {
     "converged": "it reached its tolerance",
@@ -28,9 +28,9 @@ class Certificate(CertificateHead):
     objective : float
         The value of (18) at the fit (primal).
     dual_objective : float
-        The value of a feasible dual point: no classifier can do better than this.
+        The value of a feasible dual point, a lower bound on the optimum.
 
-    `gap` is objective - dual_objective, with an allowance for rounding: the optimum is no further away. `stopped` is
+    `gap` is objective - dual_objective plus an allowance for rounding. `stopped` is
     "converged", "max_iter" or "rounding".
 
     Examples
@@ -46,12 +46,12 @@ class Certificate(CertificateHead):
 
     @classmethod
     def of(cls, objective: float, dual_objective: float) -> "Certificate":
-        """Build from the two values; the gap allows for rounding."""
+        """Build from the two values."""
         gap = max(objective - dual_objective, 0.0) + ROUNDING * abs(objective)
         return cls(objective, dual_objective, gap=gap)
 
     def ended(self, converged: bool, n_iter: int, max_iter: int, doubts: Doubts) -> "Certificate":
-        """The certificate at the end of a fit: why it stopped, in words too, and what is doubtful."""
+        """The certificate at the end of a fit: with why it stopped, a statement, and the doubts."""
         stopped = "converged" if converged else "max_iter" if n_iter >= max_iter else "rounding"
         known = (
             f"the objective is {self.objective:.6g}, and no classifier of this kind is below {self.dual_objective:.6g}"
@@ -61,5 +61,5 @@ class Certificate(CertificateHead):
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
+        """The gap as a fraction of the objective."""
         return self.gap / self.objective if self.objective > 0 else 0.0

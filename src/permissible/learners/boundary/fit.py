@@ -1,4 +1,4 @@
-"""Which solver a boundary classifier takes, for rows in memory and for rows in parts, and what is doubtful about its fit.
+"""Fit a boundary classifier: choose a solver for rows in memory or in parts, and collect doubts about the fit.
 
 | rows | kernel | K boundaries | soft |
 |---|---|---|---|
@@ -33,7 +33,7 @@ Model: TypeAlias = LinearModel | KernelModel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundaryTask:
-    """Rows in memory and what to fit to them."""
+    """Rows in memory, and the problem to solve on them."""
 
     X: Matrix
     problem: Problem
@@ -42,17 +42,17 @@ class BoundaryTask:
     options: Options
 
     def take(self, rows: IntArray) -> "BoundaryTask":
-        """The same for some of the rows."""
+        """The task for some of the rows."""
         problem = replace(self.problem, positive=self.problem.positive[rows], weight=self.problem.weight[rows])
         return replace(self, X=self.features(rows, rows), problem=problem)
 
     def features(self, rows: IntArray, others: IntArray) -> Matrix:
-        """Some rows of X; of a precomputed kernel, their values with the `others`, that were trained on."""
+        """Some rows of X; of a precomputed kernel, their values with the training rows `others`."""
         given = self.kernel is not None and self.kernel.name == "precomputed"
         return self.X[rows][:, others] if given else self.X[rows]
 
     def with_alpha(self, alpha: float) -> "BoundaryTask":
-        """The same with another penalty."""
+        """The same task with another penalty."""
         return replace(self, problem=replace(self.problem, alpha=alpha))
 
 
@@ -66,7 +66,7 @@ class BoundaryFit:
 
 
 def solve(task: BoundaryTask, last: Solution | None = None) -> Solution:
-    """Solve (18) on rows in memory, from the `last` solution where it suits."""
+    """Solve (18) on rows in memory, starting from the `last` solution if it has the right shape."""
     X, problem, target, options = task.X, task.problem, task.target, task.options
     start = last if last is not None and _suits(last, task) else None
     match task.kernel, target.segments:
@@ -83,7 +83,7 @@ def solve(task: BoundaryTask, last: Solution | None = None) -> Solution:
 
 
 def _suits(last: Solution, task: BoundaryTask) -> bool:
-    """Whether a solution has coefficients of as many columns or, of a kernel, dual values of as many rows."""
+    """Whether a solution has as many coefficients as columns or, for a kernel, as many dual values as rows."""
     n, d = task.X.shape
     return last.kernel == (task.kernel is not None) and (len(last.dual) == n if last.kernel else len(last.coef) == d)
 
@@ -92,7 +92,7 @@ def fit_rows(task: BoundaryTask, last: Solution | None = None) -> BoundaryFit:
     """Fit to rows in memory."""
     solution = solve(task, last)
     model, linear = model_of(task, solution), task.kernel is None
-    effects = solution.coef * spread(task.X) if linear else np.zeros(0)  # those of a kernel are bounded by alpha
+    effects = solution.coef * spread(task.X) if linear else np.zeros(0)  # kernel coefficients are bounded by alpha
     score = model.scores(looked_at(task.X, LOOK if linear else LOOK // 25))
     return _certified(solution, model, task.options, effects, saturated(task.target.loss, score))
 
@@ -119,7 +119,7 @@ def fit_source(source: Source, target: Target, penalty: Penalty, options: Option
         fit = _solve_sums(objective, target, options)
         reach, farthest = certain_score(target.loss), np.abs(fit.coef) * objective.largest
         effects, share = np.zeros(len(fit.coef)), 0.0
-        if abs(fit.intercept) + float(farthest.sum()) >= reach:  # an ordinary fit asks nothing more
+        if abs(fit.intercept) + float(farthest.sum()) >= reach:  # otherwise no score can saturate
             spreads, share = objective.extremes(np.append(fit.coef, fit.intercept), reach, source.n_rows)
             effects = fit.coef * spreads
         return _certified(fit, _linear_model(target, fit), options, effects, share)
@@ -142,7 +142,7 @@ def _linear_model(target: Target, fit: Solution) -> LinearModel:
 def _certified(
     solution: Solution, model: Model, options: Options, effects: FloatArray, saturated_share: float
 ) -> BoundaryFit:
-    """With doubts from what one standard deviation of each column moves the score by, and the rows that saturate."""
+    """Add doubts, from the effect of one standard deviation of each column and the fraction of saturated rows."""
     short = shortfall(solution.converged, solution.n_iter, options.max_iter)
     gap = solution.certificate.relative_gap
     doubts = of_boundary(model.loss, effects, saturated_share, gap, options.tol, short)

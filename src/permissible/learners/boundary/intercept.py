@@ -1,8 +1,9 @@
-"""The intercept where (18) does not determine it: the middle of the interval of best ones.
+"""The intercept where (18) does not determine it: the middle of the interval of minimisers.
 
-The coefficients of an optimum are unique, a free intercept need not be: along b the loss is piecewise linear, with kinks at
-b = y h_k - f, and where the weight below one kink equals that above it (classes of equal weight, few rows between the kinks)
-it is flat up to the next. Solvers stop anywhere in there; the middle depends on neither row order nor solver.
+The coefficients at the optimum are unique, but a free intercept need not be. Along b the loss is piecewise linear, with
+kinks at b = y h_k - f. Where the weight below a kink equals the weight above it (classes of equal weight, few rows
+between the kinks) the loss is flat up to the next kink. Solvers stop anywhere in this interval; its middle depends on
+neither row order nor solver.
 """
 
 from dataclasses import replace
@@ -14,16 +15,16 @@ from permissible.learners.boundary.problem import Problem, Solution
 from permissible.types import FloatArray
 
 FLAT = 1e-12
-"""A slope of at most this share of the steepest counts as none."""
+"""A slope of at most this fraction of the steepest counts as zero."""
 SHORT = 1e-6
-"""An interval shorter than this, relative to 1 + |b|, is the solver's own rounding, and its intercept is kept."""
+"""An interval shorter than this, relative to 1 + |b|, is due to rounding; the solver's intercept is kept."""
 
 FIRST_REACH = 1e-3
-"""Half of the first window in which kinks are looked at, relative to 1 + |b|."""
+"""Half the width of the first window of kinks, relative to 1 + |b|."""
 
 
 def settled(problem: Problem, fit: Solution, score: FloatArray, square: float) -> Solution:
-    """The same solution with the middle of its best intercepts, its objective computed anew; the dual bound stays.
+    """The solution with the middle of the optimal intercepts, and its objective; the dual bound is unchanged.
 
     `score` is without intercept, `square` the squared norm.
     """
@@ -35,7 +36,7 @@ def settled(problem: Problem, fit: Solution, score: FloatArray, square: float) -
 
 
 def settled_intercept(problem: Problem, score: FloatArray, intercept: float) -> float:
-    """The given intercept, or the middle of the interval of best ones where there is one; `score` is without it."""
+    """The given intercept, or the middle of the interval of minimisers if there is one; `score` excludes it."""
     if not problem.penalty.free_intercept:
         return intercept
     low, high = best_intercepts(problem, score, near=intercept)
@@ -46,10 +47,9 @@ def settled_intercept(problem: Problem, score: FloatArray, intercept: float) -> 
 
 
 def best_intercepts(problem: Problem, score: FloatArray, near: float = 0.0) -> tuple[float, float]:
-    """The ends of the interval of b that minimises sum c phi(y (f + b)); equal where one b is best.
+    """The ends of the interval of b that minimises sum c phi(y (f + b)); equal if the minimiser is unique.
 
-    Only the kinks in a window around `near` are sorted, which grows until the slope changes its sign within: a vector or two
-    of memory, where all kinks would be many.
+    To save memory only the kinks in a window around `near` are sorted; it grows until the slope changes sign within it.
     """
     sums = problem.weight @ problem.positive, problem.weight @ ~problem.positive
     widths = problem.segments.width.sum(axis=1)
@@ -70,7 +70,7 @@ def best_intercepts(problem: Problem, score: FloatArray, near: float = 0.0) -> t
 
 
 def _window(problem: Problem, score: FloatArray, low: float, high: float) -> tuple[float, FloatArray, FloatArray]:
-    """The rises of all kinks below the window together, and the kinks within it with the rise of each."""
+    """The total rise of the kinks below the window, and the kinks within it with their rises."""
     below, kinks, rises = 0.0, list[FloatArray](), list[FloatArray]()
     for side, sign in ((0, -1.0), (1, 1.0)):
         rows = problem.positive if side else ~problem.positive

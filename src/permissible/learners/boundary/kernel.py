@@ -1,7 +1,7 @@
-"""The kernel classifier of (18): pair updates on the dual, walking through the K breakpoints, to a certified gap.
+"""The kernel classifier of (18): pair updates on the dual, with K breakpoints, to a certified gap.
 
-h = sum_j gamma_j k(x_j, .) with gamma_j = y_j c_j t_j / (alpha W). The search uses kernel rows in single precision above
-`DOUBLE_ROWS` rows; both values of the certificate are computed in double precision.
+h = sum_j gamma_j k(x_j, .) with gamma_j = y_j c_j t_j / (alpha W). The search uses kernel rows in single precision
+above `DOUBLE_ROWS` rows; both values of the certificate are computed in double precision.
 """
 
 from dataclasses import replace
@@ -21,18 +21,18 @@ from permissible.validation import Words, refusal
 
 DOUBLE_ROWS = 2000
 SINGLE_TOL = 1e-7
-"""Kernel rows in single precision lead no further than this, so a smaller `tol` takes double precision throughout."""
+"""The smallest `tol` that kernel rows in single precision can reach; below it double precision is used."""
 POLISH_ROWS = 1000
-"""Up to this many rows the optimum is found to the last digits: the rows between breakpoints then solve a linear system."""
+"""Up to this many rows the optimum is polished by a linear system for the rows between breakpoints."""
 POLISH_TOL = 1e-8
 
 
 def solve_kernel(
     X: Matrix, problem: Problem, kernel: Kernel, options: Options | None = None, start: Solution | None = None
 ) -> Solution:
-    """Minimise (18) over the functions of a kernel until the certified gap is at most `tol` of the objective.
+    """Minimise (18) over functions of a kernel until the certified gap is at most `tol` times the objective.
 
-    Where a whole interval of intercepts is best, the fit has its middle.
+    If the optimal intercept is not unique, the middle of the interval is returned.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def _coefficients(problem: Problem, dual: FloatArray) -> FloatArray:
 
 
 def _intercept(problem: Problem, dual: FloatArray, free: float) -> float:
-    """A penalised intercept is the function 1 in the space: its coefficient is the sum of all."""
+    """A penalised intercept is the constant function in the space: its coefficient is the sum of all."""
     if not problem.fit_intercept:
         return 0.0
     return float(_coefficients(problem, dual).sum()) if problem.penalize_intercept else free
 
 
 def _polished(gram: FloatArray, problem: Problem, fit: Solution) -> Solution:
-    """Solve f + b = y h exactly on the rows strictly between breakpoints; keep it where the gap shrinks."""
+    """Solve f + b = y h exactly on the rows strictly between breakpoints; keep the result if the gap shrinks."""
     width = problem.segments.width[problem.positive.astype(np.intp)]
     hinge = problem.segments.hinge[problem.positive.astype(np.intp)]
     edges = np.cumsum(width, axis=1)
@@ -117,7 +117,7 @@ def _polished(gram: FloatArray, problem: Problem, fit: Solution) -> Solution:
 
 
 def kernel_certificate(gram: FloatArray, problem: Problem, dual: FloatArray, intercept: float) -> Certificate | None:
-    """Both values of (18) from a dual point, in double precision; None where it does not balance under a free intercept."""
+    """Primal and dual value of (18) from a dual point, in double precision; None if it violates sum c t y = 0."""
     coef = _coefficients(problem, dual)
     if problem.penalty.free_intercept and abs(coef.sum()) > 1e-12 * np.abs(coef).sum():
         return None
@@ -129,7 +129,7 @@ def kernel_certificate(gram: FloatArray, problem: Problem, dual: FloatArray, int
 
 
 def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
-    """The kernel matrix of the training rows; refuse one that is not square and symmetric."""
+    """The kernel matrix of the training rows; an error unless it is square and symmetric."""
     gram = np.ascontiguousarray(X if kernel.name == "precomputed" else kernel.matrix(X, X), dtype=np.float64)
     if gram.ndim != 2 or gram.shape != (X.shape[0], X.shape[0]):
         raise refusal("kernel", "a square matrix of the training rows", Words(f"shape {gram.shape}"))
@@ -145,7 +145,7 @@ def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
 def solve_kernel_soft(
     X: Matrix, problem: Problem, loss: Any, kernel: Kernel, options: Options | None = None
 ) -> Solution:
-    """The soft classifier: K = Z Z' turns it into a linear one with at most n columns, in O(n^2) memory and O(n^3) time.
+    """The soft classifier: with K = Z Z' it is linear in at most n columns. O(n^2) memory, O(n^3) time.
 
     The coefficients come from the dual point, gamma = y c t / (alpha W), and the certificate is computed for them.
     """

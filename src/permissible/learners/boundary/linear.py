@@ -1,4 +1,4 @@
-"""The linear classifier of (18) on rows in memory: which solver, where it starts, and what it certifies."""
+"""The linear classifier of (18) on rows in memory: choice of solver, starting point and certificate."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from permissible.learners.boundary.problem import Options, Problem, Solution
 from permissible.types import Matrix
 
 NEWTON_COLUMNS = 300
-"""Up to this many columns a Newton matrix is cheap however many rows there are."""
+"""Up to this many columns a Newton matrix is cheap for any number of rows."""
 DENSE_CELLS = 1_000_000
-"""Up to this many cells a sparse matrix is simply made dense."""
+"""Up to this many cells a sparse matrix is converted to dense."""
 RESCUE_COLUMNS = 3000
 """Up to this many columns (or rows) Newton may continue where coordinate descent did not converge."""
 FIRST_EPOCHS = 200
@@ -24,10 +24,10 @@ FIRST_EPOCHS = 200
 def solve_linear(
     X: Matrix, problem: Problem, options: Options | None = None, start: Solution | None = None
 ) -> Solution:
-    """Minimise (18) over linear f until the certified gap is at most `tol` of the objective.
+    """Minimise (18) over linear f until the certified gap is at most `tol` times the objective.
 
-    Small dense problems are solved further, to the last digits. Where a whole interval of intercepts is best, the fit has its
-    middle.
+    Small dense problems are solved to full precision. If the optimal intercept is not unique, the middle of the
+    interval is returned.
 
     Parameters
     ----------

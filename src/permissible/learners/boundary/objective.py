@@ -1,8 +1,9 @@
-"""Newton's method for (18) on a smooth surface, over rows in memory or over sums of rows in parts.
+"""Newton's method for (18) with a smooth loss, over rows in memory or in parts.
 
-Minimise (1/W) sum_i c_i L(y_i f_i) + (alpha/2) |w|^2 over points (w, b). The slope t of the loss at a row's margin is a dual
-point, so every step has a certified gap. For the soft classifier L is bF(z) = G*(-z) - a (ln(1 + e^-z) for the logistic phi),
-the limit of ever more boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual objective.
+Minimise (1/W) sum_i c_i L(y_i f_i) + (alpha/2) |w|^2 over points (w, b). The slope t of the loss at a row's margin is a
+dual point, so every step has a certified gap. For the soft classifier L is bF(z) = G*(-z) - a (ln(1 + e^-z) for the
+logistic phi), the limit of many boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual
+objective.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,22 +22,22 @@ from permissible.types import FloatArray, Matrix
 
 CHOLESKY_COLUMNS = 1500
 EXTRA_STEPS = 3
-"""Newton doubles the digits: a few steps beyond `tol` reach the last ones."""
+"""Newton converges quadratically: this many steps beyond `tol` reach full precision."""
 TRIALS, SEARCHES = 8, 6
-"""Points that are compared at once, and how often, before the search from one point is given up."""
+"""Points compared in one line search, and the number of searches from one point."""
 ENOUGH = 1e-4
-"""A step that promises less than this fraction of the objective, times the width, is not worth its questions."""
+"""Stop when the predicted decrease is below this fraction of the objective, times the width."""
 MOST_STEPS = 40
-"""On one surface before the last."""
+"""Steps at each smoothing width before the last."""
 ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class At:
-    """The smooth objective at a point (w, b), and the certificate of the true one with its dual point.
+    """The smooth objective at a point (w, b), and the certificate of the true objective with its dual point.
 
-    `curvature` is the second derivative of each row's share of the mean loss. For rows in parts `dual` is empty, and
-    `curvature` the largest one alone.
+    `curvature` is the second derivative of each row's term of the mean loss. For rows in parts `dual` is empty, and
+    `curvature` is the largest value only.
     """
 
     point: FloatArray
@@ -67,7 +68,7 @@ class BoundaryObjective(Protocol):
 def minimise(
     objective: BoundaryObjective, surfaces: Sequence[Surface], start: FloatArray, options: Options
 ) -> Solution:
-    """Newton's method on one surface after the other, until the certified gap is at most `tol` of the objective."""
+    """Newton's method on each surface in turn, until the certified gap is at most `tol` times the objective."""
     point, steps, extra, max_iter = start, 0, 0, options.max_iter
     best: Solution | None = None
     for surface in surfaces:
@@ -100,9 +101,9 @@ def minimise(
 
 
 def _moved(objective: BoundaryObjective, at: At, least: float, closer: bool) -> FloatArray | None:
-    """The point after one Newton step; None where it promises less than `least`, or leads nowhere.
+    """The point after one Newton step; None if its predicted decrease is below `least` or no step helps.
 
-    A decrease that is lost in rounding may still bring the dual point closer: while the last step did, go on.
+    A decrease below rounding may still improve the dual point: continue while the last step did.
     """
     for search, moves in enumerate(objective.trials(at)):
         decrease = -float(at.gradient @ moves[0])
@@ -152,7 +153,7 @@ class MemoryObjective:
     def certificate(
         self, point: FloatArray, loss: Surface | Segments, dual: FloatArray, margin: FloatArray | None = None
     ) -> Certificate:
-        """Both values of (18) in double precision; `dual` must balance where the intercept is free."""
+        """Primal and dual value of (18) in double precision; a free intercept requires sum c t y = 0."""
         positive, pull = self.problem.positive, self.pull(dual)
         if not self.problem.penalty.of_intercept:
             pull[-1] = 0.0
@@ -162,18 +163,18 @@ class MemoryObjective:
         return Certificate.of(upper, lower)
 
     def values(self, points: FloatArray, surface: Surface) -> Iterable[float]:
-        """The smooth objective at one point after the other, as far as they are wanted."""
+        """The smooth objective at each point, computed lazily."""
         for point in points:
             mean = float(self.share @ surface.smooth(self.problem.positive, self.margins(point)))
             yield mean + 0.5 * float(self.ridge @ (point * point))
 
     def trials(self, at: At) -> Iterator[FloatArray]:
-        """The Newton step, halved again and again."""
+        """The Newton step, then repeated halves of it."""
         step = self._newton(at)
         yield from (halved(step, search) for search in range(SEARCHES))
 
     def _newton(self, at: At) -> FloatArray:
-        """By Cholesky's method, or by conjugate gradients where columns are many."""
+        """By Cholesky's method, or by conjugate gradients for many columns."""
         if sparse.issparse(self.X) or self.X.shape[1] > CHOLESKY_COLUMNS:
             return self._conjugate_gradient(at)
         scaled = self.X * at.curvature[:, None]
@@ -182,7 +183,7 @@ class MemoryObjective:
         if self.problem.fit_intercept:
             matrix[-1, :-1] = matrix[:-1, -1] = scaled.sum(axis=0)
         matrix[-1, -1] += at.curvature.sum() if self.problem.fit_intercept else 1.0
-        matrix[-1, -1] += 1e-14 * (1.0 + matrix[-1, -1])  # a free intercept has no ridge of its own
+        matrix[-1, -1] += 1e-14 * (1.0 + matrix[-1, -1])  # a free intercept is not penalised
         return solved(matrix, at.gradient)
 
     def _conjugate_gradient(self, at: At) -> FloatArray:
@@ -210,7 +211,7 @@ class MemoryObjective:
 
 
 def solved(matrix: FloatArray, gradient: FloatArray) -> FloatArray:
-    """The Newton step that a matrix and a gradient give."""
+    """The Newton step from a matrix and a gradient."""
     try:
         return np.asarray(linalg.cho_solve(linalg.cho_factor(matrix), -gradient))
     except linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""A path of solutions for ever smaller alpha, each starting from the last, and the alpha of least risk on held-out rows."""
+"""A path of solutions for decreasing alpha, each starting from the last, and the alpha of least held-out risk."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,14 +15,14 @@ RowLosses = Callable[[BoolArray, FloatArray], FloatArray]
 def path_risks(
     task: BoundaryTask, alphas: FloatArray, splits: Sequence[tuple[IntArray, IntArray]], losses: RowLosses
 ) -> FloatArray | None:
-    """The mean held-out loss of each alpha; None where no split leaves both classes to train on.
+    """The mean held-out loss of each alpha; None if no split has both classes among its training rows.
 
     Parameters
     ----------
     task : BoundaryTask
     alphas : array, in decreasing order
     splits : sequence of pairs
-        Positions of the rows to train on, and of the held-out rows.
+        Positions of the training rows and of the held-out rows.
     losses : callable
     """
     totals, mass = np.zeros(len(alphas)), 0.0
@@ -41,6 +41,6 @@ def path_risks(
 
 
 def best_alpha(alphas: FloatArray, risks: FloatArray) -> float:
-    """The alpha of least risk; among equals the largest, which is the last when they increase."""
+    """The alpha of least risk; ties go to the largest, which is the last in increasing order."""
     stage = stage_of(None, risks[::-1], equals="last").stage
     return float(alphas[::-1][stage])

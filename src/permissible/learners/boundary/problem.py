@@ -15,11 +15,11 @@ from permissible.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to solve (18), to a gap of `tol` of the objective; `solver` is that of the linear classifier.
+    """How to solve (18), to a gap of `tol` times the objective; `solver` is that of the linear classifier.
 
-    Newton suits dense rows, more of them than columns; coordinate descent (``"dcd"``) suits sparse and wide rows. ``"auto"``
-    picks by shape, and Newton continues where coordinate descent did not converge. `max_iter` bounds Newton steps, epochs, or
-    rounds of as many pair updates as there are rows. `n_threads` does not change a bit of the result.
+    Newton suits dense data with more rows than columns; coordinate descent (``"dcd"``) suits sparse and wide data.
+    ``"auto"`` chooses by shape, and Newton continues where coordinate descent did not converge. `max_iter` bounds
+    Newton steps, epochs, or rounds of as many pair updates as there are rows. `n_threads` does not change the result.
     """
 
     solver: str = "auto"
@@ -40,7 +40,7 @@ class Penalty:
 
     @property
     def free_intercept(self) -> bool:
-        """Whether the intercept costs nothing, so that a dual point must balance the classes."""
+        """Whether the intercept is not penalised, so that a dual point must satisfy sum c t y = 0."""
         return self.fit_intercept and not self.penalize_intercept
 
     @property
@@ -53,7 +53,7 @@ class Penalty:
         return np.append(np.full(n_columns, self.alpha), self.of_intercept)
 
     def balance(self, negative: float, positive: float) -> tuple[float, float]:
-        """Factors for the dual values of both classes, given their masses sum c t: afterwards sum c t y = 0 if it must be."""
+        """Factors for the dual values of both classes, from their masses sum c t, that give sum c t y = 0 if needed."""
         least, most = min(negative, positive), max(negative, positive)
         if not self.free_intercept or most <= 0:
             return 1.0, 1.0
@@ -62,7 +62,7 @@ class Penalty:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What every solver needs beside the features.
+    """What every solver needs in addition to the features.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Problem:
 
     @property
     def penalty(self) -> Penalty:
-        """What is added to the mean loss."""
+        """The penalty."""
         return Penalty(self.alpha, self.fit_intercept, self.penalize_intercept)
 
     @property
@@ -110,7 +110,7 @@ class Problem:
 
     @property
     def record(self) -> core.Problem:
-        """The same as the compiled solvers take it."""
+        """The arguments of the compiled solvers."""
         sides, segments, penalty = np.ascontiguousarray(self.positive, dtype=np.int8), self.segments, self.penalty
         flags = penalty.fit_intercept, penalty.penalize_intercept
         return core.Problem(sides, self.weight, segments.hinge, segments.width, self.strength, *flags)
@@ -132,7 +132,7 @@ class Problem:
 class Solution:
     """A solution of (18): w, or gamma of all rows for a `kernel`; b; the dual point t; and how the solver ended.
 
-    The dual point has one value in [0, t_K] a row; it is empty for rows in parts.
+    The dual point has one value in [0, t_K] per row; it is empty for rows in parts.
     """
 
     coef: FloatArray

@@ -1,11 +1,11 @@
-"""The rows of a linear classifier in parts, the questions about them, and the objective (18) that the answers give.
+"""The rows of a linear classifier in parts, the questions about them, and the objective (18) computed from the answers.
 
-Answers are exact sums (kernels/_core/sums), so a fit is the same for any number of parts and workers. Only the matrix of a
-Newton step is coarse: columns and curvatures are rounded to a few bits, whose products add exactly in double precision. It
-gives a direction and no more: value, gradient and certificate are computed in full.
+Answers are exact sums (kernels/_core/sums), so a fit is the same for any number of parts and workers. Only the matrix
+of a Newton step is coarse: columns and curvatures are rounded to a few bits, whose products add exactly in double
+precision. The matrix only gives a direction; value, gradient and certificate are computed in full precision.
 
-Of a block on disk the values are read when a question comes; the average slope of the sub-gradient method is stored, 8 bytes
-a row.
+The values of a block on disk are read for each question; the average slope of the sub-gradient method is stored, 8
+bytes a row.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ class LinearRows:
     average: Storage
 
     def values(self) -> Values:
-        """What the part holds."""
+        """Read the data of the part."""
         return Values(np.ascontiguousarray(self.part.values()), self.part.target() == 1, weights_of(self.part))
 
 
@@ -79,7 +79,7 @@ class Sums:
     largest: FloatArray
 
     def __add__(self, other: "Sums") -> "Sums":
-        """Both together."""
+        """Merge two answers."""
         return Sums(self.limbs + other.limbs, np.maximum(self.largest, other.largest))
 
 
@@ -95,7 +95,7 @@ class ColumnSizes(Question[LinearRows, Sums]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluate(Question[LinearRows, Sums]):
-    """The smooth loss, the mass of each class and the pulls at a point; the largest curvature of a row."""
+    """The smooth loss, the mass of each class and the gradient sums at a point; the largest curvature of a row."""
 
     point: FloatArray
     surface: Surface
@@ -151,7 +151,7 @@ class CurvatureMatrix(Question[LinearRows, IntArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certify(Question[LinearRows, IntArray]):
-    """Loss, gain and pulls for a certificate; the dual point is the slope at the point or, `averaged`, the average slope."""
+    """Loss, gain and gradient sums for a certificate; the dual point is the slope or, `averaged`, the average slope."""
 
     point: FloatArray
     surface: Surface
@@ -170,7 +170,7 @@ class Certify(Question[LinearRows, IntArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extremes(Question[LinearRows, IntArray]):
-    """The number of scores at least this far from zero, the sums of the scaled columns, and the sums of their squares."""
+    """The number of scores of at least this size, and the sums and sums of squares of the scaled columns."""
 
     point: FloatArray
     reach: float
@@ -185,7 +185,7 @@ class Extremes(Question[LinearRows, IntArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AverageSlope(Question[LinearRows, IntArray]):
-    """The slopes at a point join the average as its `number`-th term: the masses of the average, and the pulls of the slopes."""
+    """Add slopes to the average as its `number`-th term: masses of the average, gradient sums of the slopes."""
 
     changes: ClassVar[bool] = True
     point: FloatArray
@@ -204,7 +204,7 @@ class AverageSlope(Question[LinearRows, IntArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InterceptPulls(Question[LinearRows, IntArray]):
-    """The pull on the intercept at several of them."""
+    """The derivative by the intercept at several intercepts."""
 
     coef: FloatArray
     intercepts: FloatArray
@@ -220,7 +220,7 @@ class InterceptPulls(Question[LinearRows, IntArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummedObjective:
-    """(18) from sums: total weight and largest values are known, the rest is asked."""
+    """(18) computed from sums over parts."""
 
     rows: OpenRows[LinearRows]
     total: float
@@ -235,7 +235,7 @@ class SummedObjective:
 
     @property
     def scales(self) -> FloatArray:
-        """The largest absolute value of each column, 1 for a column of zeros and for the intercept, which comes last."""
+        """The largest absolute value of each column, 1 for a column of zeros and for the intercept (last)."""
         return np.append(np.where(self.largest > 0, self.largest, 1.0), 1.0)
 
     @property
@@ -244,7 +244,7 @@ class SummedObjective:
         return self.penalty.ridge(len(self.largest))
 
     def at(self, point: FloatArray, surface: Surface) -> At:
-        """Two questions: the dual point of the certificate must be balanced."""
+        """Asks two questions, since the dual point of the certificate must satisfy sum c t y = 0."""
         found = self.rows.ask(Evaluate(point, surface))
         loss, negative, positive, *pull = exact(found.limbs)
         gradient = self.ridge * point - np.array(pull) / self.total
@@ -255,7 +255,7 @@ class SummedObjective:
         return At(point, surface, value, gradient, certificate, np.zeros(0), found.largest)
 
     def certificate(self, question: Certify) -> Certificate:
-        """Both values of (18)."""
+        """Primal and dual value of (18)."""
         loss, gain, *pull = exact(self.rows.ask(question))
         pulled = (np.array(pull) / self.total)[: None if self.penalty.of_intercept else -1]
         upper = loss / self.total + 0.5 * float(self.ridge @ (question.point * question.point))
@@ -269,8 +269,8 @@ class SummedObjective:
     def trials(self, at: At) -> Iterator[FloatArray]:
         """The Newton step and its halves, then damped steps.
 
-        Where halving does not help, some coordinate has hardly any curvature (a free intercept with no row near a kink).
-        Damping bounds how far a step moves a margin: by a few widths at first, by ever less in the end.
+        Where halving does not help, some coordinate has hardly any curvature (a free intercept with no row near a
+        kink). Damping bounds how far a step moves a margin: by a few widths at first, then by less and less.
         """
         matrix, damping = self._matrix(at), np.diag(self.scales**2)
         yield halved(solved(matrix, at.gradient))
@@ -289,12 +289,13 @@ class SummedObjective:
         if not self.penalty.fit_intercept:
             matrix[-1, :] = matrix[:, -1] = 0.0
             matrix[-1, -1] = 1.0
-        # Rounding may leave a column without weight: what is added keeps its step finite, and vanishes beside real curvature.
+        # Rounding may leave a column without curvature: the added term keeps its step finite, and is negligible
+        # otherwise.
         matrix[np.diag_indices_from(matrix)] += 1e-14 * np.trace(matrix) / len(matrix) + 1e-300
         return matrix
 
     def extremes(self, point: FloatArray, reach: float, n_rows: int) -> tuple[FloatArray, float]:
-        """The standard deviation of each column, and the fraction of rows whose score is at least this far from zero."""
+        """The standard deviation of each column, and the fraction of rows whose score has at least this size."""
         scales = self.scales[:-1]
         far, *moments = exact(self.rows.ask(Extremes(point, reach, scales))) / max(n_rows, 1)
         mean, square = np.array(moments).reshape(2, -1)

@@ -2,7 +2,7 @@
 
 [K] (11)-(12) write the loss as max(0, max_k A_k + B_k z). With t_k = -B_k sorted increasingly, t_0 = 0 and A_0 = 0, the
 widths are D_k = t_k - t_{k-1} and the hinges h_k = (A_k - A_{k-1}) / D_k, decreasing when the loss is convex
-and every line is used. The concave g with g(t_k) = A_k, linear in between, is what a row brings to the dual.
+and every line is used. The concave g with g(t_k) = A_k, linear in between, is what a row adds to the dual objective.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from permissible.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """Hinges and widths of both classes: arrays of shape (2, K), row 0 for the negative class, row 1 for the positive one.
+    """Hinges and widths of both classes: arrays of shape (2, K), row 0 for the negative class, row 1 for the positive.
 
     Examples
     --------
@@ -56,6 +56,6 @@ class Segments:
         return total
 
     def per_row(self, positive: BoolArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Hinge and width of each row, for one boundary after the other."""
+        """Hinge and width of each row, for each boundary in turn."""
         side = np.asarray(positive, dtype=np.intp)
         return [(self.hinge[side, k], self.width[side, k]) for k in range(self.count)]

@@ -1,10 +1,10 @@
-"""The projected sub-gradient method of [K] section 5, corrected (E14, E15), in batches: for streams, and to compare with.
+"""The projected sub-gradient method of [K] section 5, corrected (E14, E15), in batches: for streams and comparisons.
 
     w <- (1 - eta lambda) w + (eta / n) sum_i t_i y_i x_i,  eta = 1 / (lambda m),  |w| <= sqrt(max A / lambda)
 
-where t_i is minus the slope of the loss at the margin of row i. The printed signs ascend; the printed projection of (w, b) can
-exclude the best b, and its step is too small for b: here b is solved for after each step of a fit, and has a step of its own on
-a stream.
+where t_i is minus the slope of the loss at the margin of row i. The signs printed in [K] ascend. The printed projection
+of (w, b) can exclude the best b, and the step is too small for b. Here b is solved for after each step of a fit, and
+has a step size of its own on a stream.
 """
 
 from dataclasses import dataclass, replace
@@ -30,12 +30,12 @@ from permissible.types import FloatArray, Matrix
 CHECK_EVERY = 10
 """Steps between two certificates."""
 TRIALS = 33
-"""Intercepts that one question asks about."""
+"""Intercepts evaluated by one question."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """The state of a stream: the iterate, its average (what predicts), and the number of batches."""
+    """The state of a stream: the iterate, the average of iterates (used to predict), and the number of batches."""
 
     coef: FloatArray
     intercept: float
@@ -50,7 +50,7 @@ class Stream:
 
 
 def stream_step(X: Matrix, problem: Problem, stream: Stream) -> Stream:
-    """One step on a batch; the average weighs late iterates more (3 / (m + 2))."""
+    """One step on a batch; the average gives late iterates more weight (3 / (m + 2))."""
     m = stream.batches + 1
     point = np.append(stream.coef, stream.intercept)
     pull = MemorySlopes(X, problem).average(point, 1)
@@ -82,7 +82,7 @@ class MemorySlopes:
         self.segments, self.penalty, self.n_columns = problem.segments, problem.penalty, int(X.shape[1])
 
     def average(self, point: FloatArray, number: int) -> FloatArray:
-        """The mean pull of the slopes at a point, which join the average as its `number`-th term."""
+        """Minus the mean gradient of the loss at a point; its slopes join the average as its `number`-th term."""
         slopes = self.segments.slope(self.problem.positive, self.objective.margins(point))
         self.averaged = slopes if number == 1 else self.averaged + (slopes - self.averaged) / number
         return self.objective.pull(slopes)
@@ -99,22 +99,22 @@ class MemorySlopes:
 
 
 class SummedSlopes:
-    """Rows in parts. The best intercept is found among many around the last one; the reach follows what was found."""
+    """Rows in parts. The best intercept is searched on a grid around the last one, whose width adapts."""
 
     def __init__(self, objective: SummedObjective, segments: Segments) -> None:
         self.objective, self.segments, self.penalty = objective, segments, objective.penalty
         self.n_columns = len(objective.largest)
-        self.surface = SmoothedHinges(segments, 1e-12)  # the hinges as they are, but for the kinks themselves
+        self.surface = SmoothedHinges(segments, 1e-12)  # practically unsmoothed hinges
         self.reach, self.factors = float(np.abs(segments.hinge).max()) + 1.0, (1.0, 1.0)
 
     def average(self, point: FloatArray, number: int) -> FloatArray:
-        """The mean pull of the slopes at a point, which join the average."""
+        """Minus the mean gradient of the loss at a point; its slopes join the average."""
         negative, positive, *pull = exact(self.objective.rows.ask(AverageSlope(point, self.surface, number)))
         self.factors = self.penalty.balance(negative, positive)
         return np.array(pull) / self.objective.total
 
     def best_intercept(self, coef: FloatArray, last: float) -> float:
-        """One question; the pull falls with b, so the best b is where it changes its sign."""
+        """The derivative is monotone in b, so the best b is where it changes sign."""
         trials = last + self.reach * np.linspace(-1.0, 1.0, TRIALS)
         pulls = exact(self.objective.rows.ask(InterceptPulls(coef, trials, self.surface)))
         above = int((pulls > 0).sum())
@@ -138,7 +138,7 @@ Slopes: TypeAlias = MemorySlopes | SummedSlopes
 def solve_subgradient(rows: Slopes, options: Options) -> Solution:
     """Run the method on all rows at once, b solved for after each step, until the certified gap is at most `tol`.
 
-    Without the projection w_m is the pull of the average slope, so that average is the dual point of the certificate.
+    Without the projection w_m is given by the average slope, so that average is the dual point of the certificate.
     """
     point = np.zeros(rows.n_columns + 1)
     best: Solution | None = None

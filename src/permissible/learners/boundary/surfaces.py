@@ -1,10 +1,11 @@
-"""Losses of a margin as Newton's method sees them: a smooth loss itself, or hinges smoothed over a width.
+"""Losses for Newton's method: a smooth loss itself, or hinges smoothed over a width.
 
-Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the one
-before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
+Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the
+one before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
 
-A surface gives, for the classes and margins of rows, the `loss` that is to be minimised, its `smooth` version with minus the
-`slope` and the `curvature` of that as derivatives, and the `gain` that a dual point adds to the dual objective.
+For the classes and margins of rows a surface gives the `loss` to be minimised, its `smooth` version, minus the first
+derivative (`slope`) and the second derivative (`curvature`) of that, and the `gain` that a dual point adds to the dual
+objective.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from permissible.learners.boundary.segments import Segments
 from permissible.types import BoolArray, FloatArray
 
 LEAST_WIDTH = 1e-8
-"""The last width, relative to the farthest kink: a narrower one would be lost in rounding."""
+"""The last width, relative to the largest kink; a smaller one would be lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +54,7 @@ class SmoothedHinges:
     width: float
 
     def loss(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
-        """The hinges as they are."""
+        """The unsmoothed hinges."""
         return self.segments.loss(positive, margin)
 
     def smooth(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
@@ -87,7 +88,7 @@ Surface: TypeAlias = SmoothLoss | SmoothedHinges
 
 
 def smoothed(segments: Segments) -> list[Surface]:
-    """Hinges smoothed so widely that the point zero has curvature, then over ever smaller widths."""
+    """Smoothed hinges: the first width is large enough for curvature at zero, then the widths shrink."""
     farthest = float(np.abs(segments.hinge).max()) or 1.0
     width, surfaces = 4.0 * farthest, list[Surface]()
     while width > LEAST_WIDTH * farthest:

@@ -1,7 +1,8 @@
 """What the classifier is trained for: probability boundaries pi_k, the cut-offs delta_k and the surrogate at them.
 
-Every permissible phi gives A_k = phi(pi_k) - a, B+_k = -(1 - pi_k), B-_k = -pi_k and delta_k = g(pi_k): the tangents of bF at the
-boundaries, minimally consistent for them (Prop. 1 of [K] is the logistic case). Lines of one's own must satisfy (C1)-(C3).
+Every permissible phi gives A_k = phi(pi_k) - a, B+_k = -(1 - pi_k), B-_k = -pi_k and delta_k = g(pi_k): the tangents of
+bF at the boundaries, minimally consistent for them (Prop. 1 of [K] is the logistic case). Lines given by the user must
+satisfy (C1)-(C3).
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Target:
 
     @classmethod
     def soft(cls, loss: Any) -> "Target":
-        """The smooth loss itself, the limit of ever more boundaries."""
+        """The smooth loss itself, the limit of many boundaries."""
         return cls(loss, np.empty(0), np.empty(0), None)
 
     @classmethod
@@ -74,13 +75,13 @@ class Target:
 
     @property
     def cutoff(self) -> float:
-        """The score above which `predict` says positive: that of a single boundary, else that of probability 1/2."""
+        """The score above which `predict` is positive: that of a single boundary, else of probability 1/2."""
         return float(self.deltas[0]) if len(self.deltas) == 1 else float(self.loss.score(0.5))
 
 
 @dataclass(frozen=True)
 class Interpolated:
-    """The link of lines that come from no phi: log-odds linear in the score between the cut-offs, slope one beyond them."""
+    """The link of lines without a phi: log-odds linear in the score between the cut-offs, slope one beyond them."""
 
     boundaries: tuple[float, ...]
     deltas: tuple[float, ...]
@@ -101,7 +102,7 @@ class Interpolated:
 
 
 def boundaries_of(decision: Any) -> tuple[float, ...] | None:
-    """Return the boundaries a decision is about, or None for the soft one; a sequence of numbers stands for itself.
+    """Return the boundaries of a decision, or None for the soft one; a sequence of numbers is returned as a tuple.
 
     Examples
     --------
@@ -130,10 +131,11 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
 
 
 def tie_is_positive(decision: Any) -> bool:
-    """Whether `predict` calls a score positive that is exactly at its cut-off.
+    """Whether `predict` gives the positive class for a score exactly at the cut-off.
 
-    Regions are right-closed, so a single boundary belongs to the region below it. Everything else is cut at even odds, where
-    the positive class wins: sigma(0) = +1 ([N], [T]), the rule of `Hard` and of the other classifiers of two classes.
+    Regions are right-closed, so a single boundary belongs to the region below it. All other decisions are cut at
+    probability 1/2, where the positive class wins: sigma(0) = +1 ([N], [T]), the rule of `Hard` and of the other
+    classifiers of two classes.
 
     Examples
     --------

@@ -3,7 +3,7 @@
     min_g  sum_i |w_i| (g(x_i) + sign w_i)^2 = sum |w| g^2 + 2 dR + const
 
 is the steepest direction in the |w|-weighted norm (for two classes and GEL, Gentle AdaBoost's fit); (30) alone has no
-minimum over a linear class. The single attribute is the variant that reproduces the published table. All attributes at once,
+minimum over a linear class. The single attribute reproduces the published table. All attributes at once,
 learner="linear-full", is the other reading of "a x + b" in [B].
 """
 
@@ -27,9 +27,9 @@ AffineArrays = tuple[IntArray, IntArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineStep:
-    """A chosen term as plain values, which travels to workers and into journals: a x + b for each output.
+    """A chosen term as plain values, sent to workers and kept in journals: a x + b for each output.
 
-    `edge` is the fraction of the weight that it explains, `leverage` how far the rows go along it.
+    `edge` is the fraction of the weight that it explains, `leverage` the step length.
     """
 
     column: int
@@ -51,7 +51,7 @@ class AffineStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineLearner:
-    """Affine terms on rows in one piece, compiled; `full` fits all attributes at once instead of the best one."""
+    """Affine terms on rows in one part, compiled; `full` fits all attributes instead of the best one."""
 
     standardised: Standardised
     values: FloatArray
@@ -73,7 +73,7 @@ class AffineLearner:
 
 
 def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) -> Round:
-    """The steps of a round (one a coordinate, or one along all of them) as terms on the attributes' own scale."""
+    """The steps of a round (one per coordinate, or one in all) as terms on the original scale of the attributes."""
     column = np.concatenate([np.full(len(step.slope), step.column, dtype=np.int64) for step in steps])
     lever = np.concatenate([np.full(len(step.slope), rate * step.leverage) for step in steps])
     slopes, levels = (np.concatenate([getattr(step, name) for step in steps]) for name in ("slope", "level"))
@@ -92,7 +92,7 @@ def affine_component(attributes: tuple[Attribute, ...], n_classes: int, rounds: 
 
 
 def affine_scores(terms: AffineArrays, values: FloatArray, n_classes: int) -> FloatArray:
-    """What terms add to the scores of rows with these attributes, (n, M); a row's own arithmetic, wherever it stands."""
+    """What terms add to the scores of rows with these attributes, (n, M); each row is computed independently."""
     words, scores = codewords(n_classes) / 2, np.zeros((len(values), n_classes))
     for coordinate, attribute, slope, level in zip(*terms, strict=True):
         step = slope * values[:, attribute] + level if attribute >= 0 else np.full(len(values), level)
@@ -128,7 +128,7 @@ def _full_round(learner: AffineLearner, state: kernel.State, allowed: Codes, dra
 def _least_squares(
     values: FloatArray, gradient: FloatArray, norm: FloatArray, drawn: FloatArray | None
 ) -> tuple[FloatArray, float]:
-    """The least-squares fit of -w/|w| with row weights |w|, of least norm where it is not unique; what it explains."""
+    """The least-squares fit of -w/|w| with row weights |w|, of least norm if not unique; its explained fraction."""
     if drawn is not None:
         gradient, norm = gradient * drawn[:, None], norm * drawn
     total = float(norm.sum())

@@ -1,10 +1,10 @@
 """learner="auto": affine terms, rules, trees, or affine terms with trees, chosen by cross-validation.
 
-Every family is fitted without costs by the logistic loss, whose scores are a posterior; costs enter through the decision of least
-expected cost, so that one fit serves every cost matrix. Each family's scores of the held-out rows are kept at several numbers of
-rounds, with one temperature each; the candidate with the least cross-validated cost wins, where differences that are smaller
-than their own standard error are settled by the log-loss. It is then refitted on every row. Folds go by the content of the rows;
-where each class is one row many times over there are none, and all rows are compared.
+Every family is fitted without costs by the logistic loss, whose scores give a posterior. Costs enter only through the
+decision of least expected cost, so one fit serves every cost matrix. The scores of the held-out rows are kept at
+several numbers of rounds, with one temperature each. The candidate with the least cross-validated cost wins;
+differences smaller than their standard error are decided by the log-loss. It is then refitted on all rows. Folds are
+made by row content; if each class is one duplicated row there are none, and all rows are compared.
 """
 
 from collections.abc import Iterator
@@ -32,14 +32,13 @@ from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split
 from permissible.types import BoolArray, FloatArray, IntArray
 
 AVERAGED_SEEDS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
-"""On few rows the chosen trees are grown from several seeds and averaged; on many the seeds agree anyway. Distinct rows are
-counted, so that a row of weight 2 is the row twice here too."""
+"""Up to FEW_ROWS distinct rows (weight 2 is the row twice) the chosen trees are averaged over AVERAGED_SEEDS seeds."""
 BLENDS = (0.25, 0.5, 0.75)
 """Fractions of the affine terms in a blend with trees."""
 
 
 def families_of(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
-    """The settings of each family, and the numbers of rounds at which it is looked at."""
+    """The settings of each family, and the numbers of rounds at which it is evaluated."""
     n = settings.n_rounds
     steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
     growing = tuple(sorted({max(1, round(n * share)) for share in (0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}))
@@ -56,7 +55,7 @@ def families_of(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A blend of families at given rounds, its temperature, and what cross-validation says of it."""
+    """A blend of families at given rounds, its temperature, and its cross-validated results."""
 
     parts: tuple[tuple[str, int, float], ...]
     exponent: float
@@ -66,7 +65,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """How it is called in the certificate: ``0.5 linear (100) + 0.5 tree (200)``."""
+        """Its name in the certificate: ``0.5 linear (100) + 0.5 tree (200)``."""
         return " + ".join(
             f"{family} ({rounds} rounds)" if share == 1.0 else f"{share:g} {family} ({rounds} rounds)"
             for family, rounds, share in self.parts
@@ -75,7 +74,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The rows that were held out once, in the order of the parts: what they cost, their classes and weights."""
+    """The held-out rows, in the order of the parts: their costs, classes and weights."""
 
     task: CostTask
     target: IntArray
@@ -88,7 +87,7 @@ class Compared:
         return _sum(self.weight)
 
     def candidate(self, parts: tuple[tuple[str, int, float], ...], scores: FloatArray) -> Candidate:
-        """Find the temperature of some scores, and what deciding by them costs."""
+        """Find the temperature of some scores, and the cost of their decisions."""
         target, weight = self.target, self.weight
         exponent = fitted_exponent("gll", lambda at: log_loss_limbs(at, scores, target, weight), self.unit)
         rows = np.arange(len(scores))
@@ -100,7 +99,7 @@ class Compared:
 
 
 Paths = dict[str, dict[int, FloatArray]]
-"""By family and number of rounds: the scores of the rows that were held out, by models that had not seen them."""
+"""Held-out scores by family and number of rounds."""
 
 
 def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report | None = None) -> Fitted:
@@ -133,7 +132,7 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
 
 
 def _out_of_fold(boosting: Boosting, splits: tuple[Split, ...], stages: tuple[int, ...]) -> dict[int, FloatArray]:
-    """For each number of rounds the scores of the rows that are held out once."""
+    """The held-out scores for each number of rounds."""
     held = _held_out(boosting.source, splits)
     found = {rounds: np.full((boosting.source.n_rows, boosting.task.n_classes), np.nan) for rounds in stages}
     longest = replace(boosting, settings=replace(boosting.settings, n_rounds=max(stages)))
@@ -194,9 +193,10 @@ def _candidates(paths: Paths, compared: Compared) -> Iterator[Candidate]:
 
 
 def _choose(candidates: list[Candidate], compared: Compared) -> Candidate:
-    """Least cost; among those that are not clearly dearer (one standard error of the paired difference), least log-loss.
+    """Least log-loss among the candidates within one standard error (of the paired difference) of the least cost.
 
-    A row of weight 2 is two rows: the standard error is that of as many rows as the weights sum to, where `unit` is one row.
+    A row of weight 2 is two rows: the standard error is that of as many rows as the weights sum to, where `unit` is one
+    row.
     """
     cheapest = min(candidates, key=lambda candidate: candidate.cost)
     weight, total = compared.weight, compared.total
@@ -211,5 +211,5 @@ def _choose(candidates: list[Candidate], compared: Compared) -> Candidate:
 
 
 def _sum(terms: FloatArray) -> float:
-    """The exact sum, rounded once: no order of the rows shows."""
+    """The exact sum, rounded once, so row order does not matter."""
     return float(sums.exact_sum(np.ascontiguousarray(terms)))

@@ -1,4 +1,4 @@
-"""What is known of a fit of multiclass boosting when it ends."""
+"""The certificate of a multiclass boosting fit."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class BoostCertificate(CertificateHead):
-    """How far a fit is from the optimum: what a next step could still explain, and whether an optimum exists.
+    """How far a fit is from the optimum, and whether a finite optimum exists.
 
     Attributes
     ----------
     largest_edge : float
         The edge that the last round found.
     capped_steps : int
-        Steps that were cut at the longest one allowed.
+        Steps that were cut at the step limit.
     separable : bool
         Whether every training row has a positive margin, so that no finite minimiser exists.
     smallest_margin : float
@@ -35,7 +35,8 @@ class BoostCertificate(CertificateHead):
     saturated : float or None
         Fraction of the rows whose posterior is 0 or 1; None for rules and trees.
     chosen : str or None
-        With ``learner="auto"`` what was chosen, with its cross-validated cost and log-loss in `cv_cost` and `cv_log_loss`.
+        With ``learner="auto"`` what was chosen, with its cross-validated cost and log-loss in `cv_cost` and
+        `cv_log_loss`.
     """
 
     largest_edge: float
@@ -52,8 +53,8 @@ class BoostCertificate(CertificateHead):
 def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> BoostCertificate:
     """State what is known at the end of a fit.
 
-    `exact` says that every round had to lower the surrogate; `share` is the fraction of the rows whose posterior is 0 or 1, None
-    for rules and trees.
+    `exact` says that every round had to lower the surrogate; `share` is the fraction of the rows whose posterior is 0
+    or 1, None for rules and trees.
     """
     cut = int(np.sum(trace.capped))
     values = [trace.start, *trace.surrogate]

@@ -1,4 +1,4 @@
-"""From rows to a model: a run on training rows that sets the number of rounds and the temperature, then a run on every row."""
+"""From rows to a model: a run on training rows for the number of rounds and the temperature, then a run on all rows."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -36,9 +36,9 @@ LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything but the data: see `permissible.MCBoostClassifier` for the meaning of each.
+    """Settings of a fit; `permissible.MCBoostClassifier` documents each.
 
-    `unit` is what one row of weight 1 weighs in the problem: other than 1 where weights of an extreme size were rescaled.
+    `unit` is the weight of one row of weight 1 in the problem; it differs from 1 if extreme weights were rescaled.
     """
 
     learner: str = "linear"
@@ -67,21 +67,21 @@ class Settings:
 
     @property
     def every_row_counts(self) -> bool:
-        """Whether each round sees every row, so that it has to lower the surrogate."""
+        """Whether each round sees every row, so that it must lower the surrogate."""
         return self.row_share >= 1.0 and self.n_bags == 1
 
     def in_unit(self, scale: float) -> "Settings":
-        """The same where all weights are multiplied by a power of two."""
+        """The same settings with all weights multiplied by a power of two."""
         return self if scale == 1.0 else replace(self, growth=self.growth.in_unit(scale), unit=scale)
 
     def holds_out(self, task: CostTask) -> bool:
-        """Whether rows are held out: to stop, or to find the temperature of a loss to which theory gives none."""
+        """Whether rows are held out: to stop early, or to fit the temperature of a loss without a theoretical one."""
         return self.early_stopping is not None or (self.calibrate and exponent_of(task) is None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """A model, what happened on the way, and how far the fit is from its optimum."""
+    """A model, its trace and its certificate."""
 
     model: AdditiveModel
     trace: Trace
@@ -89,7 +89,7 @@ class Fitted:
 
 
 class Run(NamedTuple):
-    """What rounds made: their terms, their trace, the least margin, and of affine terms the fraction of saturated rows."""
+    """The result of a run: terms, trace, least margin and, for affine terms, the fraction of saturated rows."""
 
     rounds: list[Round]
     component: Part
@@ -101,7 +101,7 @@ class Run(NamedTuple):
 def fit(
     source: Source, task: CostTask, settings: Settings, start: AdditiveModel | None = None, report: Report | None = None
 ) -> Fitted:
-    """Fit an additive model; with `start`, go on from that model (its rounds are kept)."""
+    """Fit an additive model; with `start`, continue from that model (its rounds are kept)."""
     exponent, validation = exponent_of(task), list[float]()
     calibrated = exponent is None and settings.calibrate
     boosting = Boosting(source, task, settings, start)
@@ -131,7 +131,7 @@ class Boosting:
     start: AdditiveModel | None = None
 
     def view(self, selection: Selection) -> RowView:
-        """How a fit on the selected rows sees them."""
+        """The view of the selected rows for a fit."""
         standardised = None
         if self.settings.affine:
             first = None if self.start is None else self.start.parts[0]
@@ -163,7 +163,7 @@ class Boosting:
             rows.close()
 
     def _steps(self, rows: OpenRows[BoostRows], view: RowView, n_rows: int, sampling: Sampling) -> Steps:
-        """Compiled rounds where all rows lie in the memory of this process, else rounds from answers."""
+        """Compiled rounds if all rows are in the memory of this process, else rounds from answers."""
         only, settings, n_classes = rows.only, self.settings, self.task.n_classes
         if only is not None and only.part.in_memory:
             return _compiled(only, settings, sampling)
@@ -203,7 +203,7 @@ class Boosting:
             rows.close()
 
     def fit_held_out(self, split: Split, calibrated: bool) -> tuple[int, list[float], float | None]:
-        """Fit the training rows and watch the held-out ones: number of rounds, measures, and the exponent that suits them."""
+        """Fit the training rows and monitor the held-out rows: number of rounds, measures, and the fitted exponent."""
         settings, view = self.settings, self.view(split.training)
         rows = self.source.open(HeldOutOpening(replace(view, selection=split.held_out)))
         total = self.source.survey(TotalsOf(split.held_out)).weight
@@ -218,7 +218,7 @@ class Boosting:
 
 
 def _compiled(rows: BoostRows, settings: Settings, sampling: Sampling) -> CompiledSteps:
-    """Compiled rounds on rows in one piece."""
+    """Compiled rounds on rows in one part."""
     selected, state = rows.open()
     view, part = rows.opening.rows, rows.part
     sampling = replace(sampling, hashes=selected.hashes if sampling.row_share < 1.0 else None)

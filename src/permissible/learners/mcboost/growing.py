@@ -1,6 +1,6 @@
 """Trees and rules grown from answers alone: the choices are those of the compiled growth (cpp/mcboost/splits.hpp).
 
-Trees come from the grower of learners/trees with the Newton criterion; rules take their literals one after the other.
+Trees come from the grower of learners/trees with the Newton criterion; rules add one literal at a time.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class TreeGrowing:
     def _tree(self, criterion: NewtonCriterion) -> Grown:
         growth, layout = self.growth, layout_of(self.binning)
         n_sums = (self.outputs + 3) * int(np.where(layout.categorical, 256, layout.n_codes + 1).sum())
-        most = 1 if growth.random_tests else most_together(n_sums)  # random tests depend on the order of the nodes
+        most = 1 if growth.random_tests else most_together(n_sums)  # random splits depend on the order of the nodes
         limits = growth.max_leaf_nodes, growth.max_depth or None, most
         grown = Grower(self.cells, criterion, InOrder(), *limits, counts_rows=False).run()
         children, leaves = step_children(grown)
@@ -59,7 +59,7 @@ class TreeGrowing:
         return self._grown(criterion, [node.split for node in grown.split if node.split], children, totals, root.rows)
 
     def _rule(self, criterion: NewtonCriterion) -> Grown:
-        """Literals one after the other; the rows that pass all of them are one leaf, all others the other."""
+        """Add one literal at a time; rows that satisfy all of them are one leaf, all other rows the second leaf."""
         histograms, sizes = self.cells((), (0,))
         histogram, everything = histograms[0], criterion.totals(histograms[0])
         criterion.choices.set_everything(everything.tolist())
@@ -96,7 +96,7 @@ class TreeGrowing:
 
 
 class Stumps(NamedTuple):
-    """The packed search for stumps on many rows, from answers: histograms of all rows, then exact sums of the two sides."""
+    """The packed search for stumps on many rows, from answers: first histograms, then exact sums of the two sides."""
 
     cells: Callable[[], IntArray]
     sums: Callable[[int, int, bool], IntArray]
@@ -117,8 +117,8 @@ class Stumps(NamedTuple):
 def step_children(grown: GrownNodes) -> tuple[AnyArray, list[int]]:
     """Children of the nodes that were split, (2, splits), and the place of each leaf.
 
-    Nodes are numbered in the order of their splits. Of two new leaves the left one takes the number of its parent, the right
-    one the next number.
+    Nodes are numbered in the order of their splits. Of two new leaves the left one takes the number of its parent, the
+    right one the next number.
     """
     places, position, number = [0], {0: 0}, {node.place: k for k, node in enumerate(grown.split)}
     for made, node in enumerate(grown.split):

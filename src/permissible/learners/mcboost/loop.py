@@ -1,6 +1,7 @@
 """Algorithm 1 of [B], the loop: weights, weak learner, exact line search, coordinate by coordinate, round by round.
 
-A round's inner loop over the coordinates is in `Steps.step`. Stopping, held-out rows and reporting come between rounds.
+A round's inner loop over the coordinates is in `Steps.step`. Stopping, held-out rows and reporting are handled between
+rounds.
 """
 
 from collections.abc import Callable
@@ -15,12 +16,12 @@ from permissible.losses import get_multiclass
 from permissible.types import AnyArray
 
 SEPARATED = 1e-5
-"""Fraction of the first surrogate below which rows without an error count as separated."""
+"""Fraction of the first surrogate below which rows without errors count as separated."""
 
 
 @dataclass(slots=True)
 class Trace:
-    """What happened, a value per round: the surrogate, cost and error of the training rows after it, and the edge it found."""
+    """One value per round: surrogate, cost and error of the training rows after it, and its edge."""
 
     surrogate: list[float] = field(default_factory=list)
     cost: list[float] = field(default_factory=list)
@@ -33,7 +34,7 @@ class Trace:
     stopped: str = "rounds"
 
     def history(self) -> dict[str, AnyArray]:
-        """The mapping that estimators publish as ``history_``."""
+        """The mapping that estimators store as ``history_``."""
         found: dict[str, AnyArray] = {
             "surrogate": np.array(self.surrogate),
             "train_cost": np.array(self.cost),
@@ -46,7 +47,7 @@ class Trace:
         return found
 
     def record(self, made: Round, surrogate: float, cost: float, error: float) -> None:
-        """Note a round and the means after it."""
+        """Record a round and the means after it."""
         self.surrogate.append(surrogate)
         self.cost.append(cost)
         self.error.append(error)
@@ -58,7 +59,7 @@ Report = Callable[[int, Trace], None]
 
 
 class Steps(Protocol):
-    """The training rows, wherever they lie, and how a round on them is made."""
+    """The training rows, and how a round on them is made."""
 
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
@@ -71,7 +72,7 @@ class Steps(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When rounds end at the latest, by how much (relative) a round has to lower the surrogate, and the number of the first.
+    """Limits of a run, the relative decrease of the surrogate required of a round, and the number of the first round.
 
     `sees_all` says that a round sees every row and column, so that no progress now means none later.
     """
@@ -92,9 +93,9 @@ def boost(
 ) -> tuple[list[Round], Trace]:
     """Run the rounds on rows of weight `total`; return them and the trace.
 
-    Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`; only where every round sees every
-    row), when every row is right and the surrogate all but gone (separable rows: further rounds would only scale the scores;
-    not with tol=0), or when the held-out rows say so.
+    Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`; only where every round sees
+    every row), when every row is classified correctly and the surrogate is nearly 0 (separable rows: further rounds
+    would only scale the scores; not with tol=0), or when the held-out loss stops improving.
     """
     rounds: list[Round] = []
     trace = Trace(loss=loss)

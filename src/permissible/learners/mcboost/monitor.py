@@ -1,10 +1,10 @@
-"""Held-out rows: what the rounds do to their cost or surrogate, and when that has stopped improving.
+"""Held-out rows: their cost or surrogate after each round, and when it has stopped improving.
 
 | question | answer | merged by |
 |---|---|---|
 | `AddRound` (changes) | surrogate, cost and errors of the rows after a round | exact sums |
 | `LogLossAt` | log-loss of the rows at an exponent | exact sums |
-| `StagedScores` | scores after some of the rounds, where all rows are to be compared in one place | by part |
+| `StagedScores` | scores after some of the rounds | by part |
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from permissible.types import FloatArray, IntArray
 class HeldOutMonitor:
     """The measure of held-out rows after each round, and the best round so far.
 
-    `patience` rounds without a better one end a fit; None watches to the end. `total` is the weight of the rows.
+    `patience` rounds without improvement end a fit; None never does. `total` is the weight of the rows.
     """
 
     rows: OpenRows["HeldOutRows"]
@@ -53,7 +53,7 @@ class HeldOutMonitor:
         return self.patience is not None and len(self.measures) - self.best_round >= self.patience
 
     def log_loss(self, exponent: float) -> IntArray:
-        """The exact sum of the log-losses at an exponent: after the best round where it ends the fit, else after the last."""
+        """The exact sum of the log-losses at an exponent: after the best round if that ended the fit, else the last."""
         return self.rows.ask(LogLossAt(exponent, self.patience is not None and not self._last_was_best()))
 
     def _last_was_best(self) -> bool:
@@ -62,7 +62,7 @@ class HeldOutMonitor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutOpening:
-    """How a part builds its held-out rows; terms of a model are on the attributes' own scale, so these are not scaled."""
+    """How a part builds its held-out rows; attributes are not scaled, since terms are on their original scale."""
 
     rows: RowView
 
@@ -76,7 +76,7 @@ class HeldOutOpening:
 
 
 class HeldOutRows:
-    """Held-out rows of one part: their scores grow round by round; those after the best round are kept beside them."""
+    """Held-out rows of one part: their current scores, and the scores after the best round."""
 
     def __init__(self, part: Part, rows: RowView) -> None:
         self.part, self.rows = part, rows
@@ -87,7 +87,7 @@ class HeldOutRows:
         self.last.write(np.zeros((len(read.problem.target), rows.task.n_classes)) if start is None else start)
 
     def read(self, columns: bool = True) -> SelectedRows:
-        """The rows, from memory or read now."""
+        """The rows, from memory or from disk."""
         if self._read is not None:
             return self._read
         read = self.rows.read(self.part, columns=columns)
@@ -96,7 +96,7 @@ class HeldOutRows:
         return read
 
     def scores_of(self, storage: Storage) -> FloatArray:
-        """The scores that were kept."""
+        """The stored scores."""
         return storage.read().reshape(-1, self.rows.task.n_classes)
 
     def scores(self) -> tuple[IntArray, FloatArray]:
@@ -106,7 +106,7 @@ class HeldOutRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddRound(Question[HeldOutRows, IntArray]):
-    """Add a round to the scores; exact sums of the surrogate, the cost and the errors. `was_best`: the round before was."""
+    """Add a round to the scores; exact sums of surrogate, cost and errors. `was_best`: the last round was the best."""
 
     terms: Terms
     was_best: bool = False

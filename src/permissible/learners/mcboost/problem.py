@@ -1,4 +1,4 @@
-"""What is to be learned: a loss with what each mistake costs, and the classes and weights of some rows."""
+"""The learning problem: a loss with misclassification costs, and the classes and weights of rows."""
 
 from dataclasses import dataclass, replace
 
@@ -42,7 +42,7 @@ class CostTask:
         return self.costs if self.by_row else self.costs[target]
 
     def mean_costs(self, target: IntArray, weight: FloatArray) -> FloatArray:
-        """Costs (M, M) by true class: those given, or the weighted means of those of its rows (1 where a class has none)."""
+        """Costs (M, M) by true class: as given, or weighted means over its rows (1 if a class has no rows)."""
         if not self.by_row:
             return self.costs
         mean = 1.0 - np.eye(self.n_classes)

@@ -1,4 +1,4 @@
-"""What a round of boosting leaves behind, and which rows and columns it may use."""
+"""The result of a boosting round, and the rows and columns it may use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ class Round:
 class Sampling:
     """Fractions of the rows and of the columns that a round's search may use; the leverage always sees every row.
 
-    Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that a row of
-    weight 2 stays the row twice.
+    Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that
+    a row of weight 2 stays the row twice.
     """
 
     row_share: float = 1.0

@@ -1,11 +1,11 @@
 """The rows of an MCBoost fit on one part, and the questions that a fit asks about them (held-out rows: monitor.py).
 
-In memory a part keeps the compiled state of its training rows. A block on disk keeps it in its storage: between questions only
-the node of each row stays in memory, 4 bytes a row.
+In memory a part keeps the compiled state of its training rows. A block on disk keeps it in its storage; only the node
+of each row stays in memory, 4 bytes a row.
 
 | question | answer | merged by |
 |---|---|---|
-| `TakeStep` (changes) | where the rows stand before the next step | exact sums, largest |
+| `TakeStep` (changes) | sums and largest terms before the next step | exact sums, largest |
 | `NodeHistograms`, `PackedHistogram`, `PackedSums`, `AffineSums` | what a step is chosen from | integer sums |
 | `Slopes` | derivatives of the surrogate along a step | exact sums |
 | `SmallestMargin`, `SaturatedRows` | about the scores | least, sum |
@@ -50,10 +50,10 @@ class NextStep(NamedTuple):
 
 
 class Standpoint(NamedTuple):
-    """Where the rows stand before a step.
+    """Sums over the rows before a step.
 
-    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the step, and
-    the number of rows drawn for its round.
+    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the
+    step, and the number of rows drawn for its round.
     """
 
     sums: IntArray
@@ -62,7 +62,7 @@ class Standpoint(NamedTuple):
 
 
 class SelectedRows(NamedTuple):
-    """The selected rows of a part: their codes, or where affine terms are learned their attributes."""
+    """The selected rows of a part: their codes, or, for affine terms, their attributes."""
 
     blocks: Codes
     values: FloatArray
@@ -72,7 +72,7 @@ class SelectedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowView:
-    """Which rows of a part a fit sees, how, and the model whose scores they begin with."""
+    """The rows of a part that a fit uses, and the model to start from."""
 
     task: CostTask
     selection: Selection = ALL_ROWS
@@ -111,7 +111,7 @@ class RowView:
         return affine_scores(terms, rows.values, self.task.n_classes)
 
     def start_scores(self, part: Part, rows: SelectedRows) -> FloatArray | None:
-        """The scores of the rows by the model to go on from; None where there is none."""
+        """The scores of the rows by the model to continue from; None if there is none."""
         if self.start is None:
             return None
         component = self.start.parts[0]
@@ -168,7 +168,7 @@ class BoostRows:
         return rows, state
 
     def stand(self, rows: SelectedRows, state: kernel.State, sums: IntArray, step: NextStep) -> Standpoint:
-        """Derive along the coordinate of the next step, and keep the state."""
+        """Compute derivatives along the coordinate of the next step, and store the state."""
         self.step = step
         largest = state.derive_largest(step.coordinate, step.newton)
         if self._storage is not None:
@@ -186,7 +186,7 @@ class BoostRows:
         return self.opening.rows.standardised.record(rows.values)
 
     def set_step(self, rows: SelectedRows, state: kernel.State, step: Step) -> None:
-        """Tell the state what a step adds to each row."""
+        """Set what a step adds to each row."""
         coordinate = self.step.coordinate
         if isinstance(step, AffineStep):
             state.set_affine(coordinate, self.attributes(rows), step.record())
@@ -209,7 +209,7 @@ class TakeStep(Question[BoostRows, Standpoint]):
     changes: ClassVar[bool] = True
 
     def answer(self, rows: BoostRows) -> Standpoint:
-        """Where the rows of one part stand afterwards."""
+        """The sums of one part."""
         selected, state = rows.open()
         coordinate, taken = rows.step.coordinate, self.taken
         if isinstance(taken, Grown) and taken.packed and coordinate < 0:
@@ -225,7 +225,7 @@ class TakeStep(Question[BoostRows, Standpoint]):
         return rows.stand(selected, state, state.begin_sums(), self.step)
 
     def merge(self, answers: Sequence[Standpoint]) -> Standpoint:
-        """Where the rows of all parts stand together."""
+        """The sums of all parts."""
         sums = np.sum([answer.sums for answer in answers], axis=0)
         largest = np.max([answer.largest for answer in answers], axis=0)
         return Standpoint(sums, largest, sum(answer.n_drawn for answer in answers))
@@ -324,7 +324,7 @@ class Slopes(Question[BoostRows, IntArray]):
 
 
 class WithScores(Protocol):
-    """Rows that know their scores."""
+    """Rows with scores."""
 
     def scores(self) -> tuple[IntArray, FloatArray]:
         """The class and the scores of each row."""
@@ -349,7 +349,7 @@ class SmallestMargin(Question[AnyScored, float]):
 
 @dataclass(frozen=True, slots=True)
 class SaturatedRows(Question[AnyScored, int]):
-    """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 to the last digit."""
+    """The number of rows whose posterior, softmax(exponent * S), is 0 or 1 in double precision."""
 
     exponent: float
 

@@ -1,7 +1,7 @@
 """The attributes of affine terms, each centred at its weighted mean and scaled to unit mean square.
 
-Means and scales are exact sums over rows, rounded once. Two questions give them: the sums of the values, then the squares around
-the means with the least and largest value.
+Means and scales are exact sums over rows, rounded once. Two questions give them: the sums of the values, then the
+squares around the means with the least and largest values.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from permissible.types import FloatArray, IntArray
 from permissible.validation import Words, refusal, squarable
 
 LARGEST_MATRIX = 2**30
-"""Cells of the attribute matrix, 8 bytes each: beyond this a table with many categories would not fit in memory."""
+"""Largest number of cells of the attribute matrix, 8 bytes each, so that many categories do not fill the memory."""
 
 
 class Spread(NamedTuple):
-    """Rows around the means: exact sums of squares (attributes, limbs) and of weights, and the range of each attribute."""
+    """Spread around the means: exact sums of squares (attributes, limbs) and of weights, and the ranges."""
 
     squares: IntArray
     weight: IntArray
@@ -48,7 +48,7 @@ class Standardised:
         return np.ascontiguousarray(attribute_matrix(self.attributes, table) / self.scale)
 
     def record(self, values: FloatArray | None = None) -> kernel.Attributes:
-        """The attributes of some rows as the compiled core takes them; of no rows, for choices from sums."""
+        """The attributes of some rows for the compiled core; of no rows, for choices from sums."""
         values = np.zeros((0, len(self.low))) if values is None else values
         return kernel.Attributes(values, self.low, self.high)
 
@@ -65,7 +65,7 @@ class Standardised:
 
 @dataclass(frozen=True, slots=True)
 class MeanSums(Question[Part, IntArray]):
-    """For each attribute the exact sums of weight times value and of the weight, over the rows that have one: (2 d, limbs)."""
+    """For each attribute the exact sums of weight times value and of weight, over rows with a value: (2 d, limbs)."""
 
     selection: Selection
 
@@ -76,7 +76,7 @@ class MeanSums(Question[Part, IntArray]):
 
 @dataclass(frozen=True, slots=True)
 class SpreadOf(Question[Part, Spread]):
-    """How rows lie around the means of attributes."""
+    """The spread of rows around the means of attributes."""
 
     attributes: tuple[Attribute, ...]
     selection: Selection
@@ -137,7 +137,7 @@ def attributes_from(schema: Schema, sums_of_all: IntArray) -> tuple[Attribute, .
 
 
 def spread_of(attributes: tuple[Attribute, ...], table: Table, weight: FloatArray) -> Spread:
-    """How rows lie around the means."""
+    """The spread of rows around the means."""
     (total,) = sums.exact_limbs(np.ascontiguousarray(weight, dtype=np.float64)[None, :])
     squares = np.zeros((len(attributes), len(total)), dtype=np.int64)
     low, high = np.full(len(attributes), np.inf), np.full(len(attributes), -np.inf)
@@ -149,7 +149,7 @@ def spread_of(attributes: tuple[Attribute, ...], table: Table, weight: FloatArra
 
 
 def refuse_too_wide(table: Table) -> None:
-    """A table whose attributes would fill the memory is refused."""
+    """An error if the attributes would fill the memory."""
     width = sum(max(len(column.categories), 1) for column in table.schema.columns)
     if width * table.n_rows > LARGEST_MATRIX:
         widest = max(table.schema.columns, key=lambda column: len(column.categories))

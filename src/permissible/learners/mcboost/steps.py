@@ -1,8 +1,8 @@
-"""How a round is made: compiled on rows in one piece, or step by step from answers of rows anywhere, to the same bits.
+"""How a round is made: compiled on rows in one part, or from answers of parts, with identical results.
 
-From answers a tree costs one question for its root and about one for each of its levels, an affine term one question and those
-of its line search; one more takes the step, and answers with all that the next one begins with. Trees, terms and leverages are
-choices, which a journal may remember.
+From answers a tree takes one question for its root and about one for each level; an affine term takes one question and
+those of its line search. One more question takes the step and returns the sums for the next one. Trees, terms and
+leverages are choices, which a journal may record.
 """
 
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledSteps:
-    """Rounds on rows in one piece."""
+    """Rounds on rows in one part."""
 
     state: kernel.State
     learner: Learner
@@ -69,7 +69,7 @@ class Choices(Protocol[AnyStep]):
 
     @property
     def newton(self) -> bool:
-        """Whether steps come with their own lengths, from second derivatives."""
+        """Whether steps are Newton steps, without a line search."""
         ...
 
     def chosen(self, coordinate: int, number: int, at: Standpoint) -> AnyStep:
@@ -77,7 +77,7 @@ class Choices(Protocol[AnyStep]):
         ...
 
     def reach(self, step: AnyStep, coordinate: int) -> float | None:
-        """How far a score moves at most for a unit of leverage; None where the step is taken as it is."""
+        """The largest change of a score per unit of leverage; None if there is no line search."""
         ...
 
     def round(self, steps: list[tuple[int, float, AnyStep]]) -> Round:
@@ -87,7 +87,7 @@ class Choices(Protocol[AnyStep]):
 
 @dataclass(slots=True)
 class AskedSteps(Generic[AnyStep]):
-    """Rounds from answers of rows anywhere."""
+    """Rounds from the answers of parts."""
 
     rows: OpenRows[BoostRows]
     choices: Choices[AnyStep]
@@ -117,7 +117,7 @@ class AskedSteps(Generic[AnyStep]):
         return self.choices.round(steps)
 
     def _chosen(self, coordinate: int, number: int) -> AnyStep:
-        """The step of a coordinate, and its leverage where it is searched for."""
+        """The step of a coordinate, and its leverage if there is a line search."""
         assert self.at is not None
         step = self.choices.chosen(coordinate, number, self.at)
         reach = self.choices.reach(step, coordinate)
@@ -201,7 +201,7 @@ class AffineChoices:
     newton: bool = False
 
     def reach(self, step: AffineStep, coordinate: int) -> float | None:
-        """The most that a unit of leverage moves a score, at an end of the attribute's range."""
+        """The largest change of a score per unit of leverage, at an end of the attribute's range."""
         return kernel.affine_largest_move(step.record(), self.standardised.record(), coordinate, self.n_classes)
 
     def chosen(self, coordinate: int, number: int, at: Standpoint) -> AffineStep:
@@ -214,5 +214,5 @@ class AffineChoices:
         return AffineStep.of(kernel.affine_choice(found, attributes, allowed, outputs, largest, self.n_rows))
 
     def round(self, steps: list[tuple[int, float, AffineStep]]) -> Round:
-        """The terms on the attributes' own scale."""
+        """The terms on the original scale of the attributes."""
         return affine_round([step for _, _, step in steps], self.rate, self.standardised.scale)

@@ -1,10 +1,10 @@
-"""The exponent that turns scores into probabilities: given by theory where the loss has one, else found on held-out rows.
+"""The exponent that turns scores into probabilities: given by theory if the loss has one, else fitted to held-out rows.
 
 MC, and GEL with symmetric costs, have S* = ln(eta)/2 + const: exponent 2 ((33) of [B]). GLL without costs has S* =
 ln(eta) + const: exponent 1. The others estimate something else (L_s and L_t the expected costs; GLL with costs a
-posterior shifted by them), so one number, the temperature, is fitted to held-out rows by maximum likelihood. It makes
-their confidence honest on average; it cannot undo a shift between classes, so decide by argmax there, or train with
-"mc" or cost-free "gll" when Bayes decisions for many cost matrices are wanted.
+posterior shifted by them), so one number, the temperature, is fitted to held-out rows by maximum likelihood. It
+calibrates the confidence on average but cannot undo a shift between classes. So decide by argmax there, or train with
+"mc" or cost-free "gll" if Bayes decisions for many cost matrices are wanted.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from permissible.types import FloatArray, IntArray
 
 
 def exponent_of(task: CostTask) -> float | None:
-    """The exponent that theory gives for a loss and its costs; None when there is none."""
+    """The theoretical exponent of a loss with its costs; None if there is none."""
     loss = get_multiclass(task.loss)
     return loss.exponent if loss.estimates_posterior(None if task.by_row else task.costs) else None
 
 
 def log_losses(exponent: float, scores: FloatArray, target: IntArray, weight: FloatArray) -> FloatArray:
-    """The weighted log-loss of each row at an exponent; a row's own arithmetic, wherever it stands among others."""
+    """The weighted log-loss of each row at an exponent; each row is computed independently."""
     raised = exponent * scores
     top = raised.max(axis=1)
     total = np.zeros(len(raised))
@@ -42,10 +42,11 @@ def log_loss_limbs(exponent: float, scores: FloatArray, target: IntArray, weight
 
 
 def fitted_exponent(loss: str, log_loss_at: Callable[[float], IntArray], unit: float = 1.0) -> float:
-    """The exponent of least log-loss on held-out rows, held towards the loss's own one by a prior worth about one row.
+    """The exponent of least log-loss on held-out rows, with a prior at the loss's default exponent worth about one row.
 
-    Without the prior a few held-out rows that are all classified right would ask for certainty. `log_loss_at` gives the exact
-    sum of the rows' log-losses at an exponent (`log_loss_limbs`), wherever the rows are; `unit` is what a row of weight 1 weighs.
+    Without the prior, a few held-out rows that are all classified correctly would give an infinite exponent.
+    `log_loss_at` gives the exact sum of the rows' log-losses at an exponent (`log_loss_limbs`), `unit` is the weight of
+    a row of weight 1.
     """
     usual = np.log(get_multiclass(loss).exponent)
 

@@ -1,9 +1,9 @@
 """Trees and rules as base learners: regression on the boosting weights, on the shared bins.
 
-A leaf holds -sum w / (sum h + l2), the Newton step of the surrogate there (h its second derivative), so every leaf has a
-leverage of its own and the step is taken as it is; `exact` adds the line search of Algorithm 1 along it. Along the whole gradient
-(`descent="gradient"`) one tree has a value for every coordinate, with the mean of their second derivatives as h (`exact`: least
-squares in the norm |w|, and one leverage). A rule is a conjunction of literals with two values, where it holds and elsewhere.
+A leaf holds -sum w / (sum h + l2), the Newton step of the surrogate there (h its second derivative), so no line search
+is needed; `exact` adds the line search of Algorithm 1. Along the whole gradient (`descent="gradient"`) one tree has a
+value for every coordinate, with the mean of their second derivatives as h (`exact`: least squares in the norm |w|, and
+one leverage). A rule is a conjunction of literals with two values, one where it holds and one where it does not.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,10 +21,10 @@ UNLIMITED = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How large a tree or rule may be, and how its tests are found.
+    """The size of a tree or rule, and how its splits are found.
 
-    `max_literals` above 0 makes rules. `random_tests`: one random test per column and node competes instead of the best one,
-    which is what makes trees differ where rows are few.
+    `max_literals` above 0 makes rules. `random_tests`: one random split per column and node competes instead of the
+    best one, which makes trees differ on few rows.
     """
 
     max_leaf_nodes: int = 31
@@ -36,12 +36,12 @@ class Growth:
     exact: bool = False
 
     def in_unit(self, scale: float) -> "Growth":
-        """The same where all weights are multiplied by a power of two: both limits are weights."""
+        """The same limits with all weights multiplied by a power of two: both limits are weights."""
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
 
     def record(self, column_share: float, seed: int) -> kernel.Growth:
-        """As the compiled core takes it."""
+        """The settings as the compiled core takes them."""
         return kernel.Growth(
             max_leaf_nodes=self.max_leaf_nodes,
             max_depth=self.max_depth or 0,
@@ -54,13 +54,13 @@ class Growth:
         )
 
     def packed(self, binning: Binning, sampling: Sampling, sampled: bool, n_rows: int) -> bool:
-        """Whether stumps are found from packed histograms, which pays on many rows."""
+        """Whether stumps are found from packed histograms, which is faster on many rows."""
         growth = self.record(sampling.column_share, 0)
         return not self.exact and kernel.packed_applies(layout_of(binning).categorical, growth, sampled, n_rows)
 
 
 def round_seed(sampling: Sampling, number: int) -> int:
-    """The seed of what is random in a round."""
+    """The random seed of a round."""
     return int((sampling.seed * 1_000_003 + number) % 2**63)
 
 
@@ -75,7 +75,7 @@ class TreeLearner:
     rate: float = 1.0
     sampling: Sampling = field(default_factory=Sampling)
     _bundles: kernel.Bundles | None = field(default=None, init=False, repr=False)
-    """Columns of few values joined, for the histograms of stumps; made when the first round needs it."""
+    """Bundled columns of few values for the histograms of stumps; built when first needed."""
 
     def step(self, state: kernel.State, number: int) -> Round:
         """One round: a tree for every coordinate in turn, or one for the gradient."""

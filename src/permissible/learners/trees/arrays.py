@@ -18,8 +18,8 @@ from permissible.types import AnyArray, FloatArray, IntArray
 class TreeArrays:
     """The nodes of a tree in the order in which they were made, as `trees.Tree` has them.
 
-    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes left.
-    `leaf_of_row` is empty unless it was asked for, and -1 for rows of weight 0.
+    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes
+    left. `leaf_of_row` is empty unless requested, and -1 for rows of weight 0.
     """
 
     left: AnyArray
@@ -37,7 +37,7 @@ class TreeArrays:
 
 @dataclass(frozen=True, slots=True)
 class TreeTrace:
-    """How the tree grew: the node split at each step and the surrogate (a sum over examples) before and after each one."""
+    """The trace of growth: the node split at each step, and the surrogate (a sum over examples) before and after."""
 
     split_order: IntArray
     surrogate: FloatArray
@@ -101,7 +101,7 @@ def _literals(binning: Binning, arrays: TreeArrays | trees.Tree) -> tuple[Litera
             others_left = bool(goes_left[OTHER])
             named = tuple(int(code) for code in known if goes_left[code] != others_left)
             test: Test = "not in" if others_left else "in"
-            if not named:  # the one side has missing values only
+            if not named:  # one side has only missing values
                 test = "present" if others_left else "missing"
             literals[node] = Literal(column, test, codes=named, missing=missing)
     return tuple(literals)
@@ -127,22 +127,23 @@ def surrogate_of(impurity: FloatArray, order: IntArray, left: AnyArray, right: A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """A tree or rule that a boosting round has chosen, and how far the rows go along it: it travels to parts and into journals.
+    """A tree or rule chosen by a boosting round, with its leverage; sent to parts and kept in journals.
 
     Parameters
     ----------
     column, code, left, right : array of int, one per node
-        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for categories.
+        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for
+        categories.
     mask : array (nodes, 32)
     value : array (leaves, outputs)
     edge : float
-        How much of the weight it agrees with.
+        The edge.
     leverage : float
-        Factor of the values, beside the learning rate.
+        Factor of the values, in addition to the learning rate.
     capped : bool
         Whether the line search found no finite minimum.
     packed : bool
-        Whether it is a stump of the packed search, whose step is taken in two moves.
+        Whether it is a stump of the packed search, whose step is applied in two moves.
     """
 
     column: AnyArray

@@ -1,4 +1,4 @@
-"""The growth of grower.py in one call of the compiled core, for rows that lie in one part of this process."""
+"""The growth of grower.py in one call of the compiled core, for rows in one part of this process."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from permissible.types import AnyArray, FloatArray
 
 
 def grow(rows: ClassRows, criterion: ImpurityCriterion, name_leaves: bool = False) -> trees.Tree:
-    """Grow a tree; `name_leaves` asks for the leaf of each row."""
+    """Grow a tree; `name_leaves` requests the leaf of each row."""
     return criterion.finder.grow(rows.whole(), name_leaves)
 
 
@@ -33,8 +33,8 @@ def grow_tree(
 ) -> tuple[TreeModel, TreeTrace]:
     """Grow a tree on binned rows in memory.
 
-    `target` holds class codes, and rows of weight 0 are as if they were not there. `monotone` is -1, 0 or 1 for each column:
-    the direction in which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
+    `target` holds class codes; rows of weight 0 are ignored. `monotone` is -1, 0 or 1 for each column: the direction in
+    which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
     """
     task = TreeTask(loss, limits or TreeLimits(), monotone, smoothing, n_threads)
     totals = Totals.of(weight, binned.n_rows)

@@ -1,6 +1,7 @@
-"""What a split of a node is worth, from its histogram alone: the impurity of phi, or the Newton gain of boosted trees.
+"""Split criteria, computed from the histogram of a node: the impurity of phi, or the Newton gain of boosted trees.
 
-A criterion knows no rows. The best split of a node does not depend on where its rows lie or when it is asked for.
+A criterion does not read rows. The best split of a node depends neither on which part holds its rows nor on the order
+of growth.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ Bounds = tuple[float, float]
 FREE: Bounds = (0.0, 1.0)
 LEAST_GAIN = 1e-12
 ROUNDING = 1e-12
-"""Newton gains closer than this fraction are equal but for rounding."""
+"""Newton gains that differ by less than this fraction are equal up to rounding."""
 SEED_MASK = 2**64 - 1
 
 
@@ -44,7 +45,7 @@ class SplitCriterion(Protocol):
         ...
 
     def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
-        """The best split of the node asked for as the `number`-th one; None where none is worth it."""
+        """The best split of the `number`-th requested node; None if no split has a gain."""
         ...
 
     def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
@@ -151,7 +152,7 @@ class NewtonCriterion:
         return np.array(self.choices.total(np.ascontiguousarray(histogram)), dtype=np.int64)
 
     def found(self, histogram: IntArray, totals: IntArray, number: int) -> Any:
-        """The best split as the kernel tells it: gain, column, code, whether the left side is covered, codes, sums."""
+        """The best split from the kernel: gain, column, code, whether the left side is covered, codes, sums."""
         seed = (self.seed + number) & SEED_MASK
         return self.choices.split(np.ascontiguousarray(histogram), totals.tolist(), seed)
 
@@ -168,5 +169,5 @@ class NewtonCriterion:
         )
 
     def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
-        """There are none."""
+        """No bounds."""
         return above, above

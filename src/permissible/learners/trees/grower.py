@@ -1,8 +1,8 @@
-"""A tree grown best first from answers: the same tree as the compiled growth, bit for bit, wherever the rows lie.
+"""A tree grown best first from answers of parts: the same tree as the compiled growth, bit for bit.
 
-The grower holds the tree, the parts hold the rows and know only which node each row is in. One question serves a batch of nodes:
-split these, and sum the rows of those. A node's best split does not depend on the order of growth, so leaves that may be wanted
-are split ahead of time, and the best-first order is played back over what is known: a tree of 255 leaves takes about as many
+The grower holds the tree; the parts hold the rows and the node of each row. One question serves a batch of nodes: split
+some nodes, and sum the rows of others. A node's best split does not depend on the order of growth, so leaves that may
+be needed are split ahead of time, and the best-first order is then replayed. A tree of 255 leaves takes about as many
 questions as it is deep.
 """
 
@@ -19,14 +19,14 @@ from permissible.rows.source import Journal, NoJournal
 from permissible.types import IntArray
 
 BATCH_BYTES = 128 << 20
-"""The histograms that one answer may hold."""
+"""The largest size of the histograms in one answer."""
 Ask = Callable[[tuple[NodeSplit, ...], tuple[int, ...]], NodeSums]
 """All splits of the tree so far and the requested nodes: the sums of these nodes."""
 
 
 @dataclass(slots=True)
 class TreeNode:
-    """A node that the grower knows, whether the tree will have it or not; `place` is its number in the tree."""
+    """A node known to the grower, part of the tree or not; `place` is its number in the tree."""
 
     number: int
     depth: int
@@ -52,13 +52,13 @@ class GrownNodes:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What was found about some nodes with one question: totals, rows and best split (or None) of each. A journal keeps it."""
+    """The result of one question: totals, rows and best split (or None) of some nodes. A journal keeps it."""
 
     nodes: tuple[tuple[Any, int, Any], ...]
 
 
 class OldestFirst:
-    """Leaves in the order of UDT: the largest rank first, and among equals the leaf that was made first."""
+    """Leaves in the order of UDT: the largest rank first; ties go to the oldest leaf."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, TreeNode]] = []
@@ -77,7 +77,7 @@ class OldestFirst:
 
 
 class InOrder:
-    """Leaves in the order of MCBoost: the largest gain first, and among gains equal but for rounding the first position.
+    """Leaves in the order of MCBoost: the largest gain first; ties up to rounding go to the first position.
 
     A left child takes the position of its parent, a right child the last one.
     """
@@ -109,8 +109,8 @@ class InOrder:
 class Grower:
     """Grows one tree.
 
-    `most_together` is how many nodes a question may ask for: 1 where splits depend on the order of the nodes. With
-    `counts_rows` the rows of the last leaves are counted as well, else nothing is asked about them.
+    `most_together` is the largest number of nodes per question: 1 if splits depend on the order of the nodes. With
+    `counts_rows` the rows of the last leaves are counted as well.
     """
 
     ask: Ask
@@ -126,7 +126,7 @@ class Grower:
     examined: int = 0
 
     def run(self) -> GrownNodes:
-        """Split the best leaf until none is worth it or the leaves are enough."""
+        """Split the best leaf until no split has a gain or the limit of leaves is reached."""
         root = TreeNode(0, 0, np.zeros(0, dtype=np.int64))
         self._find([root], lambda: self._ask_root(root))
         nodes, split = [root], list[TreeNode]()
@@ -146,7 +146,7 @@ class Grower:
         return GrownNodes(nodes, split)
 
     def _look_ahead(self, made: int) -> list[TreeNode]:
-        """The leaves that growth may come to next: no more than there may be splits to ask for."""
+        """The leaves that may be split next, at most as many as splits remain."""
         most = self.most_together - 1
         if self.max_leaf_nodes is not None:
             most = min(most, self.max_leaf_nodes - made - (2 if self.counts_rows else 3))
@@ -201,7 +201,7 @@ class Grower:
         self._examine(root)
 
     def _ask_children(self, batch: list[TreeNode]) -> None:
-        """One histogram for each node, of its lighter child; two where its own is gone."""
+        """One histogram per node, of its lighter child; two if the histogram of the node is not available."""
         pairs = [_by_size(*node.children) for node in batch if node.children]
         requested: list[TreeNode] = []
         for node, (light, heavy) in zip(batch, pairs, strict=True):
@@ -217,7 +217,7 @@ class Grower:
                 self._examine(child)
 
     def _examine(self, node: TreeNode) -> None:
-        """Find the best split of a node, if it may be split; a node without one needs its histogram no more."""
+        """Find the best split of a node, if it may be split; drop the histogram of a node without one."""
         self.examined += 1
         if node.histogram is not None and (self.max_depth is None or node.depth < self.max_depth):
             node.split = self.criterion.best(node.histogram, node.totals, node.rows, node.bounds, self.examined)
@@ -231,5 +231,5 @@ def _by_size(left: TreeNode, right: TreeNode) -> tuple[TreeNode, TreeNode]:
 
 
 def most_together(n_sums: int) -> int:
-    """How many nodes a question may ask for whose histograms have so many sums."""
+    """The largest number of nodes per question, for histograms of this many sums."""
     return max(BATCH_BYTES // (8 * n_sums), 1)

@@ -1,9 +1,10 @@
 """Cost-complexity pruning of a tree by its own surrogate (the weakest links of Breiman et al., with (49) as the cost).
 
-Cutting the tree off below node t costs R(t) - R(T_t), R being the mean surrogate, and saves |leaves of T_t| - 1 leaves. The
-weakest link is the node that costs least per leaf saved; that cost is its *level*. Cut it, and go on until only the root is
-left: the tree pruned at level x keeps the nodes whose own level, and those of all above them, exceed x. The level can be chosen
-by cross-validation: the surrogate of held-out rows, with probabilities smoothed by Laplace's rule so that it is finite.
+Pruning at node t raises the mean surrogate R by R(t) - R(T_t) and saves |leaves of T_t| - 1 leaves. The weakest link is
+the node with the least increase per leaf saved; that ratio is its *level*. Prune it, and continue until only the root
+is left. The tree pruned at level x keeps the nodes whose own level, and those of all nodes above, exceed x. The level
+can be chosen by cross-validation of the held-out surrogate, with probabilities smoothed by Laplace's rule so that it is
+finite.
 """
 
 import heapq
@@ -18,7 +19,7 @@ from permissible.types import FloatArray, IntArray
 
 
 def link_levels(tree: TreeModel, impurity: FloatArray) -> FloatArray:
-    """The level at which each inner node is cut; infinity at a leaf."""
+    """The level at which each inner node is pruned; infinity at a leaf."""
     cost = impurity / tree.weight[0].sum()
     below, leaves = _subtrees(tree, cost)
     level = np.full(tree.n_nodes, np.inf)
@@ -28,7 +29,7 @@ def link_levels(tree: TreeModel, impurity: FloatArray) -> FloatArray:
     while heap:
         link, node = heapq.heappop(heap)
         if np.isfinite(level[node]) or link != _link(cost, below, leaves, node):
-            continue  # already cut, or something below it was cut since: a newer entry follows
+            continue  # already pruned, or outdated: a newer entry follows
         reached = max(reached, link)
         for inner in _uncut(tree, level, node):
             level[inner] = reached
@@ -56,7 +57,7 @@ def _link(cost: FloatArray, below: FloatArray, leaves: IntArray, node: int) -> f
 
 
 def _uncut(tree: TreeModel, level: FloatArray, node: int) -> Iterator[int]:
-    """The inner nodes from `node` down that are not cut yet."""
+    """The inner nodes from `node` down that are not pruned yet."""
     stack = [node]
     while stack:
         inner = stack.pop()
@@ -66,7 +67,7 @@ def _uncut(tree: TreeModel, level: FloatArray, node: int) -> Iterator[int]:
 
 
 def prune(tree: TreeModel, trace: TreeTrace, level: FloatArray, at: float) -> tuple[TreeModel, TreeTrace]:
-    """The tree cut at every node of a level up to `at`, and its trace: the same splits in the same order, without those cut."""
+    """The tree pruned at every node of a level up to `at`, and its trace: the remaining splits in the same order."""
     cut = (tree.left >= 0) & (level <= at)
     kept = np.ones(tree.n_nodes, dtype=bool)
     for node in range(1, tree.n_nodes):
@@ -92,7 +93,7 @@ def prune(tree: TreeModel, trace: TreeTrace, level: FloatArray, at: float) -> tu
 
 @dataclass(frozen=True, slots=True)
 class PruningPath:
-    """What cross-validation saw: the candidate levels, and the mean surrogate of the held-out rows at each."""
+    """The candidate levels, and the mean held-out surrogate at each."""
 
     levels: FloatArray
     surrogate: FloatArray
@@ -102,27 +103,27 @@ class PruningPath:
 def candidate_levels(level: FloatArray) -> FloatArray:
     """Levels to choose among: geometric means of neighbouring ones, as in CART, and the last.
 
-    A tree pruned at such a mean stands for all levels between the two.
+    A tree pruned at such a mean is the same for all levels between the two.
     """
     ends = np.unique(np.concatenate([[0.0], level[np.isfinite(level)]]))
     return np.concatenate([np.sqrt(ends[:-1] * ends[1:]), ends[-1:]])
 
 
 def held_out_surrogate(tree: TreeModel, trace: TreeTrace, leaves: FloatArray, candidates: FloatArray) -> FloatArray:
-    """The surrogate of held-out rows, whose class weights at each leaf are `leaves`, at each candidate level."""
+    """The held-out surrogate at each candidate level; `leaves` holds the held-out class weights at each leaf."""
     level = link_levels(tree, trace.impurity)
     smooth = replace(tree, smoothing=1.0)
     weight = leaves.copy()
     for node in range(tree.n_nodes - 1, 0, -1):
         weight[tree.parent[node]] += weight[node]
-    # One row of each class more makes no difference to a pure leaf of weight 10^16: its score must be finite all the same.
+    # Smoothing does not change a pure leaf of weight 10^16 in double precision, but its score must be finite.
     score = np.asarray(tree.loss.score(np.clip(smooth.node_probability, PURE, 1 - PURE)))
     right, wrong = np.asarray(tree.loss.value(score)), np.asarray(tree.loss.value(-score))
     if tree.n_classes == 2:
         cost = weight[:, 1] * right[:, 1] + weight[:, 0] * wrong[:, 1]
     else:
         cost = (weight * right + (weight.sum(axis=1, keepdims=True) - weight) * wrong).sum(axis=1)
-    above = np.full(tree.n_nodes, np.inf)  # the least level among the nodes above: below it the node is still there
+    above = np.full(tree.n_nodes, np.inf)  # the least level among the nodes above: the node exists below that level
     for node in range(1, tree.n_nodes):
         above[node] = min(above[tree.parent[node]], level[tree.parent[node]])
     is_end = (candidates[:, None] < above) & ((tree.left < 0) | (level <= candidates[:, None]))

@@ -1,7 +1,7 @@
-"""The rows of a part while a tree grows: which node each row is in, and what a grower asks about them.
+"""The rows of a part while a tree grows: the node of each row, and the questions of a grower.
 
-A question carries all splits of the tree so far. A part makes those that it has not made yet, so a part that was lost begins
-again at the root and catches up by itself. Weights are integers, so the answers of parts add up exactly.
+A question carries all splits of the tree so far. A part applies those that it has not applied yet, so a part that was
+lost starts again at the root and catches up. Weights are integers, so the answers of parts add up exactly.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ NodeOfRow = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class NodeSplit:
-    """A node that is split, as the parts need to know it."""
+    """A split of a node, as sent to the parts."""
 
     node: int
     column: int
@@ -40,14 +40,14 @@ NodeSums = tuple[IntArray, IntArray]
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """How weights become integers: times `grid` (None: they are integers), and whether rows are counted beside them."""
+    """How weights become integers: times `grid` (None: they are integers), and whether rows are counted too."""
 
     grid: float | None = None
     counted: bool = False
 
     @classmethod
     def of(cls, totals: Totals, counted: bool = False) -> "Weighting":
-        """Integer weights stay; others go to the grid of powers of two on which their sum keeps 61 bits.
+        """Integer weights are unchanged; others are rounded to the power-of-two grid on which their sum fits 61 bits.
 
         The grid follows from the largest weight and the number of rows only, not from their order.
         """
@@ -113,7 +113,7 @@ class ClassRows:
         self._splits_made = 0
 
     def sums(self, splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
-        """Make the splits that are new, then sum the requested nodes."""
+        """Apply the new splits, then sum the requested nodes."""
         if self._node_of_row is None or self._splits_made > len(splits):
             self._node_of_row, self._splits_made = self.opening.start(self.part), 0
         binned, weight = self.part.binned(), self.part.weight()
@@ -130,7 +130,7 @@ class ClassRows:
         return trees.Rows(binned.blocks, kernel_columns(binned.binning), target, weight, classes, counted)
 
     def whole(self) -> trees.Rows:
-        """All rows of the part, where those that are not selected have weight 0."""
+        """All rows of the part; rows that are not selected have weight 0."""
         weight, weighting = self.part.weight(), self.opening.weighting
         if self.opening.selection.intervals:
             weight = np.where(self.opening.start(self.part) < 0, 0.0, weights_of(self.part))
@@ -149,7 +149,7 @@ def move_rows(blocks: Codes, node_of_row: NodeOfRow, splits: Sequence[NodeSplit]
 
 @dataclass(frozen=True, slots=True)
 class SumNodes(Question[ClassRows, NodeSums]):
-    """Make the splits of a tree, and sum the rows of the requested nodes."""
+    """Apply the splits of a tree, and sum the rows of the requested nodes."""
 
     splits: tuple[NodeSplit, ...]
     requested: tuple[int, ...]

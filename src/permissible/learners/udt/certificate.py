@@ -1,8 +1,8 @@
-"""What is proved of a grown tree, and how it got there: the certificate and the history of UDT.
+"""The certificate and the history of UDT.
 
-UDT is greedy: it stops where no single test lowers the surrogate, which is a local minimum only (mathematics E6; XOR stops at the
-root). What can be said globally is a bound: no tree over the same bins is better than the one that gives each different row
-its own leaf, so the surrogate of that partition lies below every tree's.
+UDT is greedy: it stops where no single split lowers the surrogate, which is only a local minimum (mathematics E6; XOR
+stops at the root). Globally there is a lower bound: no tree over the same bins is better than the one that gives each
+distinct row its own leaf.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 
 BOUND_ROWS = 20_000
-"""Up to so many rows the bound is computed; beyond, it is left at 0, which is always true."""
+"""Up to this many rows the bound is computed; beyond, the trivial bound 0 is used."""
 _REASONS = {
     "max_leaf_nodes": "growth stopped at max_leaf_nodes",
     "pure": "every leaf is pure: the surrogate is 0, the least there is",
@@ -31,18 +31,18 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class TreeCertificate(CertificateHead):
-    """How good a tree is known to be. Surrogates are means over the weighted examples.
+    """What is proved about a tree. Surrogates are means over the weighted examples.
 
     Attributes
     ----------
     surrogate : float
-        The tree's own.
+        The mean surrogate of the tree.
     root_surrogate : float
-        That of the tree without a split.
+        The mean surrogate of the root alone.
     lower_bound : float
-        No tree over the same bins has less.
+        A lower bound on the surrogate of every tree over the same bins.
     locally_optimal : bool
-        Whether no single test within the limits lowers the surrogate.
+        Whether no single split within the limits lowers the surrogate.
     saturated : float
         Fraction of the training weight in leaves of probability 0 or 1: pure ones, unless the tree was smoothed.
 
@@ -57,7 +57,7 @@ class TreeCertificate(CertificateHead):
 
 
 def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificate:
-    """State what is proved of a tree on its training rows; the bound is 0 where these are many."""
+    """State what is proved about a tree on its training rows; the bound is 0 for many rows."""
     total = float(tree.weight[0].sum())
     surrogate, root = float(trace.surrogate[-1]) / total, float(trace.surrogate[0]) / total
     bound = 0.0
@@ -79,7 +79,7 @@ def certify(tree: TreeModel, trace: TreeTrace, source: Source) -> TreeCertificat
 
 
 def _saturated(tree: TreeModel) -> float:
-    """The fraction of the training weight in leaves whose probability is 0 or 1 to the last digit."""
+    """The fraction of the training weight in leaves whose probability is 0 or 1 in double precision."""
     leaves = tree.left < 0
     weight = tree.weight.sum(axis=1)[leaves]
     sure = tree.node_probability[leaves].max(axis=1) >= 1.0 - LAST_DIGIT
@@ -115,10 +115,11 @@ def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:
 
 
 def history_of(tree: TreeModel, trace: TreeTrace) -> Mapping[str, Any]:
-    """One entry a split: surrogate and training error after it, its gain, and the edge of its parts before it.
+    """One entry per split: surrogate and training error after it, its gain, and the edge of its children before it.
 
-    With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these weights the
-    edge of the indicator of a child c of k is W_c |p_c - p_k| / Z, the same for both children. Several classes: the largest.
+    With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these
+    weights the edge of the indicator of a child c of k is W_c |p_c - p_k| / Z, the same for both children. Several
+    classes: the largest.
     """
     total = tree.weight[0].sum()
     node_weight = tree.weight.sum(axis=1)

@@ -1,17 +1,18 @@
 """UDT: a decision tree for any permissible phi ([T] section 4.2; mathematics.md section 6).
 
-The surrogate of a tree is sum over its leaves of W_k (phi(p_k) - a) / b. Growth is best-first: among all leaves and all tests
-take the one that lowers it most,
+The surrogate of a tree is sum over its leaves of W_k (phi(p_k) - a) / b. Growth is best-first: among all leaves and all
+splits take the one that lowers it most,
 
     A = (1/b) [sum_c W_c phi(p_c) - W_k phi(p_k)] <= 0                                                    (49)
 
-as long as A < 0. With two classes phi_B is the criterion of CART, phi_Q the information gain of C4.5, phi_M the criterion of
-Kearns and Mansour. With more classes phi is summed over the classes, each one against the rest: for phi_B that is still Gini's
-index, for phi_Q it is not Shannon's entropy. Ties: the older leaf, then the first column, then missing values right, then the
-lower threshold; gains that differ by rounding only (1e-12 of the gain, 1e-14 of the node's weight) are ties, such a gain is 0.
-A test on a column of categories is "in a set": the categories are ordered by the probability of a class and cut there, which
-is optimal for two classes and any concave phi; with more classes each of the 8 most frequent ones gives an order to try.
-Rows with a category or a missing value that a node did not have in training follow the heavier side.
+as long as A < 0. With two classes phi_B is the criterion of CART, phi_Q the information gain of C4.5, phi_M the
+criterion of Kearns and Mansour. With more classes phi is summed over the classes, each one against the rest: for phi_B
+that is still Gini's index, for phi_Q it is not Shannon's entropy. Ties: the older leaf, then the first column, then
+missing values right, then the lower threshold; gains that differ by rounding only (1e-12 of the gain, 1e-14 of the
+node's weight) are ties, such a gain is 0. A split on a categorical column is "in a set": the categories are ordered by
+the probability of a class and split in this order, which is optimal for two classes and any concave phi. With more
+classes each of the 8 most frequent ones gives an order to try. Rows with a category or a missing value that a node did
+not have in training go to the heavier child.
 """
 
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeFit:
-    """A fitted tree, how it grew, what is proved of it, and what cross-validation saw."""
+    """A fitted tree, its trace, its certificate, and the results of cross-validation."""
 
     tree: TreeModel
     trace: TreeTrace
@@ -84,7 +85,7 @@ def fit_tree(source: Source, task: TreeTask, pruning: Pruning | None = None) -> 
 
 
 def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tuple[TreeModel, TreeTrace]:
-    """Grow a tree on the selected rows: in one call where they lie in the memory of this process, else from answers."""
+    """Grow a tree on the selected rows: in one call if they are in the memory of this process, else from answers."""
     totals, n_classes = source.survey(TotalsOf(selection)), len(source.classes)
     weighting = Weighting.of(totals, task.limits.min_samples_leaf > 1)
     criterion = ImpurityCriterion(source.binning, n_classes, weighting, totals.weight, task)
@@ -98,7 +99,7 @@ def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tup
 
 
 def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, journal: Journal) -> TreeArrays:
-    """The same growth, where the rows answer questions."""
+    """The same growth, from the answers of parts."""
 
     def ask(splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
         return rows.ask(SumNodes(splits, requested))

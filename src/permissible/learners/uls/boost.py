@@ -1,9 +1,10 @@
-"""ULS, the loop to be read: Algorithm 1 of [N] and [T] with rules found on the way (mathematics.md sections 4 and 5).
+"""The readable loop of ULS: Algorithm 1 of [N] and [T] with a rule search (mathematics.md sections 4 and 5).
 
-In each round the examples weigh w = weight(margin); a rule is grown that promises the largest decrease of the surrogate; its
-leverage solves (35), so that the rule has edge 0 under the next weights; margins move. The corrective scheme then solves (35)
-for all rules so far, a block for some of them. The rows answer with integer sums (uls/rows.py) and may be anywhere: in memory,
-on disk, on workers. For compiled losses in memory uls/compiled.py takes the same steps in one call, bit for bit.
+In each round the examples have weights w = weight(margin). A rule with the largest predicted decrease of the surrogate
+is grown. Its leverage solves (35), so that the rule has edge 0 under the next weights; then the margins are updated.
+The corrective scheme also solves (35) for all rules so far, a block scheme for some of them. The rows answer with
+integer sums (uls/rows.py), in memory, on disk or on workers. For compiled losses in memory uls/compiled.py takes the
+same steps in one call, bit for bit.
 """
 
 import math
@@ -33,7 +34,7 @@ from permissible.types import AnyArray, BoolArray, FloatArray
 OnRound = Callable[[int], bool]
 """Called with the number of each round; False ends the fit."""
 GRADIENT_WORK = 2e7
-"""Up to so many rows times rules the gradient is computed at the end of a fit."""
+"""Up to this many rows times rules the gradient is computed at the end of a fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +48,10 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopTask:
-    """What both loops are told beside rows and options.
+    """The arguments of both loops in addition to rows and options.
 
     `surrogate` is the loss in the units of the rows; values of the model are `scale` times theirs. `start` is a fit to
-    continue; its model stays as it is in the classic scheme.
+    continue; its model is not changed by the classic scheme.
     """
 
     loss_name: str
@@ -70,7 +71,7 @@ class LoopTask:
 
     @property
     def first_round(self) -> int:
-        """Rounds that were taken before."""
+        """Rounds of the fit to continue."""
         return 0 if self.start is None else len(self.start.trace.rounds)
 
     @property
@@ -89,7 +90,7 @@ Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
 @dataclass(slots=True)
 class Fit:
-    """A fit in progress: the rows (and those held out), the model so far, the rounds; `options` in the units of the rows."""
+    """A fit in progress: training and held-out rows, model and rounds so far; `options` in the units of the rows."""
 
     rows: FitRows
     held_out: FitRows | None
@@ -105,7 +106,7 @@ class Fit:
 
     @property
     def cost(self) -> float:
-        """A coefficient c costs this times c^2 / 2 where coefficients are refitted; a classic step pays for itself alone."""
+        """A refitted coefficient c has a penalty of this times c^2 / 2; a classic step penalises only its values."""
         return 0.0 if self.options.scheme == 1 else 2.0 * self.options.l2
 
     @property
@@ -158,7 +159,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
 
 
 def _continue(fit: Fit, terms: Terms) -> None:
-    """Take over the model of an earlier fit."""
+    """Start from the model of an earlier fit."""
     fit.rules, fit.theta = list(terms.rules), np.array([terms.constant, *terms.coefficients])
     fit.short = np.zeros(len(fit.theta))
     start = fit.task.start
@@ -170,9 +171,9 @@ def _continue(fit: Fit, terms: Terms) -> None:
 
 
 def _refit_evidence(fit: Fit) -> dict[str, Any]:
-    """Positions of the rules without a finite coefficient (-1: the constant), and what refits left of the gradient.
+    """Positions of the rules without a finite coefficient (-1: the constant), and the remaining gradient of refits.
 
-    Of the constant and each coefficient: how far from its minimum the last refit of it ended; 0 where that converged.
+    The remaining gradient is given for the constant and each coefficient: that of its last refit, 0 if it converged.
     """
     return {"endless": tuple(position - 1 for position in fit.endless), "unconverged": tuple(fit.short.tolist())}
 
@@ -207,11 +208,11 @@ def _fit_constant(fit: Fit) -> None:
 
 
 def grow(fit: Fit, seed: int) -> GrownRule | None:
-    """The rule of this round, from histograms of the current weights."""
+    """Find the rule of this round from histograms of the current weights."""
     rows, options = fit.rows, fit.options
     request = rows.request(options.fit_intercept, options.search_fraction, seed)
     search = RuleSearch(rows.rows, fit.task.binning, fit.layout, options, request, rows.state.curvature)
-    # Refitted rules are at their optimum, with l2 they keep an edge that no step can use; those without a finite one stay.
+    # Exclude refitted rules: they are at their optimum although l2 leaves them an edge, or have no finite coefficient.
     endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
@@ -219,7 +220,7 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
 def _left_to_gain(fit: Fit) -> tuple[float, float]:
     """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found.
 
-    Where coefficients are refitted both count what the penalty takes from a rule of the model.
+    If coefficients are refitted both include the derivative of the penalty.
     """
     rows, request = fit.rows, fit.rows.request(fit.options.fit_intercept)
     if rows.faded:
@@ -263,7 +264,7 @@ def leverage(fit: Fit, grown: GrownRule) -> Leverage:
 def _step(fit: Fit, grown: GrownRule) -> bool:
     """The classic scheme: one coefficient (and the constant). True when the rule separates the classes.
 
-    Where only one side is pure its value is bounded by the cap, and the rounds go on: its rows have hardly any weight then.
+    If only one side is pure its value is bounded by the cap and the rounds continue; its rows then have little weight.
     """
     step: Leverage = fit.task.journal.recall(lambda: leverage(fit, grown))
     options, scale, before = fit.options, fit.task.scale, fit.rows.state.weight
@@ -287,9 +288,9 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
 
 
 def _refit_step(fit: Fit, grown: GrownRule) -> bool:
-    """The corrective scheme: (35) for all rules so far, or for a block of them. True when the rules separate the classes.
+    """The corrective scheme: (35) for all rules so far, or a block of them. True if the rules separate the classes.
 
-    A rule without a finite coefficient that leaves errors is no reason to stop: the others go on.
+    A rule without a finite coefficient that leaves errors does not stop the fit.
     """
     before, options, scale = fit.rows.state.weight, fit.options, fit.task.scale
     if grown.rule not in fit.rules:
@@ -322,7 +323,7 @@ def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[floa
 
 
 def _round(fit: Fit, grown: GrownRule, weight: float, covered: tuple[float, float]) -> Round:
-    """What every scheme records of a round: `weight` is the sum of weights before it, `covered` that of all and of positives."""
+    """Record a round: `weight` is the sum of weights before it, `covered` that of all and of positives."""
     state = fit.rows.state
     return Round(
         rule=grown.rule,

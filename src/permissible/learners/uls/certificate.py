@@ -1,10 +1,10 @@
-"""What is known of a fit when it ends: how much is left to gain, Theorem 2's bound with its ingredients, separable or not.
+"""The certificate of a ULS fit: what is left to gain, Theorem 2's bound with its ingredients, and separability.
 
-Theorem 2 ([T], [I], constant of section 4.3): while every rule has an edge of at least gamma_j, the number of rounds
-is at most 2 m b a_m^2 / (a_v a_Z^2 a_gamma^2). Here m b is the surrogate at the start (sum of b F), a_m the largest Euclidean
-norm of a feature over the rows (a_m^2 = m for +-1 rules), a_v = min G'' = 1 / largest curvature, a_Z the least sum of weights
-and a_gamma the mean edge. It says how long weak learning can last, not when to stop, and is proved for the plain algorithm
-(no shrinkage, no l2); elsewhere it is shown for comparison.
+Theorem 2 ([T], [I], constant of section 4.3): while every rule has an edge of at least gamma_j, the number of rounds is
+at most 2 m b a_m^2 / (a_v a_Z^2 a_gamma^2). Here m b is the surrogate at the start (sum of b F), a_m the largest
+Euclidean norm of a feature over the rows (a_m^2 = m for +-1 rules), a_v = min G'' = 1 / largest curvature, a_Z the
+least sum of weights and a_gamma the mean edge. It bounds how long weak learning can last and is not a stopping rule. It
+is proved for the plain algorithm (no shrinkage, no l2); otherwise it is shown for comparison.
 """
 
 import math
@@ -27,18 +27,18 @@ class RuleCertificate(CertificateHead):
     Attributes
     ----------
     separable : bool
-        Whether the rules separate the classes and the loss falls for ever, so that no finite minimiser exists: the fit stopped
-        at a cap.
+        Whether the rules separate the classes and the loss has no finite minimiser, so that the fit stopped at a cap.
     rounds : int
-        Rounds really used.
+        Rounds used.
     surrogate : float
         Mean surrogate at the end.
     largest_edge : float
-        The largest edge of a rule of one literal (of a column) under the last weights; 0 at the optimum over such rules. Where
-        coefficients are refitted with `l2`, what the penalty takes is part of the edge, here and in `gradient_norm`.
+        The largest edge of a rule of one literal (of a column) under the last weights; 0 at the optimum over such
+        rules. If coefficients are refitted with `l2`, the derivative of the penalty is included, here and in
+        `gradient_norm`.
     gradient_norm : float
-        Euclidean norm of the gradient over the rules found and the constant, over the sum of weights; NaN where it was too
-        much work to compute.
+        Euclidean norm of the gradient over the rules found and the constant, over the sum of weights; NaN if it was too
+        expensive to compute.
     bound : float
         Theorem 2's bound on the rounds.
     ingredients : mapping
@@ -58,13 +58,13 @@ class RuleCertificate(CertificateHead):
 
 @dataclass(frozen=True, slots=True)
 class ClassCertificates(CertificateHead):
-    """What is known of the models of several classes, each against the others: the heads joined, and each by itself."""
+    """The certificates of one-versus-rest models: the common fields combined, and each certificate."""
 
     by_class: tuple[RuleCertificate, ...]
 
 
 def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> RuleCertificate | ClassCertificates:
-    """The certificate of the one model of two classes, or of one model a class."""
+    """The certificate of the one model of two classes, or of one model per class."""
     if len(found) == 1:
         return found[0]
     said = zip(classes.tolist(), found, strict=True)
@@ -80,7 +80,7 @@ def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> 
 def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None) -> RuleCertificate:
     """State what is known at the end of a fit.
 
-    `largest_norm` is a_m, the largest Euclidean norm of a feature over the weighted rows; None is that of +-1 rules.
+    `largest_norm` is a_m, the largest Euclidean norm of a feature over the weighted rows; None means +-1 rules.
     """
     surrogate = trace.rounds[-1].surrogate if trace.rounds else trace.start_surrogate
     ingredients = _ingredients(trace, loss, largest_norm)
@@ -103,7 +103,7 @@ def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float |
 
 
 def largest_norm(X: Matrix, weight: FloatArray | None, constant: bool) -> float:
-    """a_m of the columns of a matrix: the root of the largest sum of squares over the weighted rows, the constant's with it."""
+    """a_m of the columns of a matrix: the root of the largest weighted sum of squares, including the constant."""
     sample = np.ones(X.shape[0]) if weight is None else weight
     squares = X.multiply(X).T @ sample if hasattr(X, "multiply") else np.einsum("ij,ij,i->j", X, X, sample)
     return float(np.sqrt(np.max(squares, initial=float(sample.sum()) if constant else 0.0)))
@@ -122,7 +122,7 @@ def _ingredients(trace: Trace, loss: Loss, largest_norm: float | None) -> dict[s
 
 
 def in_unit(certificate: RuleCertificate, scale: float) -> RuleCertificate:
-    """The certificate of a fit on weights times `scale`, with its ingredients in the unit of the weights as they were given."""
+    """The certificate of a fit on weights times `scale`, with its ingredients in the original unit of the weights."""
     if scale == 1.0:
         return certificate
     units = {"examples": scale, "a_m": math.sqrt(scale), "a_Z": scale}
@@ -155,7 +155,7 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
 
 
 def history_of(trace: Trace) -> dict[str, AnyArray]:
-    """One array entry a round: surrogate, train_error, edge, loss, and validation where there was one."""
+    """One array entry per round: surrogate, train_error, edge, loss, and validation where there was one."""
     history: dict[str, AnyArray] = {
         "surrogate": np.array([step.surrogate for step in trace.rounds]),
         "train_error": np.array([step.train_error for step in trace.rounds]),

@@ -1,11 +1,13 @@
 """ULS with features known in advance: the columns of X are the h_t, exactly Algorithm 1 of [N] and [T] (section 4).
 
-In each round the weights w = weight(margin) give every column its edge; the column that promises the largest decrease joins,
-and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The constant,
-where it is asked for, is one more column. A coefficient c costs l2 c^2, as that of a +-1 rule does. Every scheme ends at the
-same minimum; without l2 that is logistic regression for the logistic loss, and least squares for `least_squares`.
+In each round the weights w = weight(margin) give every column its edge; the column with the largest predicted decrease
+joins, and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The
+constant, if requested, is one more column. The penalty of a coefficient c is l2 c^2, as for a +-1 rule. Every scheme
+ends at the same minimum; without l2 that is logistic regression for the logistic loss, and least squares for
+`least_squares`.
 
-A column without a finite coefficient (its rows of one sign are all of one class) keeps the one it reached, and the others go on.
+A column without a finite coefficient (its rows of one sign are all of one class) keeps the one it reached, and the
+others continue.
 """
 
 import time
@@ -26,7 +28,7 @@ from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 class Columns:
-    """The columns of a dense or sparse matrix, with a constant one in front where asked for."""
+    """The columns of a dense or sparse matrix, with a constant one in front if requested."""
 
     def __init__(self, X: Any, constant: bool) -> None:
         self.sparse = hasattr(X, "tocsc")
@@ -38,7 +40,7 @@ class Columns:
         ends = [self.matrix.max(axis=0), -self.matrix.min(axis=0)]
         sizes = np.max([end.toarray().ravel() if self.sparse else end for end in ends], axis=0)
         self.reach: FloatArray = np.append([1.0] * constant, np.where(sizes > 0, sizes, 1.0))
-        """The largest size of each feature, 1 where it is zero everywhere."""
+        """The largest absolute value of each feature, 1 for a feature of zeros."""
 
     def products(self, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of each feature, sum x first and sum x^2 second; sums in the order of the rows, by one thread."""
@@ -52,7 +54,7 @@ class Columns:
         return np.asarray(sums), np.asarray(squares)
 
     def feature(self, position: int) -> tuple[AnyArray, FloatArray]:
-        """Rows where a feature is not zero, and its values there."""
+        """Rows with a nonzero value of a feature, and these values."""
         if self.constant and position == 0:
             return np.arange(self.n_rows), np.ones(self.n_rows)
         column = position - self.constant
@@ -101,7 +103,7 @@ class ColumnFit:
 
     @property
     def penalty(self) -> FloatArray:
-        """The second derivative of what each coefficient costs, in the units of the surrogate; the constant costs nothing."""
+        """The second derivative of each coefficient's penalty, in the units of the surrogate; 0 for the constant."""
         cost = np.full(len(self.theta), 2.0 * self.options.l2 * self.scale)
         cost[: self.columns.constant] = 0.0
         return cost
@@ -112,13 +114,13 @@ class ColumnFit:
         return float(self.sample @ at[:, 0]), self.sample * self.sign * at[:, 1], self.sample * at[:, 2]
 
     def means(self, theta: FloatArray, score: FloatArray) -> tuple[float, float, float]:
-        """Mean surrogate, fraction misclassified and mean penalised surrogate, which a step is to lower."""
+        """Mean surrogate, fraction misclassified and mean penalised surrogate, which every step must lower."""
         value = self.derivatives(score)[0]
         error = float(self.sample @ ((score >= 0) != (self.sign > 0))) / self.total
         return value / self.unit, error, (value + 0.5 * float(self.penalty @ theta**2)) / self.unit
 
     def score_of(self, theta: FloatArray) -> FloatArray:
-        """Scores added up column by column, the same for any number of threads."""
+        """Scores summed column by column, the same for any number of threads."""
         score = np.zeros(self.columns.n_rows)
         for position in np.flatnonzero(theta).tolist():
             rows, values = self.columns.feature(position)
@@ -128,7 +130,7 @@ class ColumnFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnTrace:
-    """Intercept and coefficients, those after each round, the trace, and the features in the order in which they joined."""
+    """Intercept and coefficients, at the end and after each round, the trace, and the features in selection order."""
 
     intercept: float
     coefficients: FloatArray
@@ -182,7 +184,7 @@ def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, 
     """Algorithm 1; why it ended, with the largest edge and the norm of the gradient over the sum of weights."""
     options, begun, cost = fit.options, time.monotonic(), fit.penalty
     stop: Stop | None = None
-    for number in range(options.n_rounds + 1):  # the last turn only measures what is left
+    for number in range(options.n_rounds + 1):  # the last iteration only measures what is left
         value, first, second = fit.derivatives(fit.score)
         gradient, curvature = fit.columns.products(first, second)
         gradient = gradient - cost * fit.theta
@@ -214,9 +216,9 @@ def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, 
 
 
 def _decreases(fit: ColumnFit, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
-    """What each feature promises: the second-order decrease, where there is no curvature the edge.
+    """The predicted second-order decrease of each feature, or its edge if there is no curvature.
 
-    Nothing is to be had from a feature without a finite coefficient, nor from one that the corrective scheme has refitted.
+    It is 0 for a feature without a finite coefficient, and for one that the corrective scheme has refitted.
     """
     quotient = gradient**2 / (2.0 * np.where(curvature > 0, curvature, 1.0))
     decrease = np.where(curvature > 0, quotient, 0.5 * np.abs(gradient) / fit.columns.reach)
@@ -260,7 +262,7 @@ def _line(fit: ColumnFit, best: int, guess: float) -> None:
 
 
 def _refit(fit: ColumnFit, active: IntArray) -> None:
-    """(35) for several features, each measured in units of its largest size."""
+    """(35) for several features, each in units of its largest absolute value."""
     reach = fit.columns.reach[active]
     design = fit.columns.dense(active) / reach
     theta = fit.theta[active] * reach
@@ -285,7 +287,7 @@ def _refit(fit: ColumnFit, active: IntArray) -> None:
 
 
 def _continue(fit: ColumnFit, start: ColumnTrace) -> None:
-    """Take over an earlier fit; its rounds are measured again unless the rows give the figures with which it ended (fit.py)."""
+    """Start from an earlier fit; its rounds are measured again unless the rows give its final figures (fit.py)."""
     parts = [((intercept,) if fit.columns.constant else (), coefficients) for intercept, coefficients in start.path]
     path = [np.zeros(fit.columns.n_features)] + [np.concatenate(pair) / fit.scale for pair in parts]
     fit.joined, fit.theta, fit.score = list(start.joined), path[-1], fit.score_of(path[-1])

@@ -57,7 +57,7 @@ def loop_options(options: ULSOptions, task: LoopTask, first_round: int, start_co
 
 
 def round_of(step: kernels.Round, task: LoopTask, total: float, held_weight: float = math.nan) -> Round:
-    """A round of the kernels; `total` is the weight of the training rows, `held_weight` the loss of held-out rows at score 0."""
+    """Convert a round; `total` is the training weight, `held_weight` the loss of held-out rows at score 0."""
     return Round(
         rule=tuple(literal_of(literal, task.binning) for literal in step.literals),
         value_in=task.scale * step.value_in,

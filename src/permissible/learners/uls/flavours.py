@@ -1,15 +1,16 @@
-"""The surrogate itself is chosen: the papers' adaptive flavours ([N], [I]; mathematics.md section 5), and loss="auto".
+"""Choosing the surrogate: the papers' adaptive flavours ([N], [I]; mathematics.md section 5), and loss="auto".
 
-F1 and F2 pick in every round the phi of a bag whose step leaves the least training 0/1 risk, E1 and E2 the one whose rule has
-the largest edge on its own weights; ties go to the order of the bag. H is shared, so this is the one place where phi_mu differs
-from phi_M. When phi_B is picked the coefficients are renormalised: divided by the sum of their sizes where that exceeds 1
-(mathematics.md 4.2 iii). F* runs each of five phi entirely and keeps the one of least training risk.
+F1 and F2 pick in every round the phi of a bag whose step leaves the least training 0/1 risk, E1 and E2 the one whose
+rule has the largest edge on its own weights; ties go to the order of the bag. H is shared, so only here phi_mu differs
+from phi_M. When phi_B is picked the coefficients are renormalised: divided by the sum of their absolute values if that
+exceeds 1 (mathematics.md 4.2 iii). F* fits each of five phi separately and keeps the one of least training risk.
 
-loss="auto" cross-validates a bag of different shapes of phi and keeps the evidence. phi_mu is not in the bag, since alone it is
-phi_M (E5). Folds are by content of the rows. The losses are compared by the log-loss of the probabilities that each derives
-from its own scores. The first of the bag stays unless another is better by a paired t-test over the folds. Shapes are compared,
-not strengths of the penalty: a phi times s is the same shape, F(x / s), with coefficients times s, but the same l2 would weigh
-s times as much on it. `equally_penalised` gives each loss an l2 in proportion to its curvature at margin 0.
+loss="auto" cross-validates a bag of phi of different shapes and keeps the results. phi_mu is not in the bag, since
+alone it is phi_M (E5). Folds are by content of the rows. The losses are compared by the log-loss of the probabilities
+that each derives from its own scores. The first of the bag is kept unless another is better by a paired t-test over the
+folds. Shapes are compared, not strengths of the penalty: s times phi has the same shape, F(x / s), with coefficients
+times s, but the same l2 would penalise it s times as much. `equally_penalised` gives each loss an l2 in proportion to
+its curvature at margin 0.
 """
 
 import math
@@ -85,7 +86,7 @@ def boost_adaptive(
         if not proposals:
             stop = "separable" if "separable" in answers else "no edge"
             break
-        # max and min keep the first of equals: the order of the bag
+        # max and min keep the first of ties: the order of the bag
         by_edge = flavour.startswith("E")
         best = max(proposals, key=lambda p: p.step.edge) if by_edge else min(proposals, key=lambda p: p.risk)
         step = best.step
@@ -119,7 +120,7 @@ class _Candidate:
         self.layout = layout_of(examples.binned.binning).by_column
 
     def propose(self, score: FloatArray, number: int) -> "Proposal | Stop":
-        """The rule and its values; or why there is none."""
+        """The rule and its values, or why there is none."""
         options = loop_options(self.options, self.task, number, start_constant=False)
         found = kernels.boost(self.rows, None, self.layout, options, score / self.task.scale)
         if not found.rounds:
@@ -144,7 +145,7 @@ class _Margins:
         self.score = (self.score + np.where(mask, step.value_in, step.value_out)) / shrink
 
     def means(self, loss: Loss) -> tuple[float, float]:
-        """The mean loss, 1 at score 0, and the fraction misclassified; sums that no order of the rows changes."""
+        """The mean loss, 1 at score 0, and the fraction misclassified; sums that do not depend on row order."""
         margin, total = self._sign * self.score, self.examples.total
         wrong = (margin < 0) | ((margin == 0) & ~self.examples.positive)  # H = 0 predicts +1
         unit = float(natural_value(loss, np.zeros(1))[0]) * total
@@ -166,7 +167,7 @@ def _round(best: Proposal, theta: FloatArray, parts: list[_Margins]) -> Round:
 
 
 def boost_best(run: Callable[[Loss], Trace]) -> tuple[Loss, Trace]:
-    """F*: run each phi of the bag of five entirely, keep the first of least training risk."""
+    """F*: fit each phi of the bag of five separately, keep the first of least training risk."""
     bag = [losses.get(name) for name in BAGS["F*"]]
     traces = [run(loss) for loss in bag]
     errors = [trace.rounds[-1].train_error if trace.rounds else trace.start_error for trace in traces]
@@ -199,7 +200,7 @@ class LossEvidence:
 
 
 def equally_penalised(loss: Loss, l2: float) -> float:
-    """The l2 that is as strong beside a loss as the given one is beside the first of the bag."""
+    """The l2 that is as strong for a loss as the given one is for the first of the bag."""
     at_zero = [float(np.asarray(each.curvature(0.0))) for each in (loss, losses.get(BAG[0]))]
     return l2 * at_zero[0] / at_zero[1]
 
@@ -221,7 +222,7 @@ def choose_loss(source: LocalSource, label: int, fit: Callable[[LocalSource, str
 
 
 def _log_loss(loss: Loss, trace: Trace, held_out: Examples) -> float:
-    """Mean log-loss of the probabilities on held-out rows, kept off 0 and 1 by 1e-12."""
+    """Mean log-loss of the probabilities on held-out rows, clipped to [1e-12, 1 - 1e-12]."""
     probability = np.asarray(loss.probability(held_out.score(*trace.terms())))
     p = np.clip(np.where(held_out.positive, probability, 1 - probability), 1e-12, 1.0)
     return float(np.average(-np.log(p), weights=held_out.weight))

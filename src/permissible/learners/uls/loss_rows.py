@@ -1,7 +1,7 @@
-"""How a part builds the rows of a fit, and `LossRows`: rows of any loss, whose weights the loss itself computes in NumPy.
+"""How a part builds the rows of a fit, and `LossRows`: rows of any loss, whose weights are computed in NumPy.
 
-Rows of compiled losses are `kernels.Rows`. The compiled loop runs the same ones, so a fit by the readable loop over them is
-the compiled fit bit for bit.
+Rows of compiled losses are `kernels.Rows`. The compiled loop runs the same ones, so a fit by the readable loop over
+them is the compiled fit bit for bit.
 """
 
 import math
@@ -35,7 +35,7 @@ from permissible.types import BoolArray, FloatArray, IntArray
 
 
 class RowSizes(NamedTuple):
-    """What a fit must know of its rows before the first round; `largest_weight` is 1 where weights are integers."""
+    """What a fit must know about its rows before the first round; `largest_weight` is 1 if weights are integers."""
 
     n_rows: int
     total_weight: float
@@ -44,7 +44,7 @@ class RowSizes(NamedTuple):
 
     @property
     def units(self) -> float:
-        """Rows, counted with their copies where weights are integers: what the sums of a histogram must hold."""
+        """The number of rows, or the sum of integer weights: the capacity that histogram sums need."""
         return float(self.n_rows) if self.real_weights else self.total_weight
 
     @property
@@ -129,7 +129,7 @@ def open_rows(
 def kernel_rows(
     examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:
-    """The examples as the kernels hold them during a fit; the states of their margins lie in `state`, if given."""
+    """The examples as the kernels hold them during a fit; `state`, if given, stores the states of their margins."""
     return kernels.Rows(
         examples.binned.blocks,
         examples.binned.n_columns,
@@ -147,7 +147,7 @@ def kernel_rows(
 
 
 class LossRows:
-    """Rows of any loss: the state is the margin, and derivatives come from the loss itself."""
+    """Rows of any loss: the state is the margin, and the loss computes derivatives."""
 
     def __init__(
         self, examples: Examples, loss: Loss, two_sums: bool, n_threads: int = 1, margin: FloatArray | None = None
@@ -166,13 +166,13 @@ class LossRows:
         return self._sums(grids, np.ones(len(score), dtype=bool))
 
     def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> StepSums:
-        """Take a step."""
+        """Apply a step."""
         mask = self.examples.covers(rule)
         self._margin[:] = self._moved(mask, value_in, value_out)
         return self._sums(grids, mask)
 
     def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
-        """Sums of derivatives at a trial step; the slope of the curvature is not known and 0."""
+        """Sums of derivatives at a trial step; the slope of the curvature is unknown and set to 0."""
         mask = self.examples.covers(rule)
         moved = self._moved(mask, value_in, value_out)
         weight = self._terms(self._sign * np.asarray(self.loss.weight(moved)), grids.weight)

@@ -1,4 +1,4 @@
-"""What a fit of rules was asked for, as plain numbers. Data only; the estimator resolves every "auto" before it gets here."""
+"""The settings of a fit of rules. Data only; the estimator has resolved every "auto"."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,23 +14,23 @@ class ULSOptions:
     Parameters
     ----------
     n_rounds : int
-        Rounds, at most.
+        Largest number of rounds.
     max_literals : int
-        Literals in a rule, at most.
+        Largest number of literals in a rule.
     fit_intercept : bool
-        The constant is refitted with each rule, so that a rule has a value inside and one outside.
+        Whether the constant is refitted with each rule, so that a rule has a value inside and one outside.
     learning_rate : float
         Factor on each step; 1 is the exact minimiser.
     l2 : float
-        Each value v of a step costs l2 v^2 / 2 beside the sum of b F.
+        Each value v of a step adds l2 v^2 / 2 to the sum of b F.
     beam : int
         Columns whose best literal starts a rule.
     scheme : int
         Coefficients refitted in a round: 1 is classic, 0 all so far (corrective), between them a block.
     search_fraction : float
-        Share of the rows that a round's search looks at.
+        Fraction of the rows used by the search of a round.
     tolerance : float
-        Stop when the best rule would lower the surrogate by less than this share of it.
+        Stop when the best rule would lower the surrogate by less than this fraction.
     seed : int
     max_seconds : float
         0 is no limit.

@@ -1,8 +1,8 @@
-"""What a fit of rules asks of its rows, wherever they lie: the questions, their answers, and the rows that answer them.
+"""The questions of a fit of rules, their answers, and the rows that answer them.
 
-The law: every answer is a sum of integers over rows (or an extreme), so the answers of parts of a table *add*, in any order,
-to the answer of the whole table; and the rows change by `Reset` and `Apply` only. Questions carry rules, numbers and nothing
-else, so they pickle small; parts keep codes, labels, sample weights and margins. A part that is lost is rebuilt from its data.
+Every answer is a sum of integers over rows (or an extreme), so the answers of parts *add*, in any order, to the answer
+of the whole table. The rows change by `Reset` and `Apply` only. Questions contain only rules and numbers, so their
+pickles are small; parts keep codes, labels, sample weights and margins. A part that is lost is rebuilt from its data.
 
 | question | answer |
 |---|---|
@@ -62,10 +62,10 @@ class Terms(NamedTuple):
 
 
 class StepSums(NamedTuple):
-    """What a change leaves: six exact sums and the extreme states.
+    """The result of a change: six exact sums and the extreme states.
 
-    The sums are of |weight|, curvature, loss and misclassified sample weight over all rows, and of the sample weight of the
-    covered rows and of the positives among them.
+    The sums are of |weight|, curvature, loss and misclassified sample weight over all rows, and of the sample weight of
+    the covered rows and of the positives among them.
     """
 
     sums: IntArray
@@ -101,7 +101,7 @@ def value_of(pair: IntArray, grid: float) -> float:
 
 
 class RuleRows(Protocol):
-    """Rows that answer: `kernels.Rows` for compiled losses, `LossRows` for any loss. The table at the top says what."""
+    """Rows that answer: `kernels.Rows` for compiled losses, `LossRows` for any loss. See the table at the top."""
 
     def reset(self, terms: Terms, grids: Grids) -> tuple[IntArray, float, float]:
         """Set every margin to that of a model; the fields of `StepSums`."""
@@ -129,9 +129,9 @@ class RuleRows(Protocol):
 
 
 class RulePart:
-    """The rows of one part under a fit; `build` makes them on an array that holds the states of their margins.
+    """The rows of one part during a fit; `build` makes them on an array of the states of their margins.
 
-    Rows on disk are read for each question: between questions their states alone stay in memory, 8 bytes a row.
+    Rows on disk are read for each question; only their states stay in memory, 8 bytes a row.
     """
 
     def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, in_memory: bool) -> None:
@@ -155,7 +155,7 @@ class Change(Question[RulePart, StepSums]):
     changes: ClassVar[bool] = True
 
     def merge(self, answers: Sequence[StepSums]) -> StepSums:
-        """Sums add; of the states the extremes stay."""
+        """Sums add; the states are merged to their extremes."""
         sums = np.sum([answer.sums for answer in answers], axis=0, dtype=np.int64)
         low, high = min(answer.low_state for answer in answers), max(answer.high_state for answer in answers)
         return StepSums(np.asarray(sums), low, high)
@@ -175,7 +175,7 @@ class Reset(Change):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Change):
-    """Take a step along a rule."""
+    """Apply a step along a rule."""
 
     rule: Rule
     value_in: float
@@ -245,8 +245,8 @@ class PatternsOf(Question[RulePart, Patterns]):
 class Examples:
     """Binned rows with a label each: `positive`, and a sample weight (None: 1 each).
 
-    Where they are a part of a larger table, `first_row` rows come before them, and `integers` says whether all weights of the
-    table are integers that count as copies of a row.
+    In a part of a larger table, `first_row` rows come before these, and `integers` says whether all weights of the
+    table are integers, which count as duplicated rows.
     """
 
     binned: BinnedTable
@@ -257,7 +257,7 @@ class Examples:
 
     @property
     def integer_weights(self) -> bool:
-        """Whether sample weights count as copies of a row."""
+        """Whether sample weights count as duplicated rows."""
         if self.integers is not None or self.weight is None:
             return bool(self.integers)
         return bool((self.weight <= kernels.MULTIPLICITY_LIMIT).all() and (self.weight == np.rint(self.weight)).all())

@@ -1,12 +1,11 @@
-"""Growing a rule to be read: greedy monomials over distinct columns (mathematics.md section 5), from histograms of the rows.
+"""Readable rule search: greedy monomials over distinct columns (mathematics.md section 5), from histograms.
 
-The criterion is the second-order decrease of the surrogate for the values that the rule will really take. With two values
-(the constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside
-and -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side has
-no curvature and l2 is 0, |G| stands for G^2 / K, so that the larger edge wins. A literal and its negation tie as first
-literals and continue differently, so both are completed. Only one side of a literal is summed, that of less curvature where
-curvatures are known; the other side is the difference.
-The compiled twin is cpp/rules/grow.cpp.
+The criterion is the second-order decrease of the surrogate for the values that the rule will take. With two values (the
+constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside and
+-d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side
+has no curvature and l2 is 0, |G| replaces G^2 / K, so that the larger edge wins. A literal and its negation tie as
+first literals but continue differently, so both are continued. Only one side of a literal is summed, the one of less
+curvature if curvatures are known; the other side is the difference. The compiled twin is cpp/rules/grow.cpp.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,7 +24,7 @@ from permissible.rows.source import OpenRows
 from permissible.types import AnyArray, IntArray
 
 IMPROVEMENT = 1.0 + 1e-9
-"""A literal is only added when it gains more than this factor; less is rounding."""
+"""A literal is added only if it gains more than this factor; less is rounding."""
 
 
 class Extended(NamedTuple):
@@ -39,7 +38,7 @@ class Extended(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GrownRule:
-    """A rule, and the real sums inside and over all searched rows: where the leverage starts."""
+    """A rule, and the real sums inside and over all searched rows, from which the leverage starts."""
 
     rule: Rule
     decrease: float
@@ -50,7 +49,7 @@ class GrownRule:
 
 
 class Extension(NamedTuple):
-    """A rule that is extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
+    """A rule extended by a literal: the sums over its rows, and the curvature of those that the literal covers."""
 
     parent: Rule
     sums: IntArray
@@ -93,7 +92,7 @@ class RuleSearch:
         )
 
     def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
-        """The best rule, none of the excluded, that starts with one of the `beam` best first literals; None if there is none."""
+        """The best rule, not excluded, that starts with one of the `beam` best first literals, or None."""
         found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
         firsts = found[: self.options.beam]
         completed = self._completed(firsts) if self.options.max_literals > 1 else [[] for _ in firsts]
@@ -102,7 +101,7 @@ class RuleSearch:
             for candidate in (first, *longer):
                 if candidate.rule not in excluded:
                     best = _better(best, candidate)
-        if best is None and excluded:  # with l2, rules that are in the model already may be the best of every column
+        if best is None and excluded:  # with l2, rules of the model may be the best of every column
             best = self._remaining(excluded)
         return None if best is None else self._grown(best)
 
@@ -120,7 +119,7 @@ class RuleSearch:
         return best if best.rule else None
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
-        """Each first literal and its negation, continued while they gain, side by side: one question serves all."""
+        """Each first literal and its negation, extended while they gain; one question serves all of them."""
         sides = self._splits([Extension((), self.all, first.rule[0], first.curvature_in) for first in firsts])
         chains: list[Chain] = []
         for first, (kept, left) in zip(firsts, sides, strict=True):
@@ -142,11 +141,11 @@ class RuleSearch:
         ]
 
     def _continued(self, chain: Chain) -> Extension | None:
-        """Add the best literal where it gains; the extension whose sums are needed next, None when the chain ends."""
+        """Add the best literal if it gains; returns the extension whose sums are needed next, None at the end."""
         found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
-        best = max(found, key=lambda candidate: candidate.decrease)  # the first of equals: the lowest column
+        best = max(found, key=lambda candidate: candidate.decrease)  # the first of ties: the lowest column
         if not best.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
         parent, chain.grown = chain.grown.rule, best
@@ -163,7 +162,7 @@ class RuleSearch:
         ]
 
     def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
-        """For each extension the sums over the rows that the literal keeps, and over the others of the parent: one question."""
+        """For each extension the sums over the rows that the literal keeps and over the parent's others."""
         if not extensions:
             return []
         known = self.criterion.two_values
@@ -189,12 +188,12 @@ def _better(best: Extended | None, other: Extended) -> Extended:
 
 
 def _negated(literal: Literal, has_missing: bool) -> Literal:
-    """The opposite literal; where no value was missing in training, a missing one passes neither."""
+    """The opposite literal; if no value was missing in training, a missing value satisfies neither."""
     return replace(literal.negated(), missing=has_missing and not literal.missing)
 
 
 def single_literals(column: int, layout: AnyArray, binning: Binning, without: Collection[Rule]) -> list[Literal]:
-    """Every literal of a column, one of each pair of a literal and its negation; those that are rules of `without` left out.
+    """Every literal of a column, one of each pair of a literal and its negation, except the rules of `without`.
 
     `layout` is that of all columns.
     """

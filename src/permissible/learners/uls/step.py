@@ -1,12 +1,12 @@
-"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients at once (mathematics.md section 4).
+"""The steps of ULS: the leverage of one rule (35), and the refit of many coefficients (mathematics.md section 4).
 
-Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the minimum
-(the same outside for u); a +-1 rule alone has u = -v and one such equation. Every pass over the rows gives f, f' and f'' at
-a trial step; `Root` (cpp/rules/leverage.hpp) turns them into the next one by Halley's method inside a bracket.
+Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the
+minimum (the same outside for u); a +-1 rule alone has u = -v and one such equation. A pass over the rows gives f, f'
+and f'' at a trial step; `Root` (cpp/rules/leverage.hpp) finds the next by Halley's method.
 
-A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their weights
-alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for the columns of a
-matrix in uls/columns.py; learners/newton.py minimises it.
+A score made of rules is the same for all rows that the same rules cover, so a refit works on these patterns and their
+weights alone. `ScoreObjective` is the penalised surrogate as a function of the coefficients, for patterns here and for
+the columns of a matrix in uls/columns.py; learners/newton.py minimises it.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,26 +38,26 @@ from permissible.rows.source import OpenRows
 from permissible.types import BoolArray, FloatArray
 
 FADED = 1e-9
-"""Weights whose sum is below this fraction of that at score 0 have vanished."""
+"""Weights have vanished if their sum is below this fraction of the sum at score 0."""
 COARSE = 256.0
-"""Sums on a grid so many times coarser than the rows need are taken again: 8 of 46 bits are lost then."""
+"""Sums on a grid this many times coarser than necessary, which lose 8 of 46 bits, are computed again."""
 MAX_STEPS = 600
 TOLERANCE = 1e-12
 ACCEPTED = 1e-9
-"""A scaled gradient up to this counts as converged where rounding does not allow `TOLERANCE`."""
+"""A scaled gradient up to this counts as converged if rounding does not allow `TOLERANCE`."""
 VANISHED = 1e-12
 """A surrogate below this fraction of its value at score 0 has nothing left to gain."""
 FAR = 20.0
-"""Scores beyond so many caps of the loss that still grow are on their way to infinity."""
+"""Growing scores beyond this many caps of the loss are taken to diverge."""
 STILL = 1e-6
-"""A row whose score falls by less than this fraction of the largest change does not move."""
+"""A change of a score below this fraction of the largest change counts as zero."""
 RIDGE = 1e-14
 """Added to a Hessian of unit diagonal, so that repeated features share their coefficient."""
 
 
 @dataclass(frozen=True, slots=True)
 class FitState:
-    """What the last change left, as real values; `surrogate` is the sum of b F, the other sums are those of `StepSums`."""
+    """The sums after the last change, as real values: `surrogate` is the sum of b F, the others as in `StepSums`."""
 
     weight: float = 0.0
     curvature: float = 0.0
@@ -71,7 +71,7 @@ class FitState:
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """Values of a step inside and outside; `capped` when no side has a finite one within the cap; passes over the rows."""
+    """Values of a step inside and outside, whether no side has a finite one within the cap, passes over the rows."""
 
     value_in: float
     value_out: float
@@ -81,7 +81,7 @@ class Leverage:
 
 @dataclass(slots=True)
 class FitRows:
-    """The rows of a fit as the loop handles them: it chooses the grids, and turns exact sums into real values.
+    """The rows of a fit, as seen by the loop: chooses the grids, and converts exact sums to real values.
 
     `everything` is the sample weight of all rows and of the positives.
     """
@@ -94,13 +94,13 @@ class FitRows:
 
     @property
     def faded(self) -> bool:
-        """Whether every weight has vanished, beside what it was at score 0: nothing is left to gain."""
+        """Whether every weight has vanished compared with score 0, so that nothing is left to gain."""
         at_zero = float(self.surrogate.at(np.zeros(1))[0, 1])
         return not self.state.weight > FADED * at_zero * self.sizes.total_weight
 
     @property
     def pure_sides(self) -> int:
-        """On how many sides of the last rule all rows are of one class."""
+        """The number of sides of the last rule whose rows are all of one class."""
         (total, positives), covered, positive = self.everything, self.state.covered, self.state.covered_positive
         sides = (covered, positive), (total - covered, positives - positive)
         return sum(weight > 0 and not 0 < inside < weight for weight, inside in sides)
@@ -143,13 +143,13 @@ class FitRows:
         self._refine(grids)
 
     def apply(self, rule: Rule, value_in: float, value_out: float) -> None:
-        """Take a step."""
+        """Apply a step."""
         grids = self.grids(max(abs(value_in), abs(value_out)))
         self._set(self.rows.ask(Apply(rule, value_in, value_out, grids)), grids)
         self._refine(grids)
 
     def _refine(self, grids: Grids) -> None:
-        """Sum again where the margins turned out far from the bounds that the grids were made for (exponential losses)."""
+        """Sum again if the margins are far from the bounds used for the grids (exponential losses)."""
         finer = self.grids(0.0)
         if any(new > COARSE * old for new, old in zip(finer[:3], grids[:3], strict=True)):
             before = self.state
@@ -199,8 +199,8 @@ class FitRows:
 class Refit:
     """Constant and coefficients at the minimum, and how it was reached.
 
-    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0; `endless` the
-    positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
+    `residual` is the largest derivative over the free coefficients, as a fraction of what it could be at score 0;
+    `endless` the positions in `theta` without a finite minimiser (Stiemke's condition fails, mathematics.md 4.1).
     """
 
     theta: FloatArray
@@ -218,7 +218,7 @@ class Losses(NamedTuple):
 
 
 class ScoreExpansion:
-    """A penalised surrogate at some coefficients; derivatives are summed when they are asked for."""
+    """A penalised surrogate at some coefficients; derivatives are computed when requested."""
 
     def __init__(
         self, objective: "ScoreObjective", theta: FloatArray, score: FloatArray, losses: Losses | None = None
@@ -256,10 +256,10 @@ class ScoreExpansion:
 class ScoreObjective:
     """Sum of b F over rows with score `rest` + `design` @ theta, plus half of penalty * theta^2.
 
-    The entries of `design` have sizes of at most about 1, so that theta has the unit of a score; `rest` is what the other
-    features add. `weight` (rows, 2) is that of the negatives and of the positives of each row. `losses` gives the surrogate at
-    scores, `first_sums` and `second_sums` the sums of x first and of x x' second; `sizes` and `squares` are sums of the weight
-    times |x| and times x^2.
+    The entries of `design` have sizes of at most about 1, so that theta has the unit of a score; `rest` is the score of
+    the other features. `weight` (rows, 2) is that of the negatives and of the positives of each row. `losses` gives the
+    surrogate at scores, `first_sums` and `second_sums` the sums of x first and of x x' second; `sizes` and `squares`
+    are sums of the weight times |x| and times x^2.
     """
 
     design: FloatArray
@@ -286,7 +286,7 @@ class ScoreObjective:
 
     @cached_property
     def unit(self) -> FloatArray:
-        """The second derivative by each coefficient at score 0: what makes a damping of 1 as strong as the curvature."""
+        """The second derivative by each coefficient at score 0: it makes a damping of 1 as strong as the curvature."""
         return self.at_zero[2] * self.squares
 
     def at(self, point: FloatArray) -> ScoreExpansion:
@@ -306,7 +306,7 @@ class ScoreObjective:
         return step
 
     def bent(self, at: Expansion, refused: Expansion) -> ScoreExpansion:
-        """The same point, with the mean curvature of each row on the way to the refused point where that is larger."""
+        """The same point, with the mean curvature of each row on the way to the rejected point if that is larger."""
         assert isinstance(at, ScoreExpansion)
         assert isinstance(refused, ScoreExpansion)
         move = refused.score - at.score
@@ -314,7 +314,7 @@ class ScoreObjective:
         return ScoreExpansion(self, at.theta, at.score, at.losses._replace(second=np.maximum(at.losses.second, mean)))
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
-        """The coefficient that moves most along a step on which scores far out grow on and no row loses."""
+        """The coefficient that moves most along a step on which extreme scores grow and no margin falls."""
         assert isinstance(at, ScoreExpansion)
         if not self.is_far(at):
             return None
@@ -323,17 +323,17 @@ class ScoreObjective:
 
     @cached_property
     def may_recede(self) -> bool:
-        """Whether there may be no finite minimiser: the loss falls for ever, and no penalty stops it."""
+        """Whether there may be no finite minimiser: the loss has none, and there is no penalty."""
         return not (self.surrogate.attained or self.penalty.any())
 
     def is_far(self, at: ScoreExpansion) -> bool:
-        """Whether some score is beyond all that a loss can tell apart."""
+        """Whether some score is beyond the range that a loss can resolve."""
         return self.may_recede and float(np.abs(at.score).max(initial=0.0)) > FAR * self.surrogate.cap
 
     def receding(self, step: FloatArray, least: float = 0.0) -> int | None:
-        """The coefficient that moves most along a step on which no row loses, some score changing by more than `least`.
+        """The coefficient that moves most if no margin falls along a step and some score changes by more than `least`.
 
-        Without a penalty, and for a loss that falls for ever, there is no finite minimiser along such a direction of recession.
+        Without a penalty, a strictly decreasing loss has no finite minimiser along such a direction of recession.
         """
         if not self.may_recede:
             return None
@@ -343,7 +343,7 @@ class ScoreObjective:
         if not largest > least or float(loss.max(initial=0.0)) > STILL * largest:
             return None
         size = np.abs(step) * np.abs(self.design).max(axis=0)
-        return int(np.flatnonzero(size >= 0.99 * size.max())[-1])  # of equals the last: the constant comes first
+        return int(np.flatnonzero(size >= 0.99 * size.max())[-1])  # the last of ties: the constant comes first
 
 
 def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) -> Refit:
@@ -351,7 +351,7 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
     start = float(objective.weight.sum()) * objective.at_zero[0]
 
     def enough(at: Expansion, residual: float) -> bool:
-        """Nothing is left to gain, or hardly anything on a long way to infinity."""
+        """Whether nothing is left to gain, or the coefficients diverge with hardly any gain."""
         assert isinstance(at, ScoreExpansion)
         vanished = objective.may_recede and at.value <= VANISHED * start
         return vanished or (residual <= ACCEPTED and objective.is_far(at))
@@ -361,7 +361,7 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
     endless, left = list(found.held), free.copy()
     left[endless] = False
     if objective.may_recede:
-        # At a minimum Newton's step vanishes with the gradient; towards infinity it stays as long as the tail of the loss.
+        # At a minimum Newton's step vanishes with the gradient; without a finite minimiser it does not.
         last = objective.receding(objective.direction(found.at, 0.0, left), least=0.3)
         endless += [] if last is None else [last]
     return Refit(found.point, found.converged, found.residual, tuple(endless))
@@ -370,9 +370,9 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
 def refit(
     patterns: Patterns, grid: float, surrogate: Surrogate, theta: FloatArray, free: BoolArray, l2: float
 ) -> Refit:
-    """Minimise the sum of b F + l2 * sum of squared coefficients over the free ones of theta = (constant, coefficients).
+    """Minimise sum b F + l2 * sum of squared coefficients over the free part of theta = (constant, coefficients).
 
-    The constant costs nothing. A lone rule with its constant left out then costs what a classic step costs.
+    The constant is not penalised. A single rule without the constant has the penalty of a classic step.
     """
     weight = patterns.weight / grid
     signs = np.column_stack((np.ones(len(patterns.bits)), 2.0 * patterns.bits - 1.0))
@@ -393,7 +393,7 @@ def refit(
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The solution of a positive definite system; the shortest one where rounding has made it singular."""
+    """The solution of a positive definite system; the one of least norm if rounding has made it singular."""
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:

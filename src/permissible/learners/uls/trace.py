@@ -1,4 +1,4 @@
-"""What happened in a fit: one entry a round, enough to rebuild the model after any number of rounds. Data only."""
+"""The trace of a fit: one entry per round, enough to rebuild the model after any number of rounds. Data only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,13 @@ from permissible.types import Codes
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: the rule, what it adds inside and outside, and how things stood.
+    """One round: the rule, what it adds inside and outside, and the losses after it.
 
-    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
-    `weight` the sum of the weights before it; `support` is the fraction of sample weight that the rule covers and `positive` the
-    fraction of positives in it. `refit` holds every coefficient after the round where the scheme changed more than the newest,
-    and then `intercept` with it. `endless`: a side of the rule had no finite value, all its rows being of one class.
+    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule
+    before it, `weight` the sum of the weights before it; `support` is the fraction of sample weight that the rule
+    covers and `positive` the fraction of positives in it. `refit` holds every coefficient after the round if the scheme
+    changed more than the newest, and `intercept` the constant. `endless`: a side of the rule had no finite value, all
+    its rows being of one class.
     """
 
     rule: Rule
@@ -61,7 +62,7 @@ class Trace:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
     def terms(self, n_rounds: int | None = None) -> tuple[float, dict[Rule, float]]:
-        """Intercept and the coefficient of each rule after so many rounds (all when None); a rule found again is one rule."""
+        """Intercept and coefficient of each distinct rule after this many rounds (all if None)."""
         intercept, coefficients = self.constant, dict[Rule, float]()
         for step in self.rounds if n_rounds is None else self.rounds[:n_rounds]:
             before = coefficients.setdefault(step.rule, 0.0)
@@ -74,7 +75,7 @@ class Trace:
         return intercept, coefficients
 
     def endless(self) -> list[int]:
-        """Positions of the rules along which the surrogate falls for ever (-1: the constant)."""
+        """Positions of the rules without a finite minimiser (-1: the constant)."""
         places = {rule: place for place, rule in enumerate(dict.fromkeys(step.rule for step in self.rounds))}
         told: tuple[int, ...] = self.evidence.get("endless", ())
         return list(dict.fromkeys([*told, *(places[step.rule] for step in self.rounds if step.endless)]))
@@ -84,14 +85,14 @@ class Trace:
         return {step.rule: (step.support, step.positive) for step in self.rounds}
 
     def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
-        """The model after so many rounds; a rule found again adds to its first coefficient."""
+        """The model after this many rounds; a rule found again adds to its first coefficient."""
         intercept, found = self.terms(n_rounds)
         coefficients = np.array(list(found.values()), dtype=np.float64)
         return RuleModel(binning.schema, loss, float(intercept), tuple(found), coefficients, category_bins(binning))
 
 
 def category_bins(binning: Binning) -> dict[int, Codes]:
-    """The bins of the categories, for the columns where they are not simply the categories' positions."""
+    """The bins of the categories, for the columns where they differ from the categories' positions."""
     return {
         position: column.code_of_category
         for position, column in enumerate(binning.columns)
