@@ -1,0 +1,78 @@
+// See codes.hpp.
+#include "trees/boosted/codes.hpp"
+
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace permissible::boosted {
+
+namespace {
+
+#ifdef __SSE2__
+/// Sixteen rows of eight codes to eight columns of sixteen.
+void transpose16(const uint64_t* from, uint8_t* const* to) {
+    __m128i a[8], b[8];
+    for (int i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i);
+    // Each register holds two rows; four rounds of interleaving halves make it one column.
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 4; ++i) {
+            b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
+        }
+        std::memcpy(a, b, sizeof a);
+    }
+    for (int i = 0; i < 4; ++i) {
+        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
+        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
+    }
+    for (int k = 0; k < 8; ++k) _mm_storeu_si128(reinterpret_cast<__m128i*>(to[k]), b[k]);
+}
+#endif
+
+}  // namespace
+
+Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads)
+    : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64) {
+    by_column_.resize(n_blocks() * 8 * stride_);
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t b = 0; b < n_blocks(); ++b) transpose(b, begin, end);
+    });
+}
+
+void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
+    rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
+    if (own_.size() < n_blocks() * 8 * count) own_.resize(n_blocks() * 8 * (count + count / 8));
+    if (by_column_.size() < n_blocks() * 8 * stride_) by_column_.resize(n_blocks() * 8 * (stride_ + stride_ / 8));
+    blocks_ = own_.data();
+    over_rows(count, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t first = begin; first < end; first += kChunk) {
+            const std::size_t last = std::min(end, first + kChunk);
+            for (std::size_t b = 0; b < n_blocks(); ++b) {
+                const uint64_t* source = from.block(b);
+                auto* to = reinterpret_cast<uint64_t*>(own_.data()) + b * rows_;
+                for (std::size_t i = first; i < last; ++i) to[i] = source[chosen[i]];
+                transpose(b, first, last);
+            }
+        }
+    });
+}
+
+void Codes::transpose(std::size_t block, std::size_t begin, std::size_t end) {
+    const uint64_t* from = this->block(block);
+    uint8_t* to[8];
+    for (int k = 0; k < 8; ++k) to[k] = by_column_.data() + (8 * block + k) * stride_ + begin;
+    std::size_t i = begin;
+#ifdef __SSE2__
+    for (; i + 16 <= end; i += 16) {
+        transpose16(from + i, to);
+        for (auto& place : to) place += 16;
+    }
+#endif
+    for (; i < end; ++i)
+        for (int k = 0; k < 8; ++k) *to[k]++ = static_cast<uint8_t>(from[i] >> (8 * k));
+}
+
+}  // namespace permissible::boosted

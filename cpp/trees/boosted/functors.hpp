@@ -1,0 +1,38 @@
+// From the name of a loss to its functor, and what each lets be said of a step.
+#pragma once
+
+#include "losses/margin.hpp"
+#include "losses/passes.hpp"
+#include "trees/boosted/scores.hpp"
+
+namespace permissible::boosted {
+
+/// Calls make(functor) for the loss of that name; null for an unknown one.
+template <class Make>
+std::unique_ptr<Scores> with_functor(const boosting::Functor& loss, Make make) {
+    using namespace boosting;
+    if (loss.name == "logistic") return make(Logistic{});
+    if (loss.name == "matsushita") return make(Matsushita{});
+    if (loss.name == "squared") return make(Squared{});
+    if (loss.name == "least_squares") return make(LeastSquares{});
+    if (loss.name == "exponential") return make(Exponential{});
+    if (loss.name == "logcosh") return make(LogCosh{{}, loss.parameter});
+    if (loss.name == "power") return make(Power{{}, loss.parameter});
+    if (loss.name == "table" && loss.table)
+        return make(Tabulated{{}, loss.table, loss.parameter, loss.parameter >= 1e8});
+    return nullptr;
+}
+
+/// |k'| <= slope k holds with slope 1 for the logistic and exponential loss, 3/2 for Matsushita's, 0 for squares.
+template <class Loss>
+StepRule rule_of(const Loss& loss) {
+    using namespace boosting;
+    StepRule rule;
+    rule.bounded_slope = Loss::smooth;
+    if constexpr (std::is_same_v<Loss, Matsushita>) rule.slope = 1.5;
+    if constexpr (std::is_same_v<Loss, LeastSquares>) rule.slope = 0.0;
+    rule.cap = loss.cap;
+    return rule;
+}
+
+}  // namespace permissible::boosted
