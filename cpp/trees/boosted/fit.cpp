@@ -111,14 +111,10 @@ class Boosting {
             found.codes = rows_.codes;
         } else {
             Taken& all = taken_[0];
-            for (std::size_t t = 1; t < taken_.size(); ++t) {
-                all.rows.insert(all.rows.end(), taken_[t].rows.begin(), taken_[t].rows.end());
-                all.gradient.insert(all.gradient.end(), taken_[t].gradient.begin(), taken_[t].gradient.end());
-                all.curvature.insert(all.curvature.end(), taken_[t].curvature.begin(), taken_[t].curvature.end());
-            }
-            sample_.gather(*rows_.codes, all.rows.data(), all.rows.size(), options_.threads);
+            for (std::size_t t = 1; t < taken_.size(); ++t) all.append(taken_[t]);
+            sample_.gather(*rows_.codes, all.rows.data(), all.count, options_.threads);
             packed_.pack(all.gradient.data(), all.curvature.data(), all.rows.data(), rows_.labels.copies,
-                         all.rows.size());
+                         all.count);
             found.codes = &sample_;
         }
         found.packed = packed_.data();

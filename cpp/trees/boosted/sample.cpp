@@ -97,21 +97,44 @@ uint32_t round_key(uint64_t seed, uint64_t round) {
 void take_rows(const Draw& draw, std::size_t begin, std::size_t end, Taken& taken) {
     float inverse[kChunk];
     uint8_t flags[kChunk];
+    uint16_t place[kChunk + 1];
     for (std::size_t at = begin; at < end; at += kChunk) {
         const std::size_t n = std::min(kChunk, end - at);
         const float *g = draw.gradient + at, *h = draw.curvature + at;
         decide(g, h, draw.hash + at, draw.key, draw.mu, n, inverse, flags);
-        std::size_t count = taken.rows.size();
-        taken.rows.resize(count + n), taken.gradient.resize(count + n), taken.curvature.resize(count + n);
+        std::size_t count = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            taken.rows[count] = static_cast<uint32_t>(at + i);
-            taken.gradient[count] = g[i] * inverse[i];
-            taken.curvature[count] = h[i] * inverse[i];
-            taken.weight += flags[i] && draw.copies ? draw.copies[at + i] : flags[i];
+            place[count] = static_cast<uint16_t>(i);
             count += flags[i];
         }
-        taken.rows.resize(count), taken.gradient.resize(count), taken.curvature.resize(count);
+        const std::size_t before = taken.count;
+        taken.grow(before + count);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t i = place[k];
+            taken.rows[before + k] = static_cast<uint32_t>(at + i);
+            taken.gradient[before + k] = g[i] * inverse[i];
+            taken.curvature[before + k] = h[i] * inverse[i];
+        }
+        taken.weight += static_cast<int64_t>(count);
+        if (draw.copies)
+            for (std::size_t k = 0; k < count; ++k) taken.weight += draw.copies[at + place[k]] - 1;
     }
+}
+
+void Taken::append(const Taken& other) {
+    const std::size_t before = count;
+    grow(before + other.count);
+    std::copy_n(other.rows.begin(), other.count, rows.begin() + before);
+    std::copy_n(other.gradient.begin(), other.count, gradient.begin() + before);
+    std::copy_n(other.curvature.begin(), other.count, curvature.begin() + before);
+}
+
+void Taken::grow(std::size_t to) {
+    count = to;
+    if (rows.size() >= to) return;
+    rows.resize(to + to / 2);
+    gradient.resize(to + to / 2);
+    curvature.resize(to + to / 2);
 }
 
 int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float largest) {

@@ -18,10 +18,13 @@ uint32_t round_key(uint64_t seed, uint64_t round);
 
 /// Rows taken by one thread, in their order, with gradients already divided by their probabilities.
 struct Taken {
+    std::size_t count = 0;  // the arrays are longer, so that they need not grow in every round
     std::vector<uint32_t> rows;
     std::vector<float> gradient, curvature;
     int64_t weight = 0;  // copies counted
-    void clear() { rows.clear(), gradient.clear(), curvature.clear(), weight = 0; }
+    void clear() { count = 0, weight = 0; }
+    void grow(std::size_t to);
+    void append(const Taken& other);
 };
 
 struct Draw {

@@ -8,6 +8,7 @@ namespace permissible::boosted {
 
 namespace {
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // every function here is inlined: no vector crosses a call
 typedef float F8 __attribute__((vector_size(32)));
 typedef int32_t I8 __attribute__((vector_size(32)));
 
