@@ -113,8 +113,7 @@ class Boosting {
             Taken& all = taken_[0];
             for (std::size_t t = 1; t < taken_.size(); ++t) all.append(taken_[t]);
             sample_.gather(*rows_.codes, all.rows.data(), all.count, options_.threads);
-            packed_.pack(all.gradient.data(), all.curvature.data(), all.rows.data(), rows_.labels.copies,
-                         all.count);
+            packed_.pack(all.gradient.data(), all.curvature.data(), all.rows.data(), rows_.labels.copies, all.count);
             found.codes = &sample_;
         }
         found.packed = packed_.data();
