@@ -12,6 +12,7 @@
 
 #include "common/arrays.hpp"
 #include "losses/table.hpp"
+#include "trees/boosted/bundles.hpp"
 #include "trees/boosted/fit.hpp"
 
 using namespace permissible;
@@ -38,6 +39,17 @@ struct BoundCodes {
         demand(blocks.shape(1) < (std::size_t{1} << 32), "boosted trees take fewer than 2^32 rows");
         nb::gil_scoped_release free;
         codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads);
+    }
+    BoundCodes(Codes made, In3<uint8_t> blocks) : blocks(blocks), codes(std::move(made)) {}
+
+    BoundCodes bundled(const std::vector<std::vector<int>>& bundles, int threads) const {
+        for (const auto& bundle : bundles) {
+            demand(bundle.size() <= kMostMembers, "a bundle has too many columns");
+            for (const int j : bundle)
+                demand(j >= 0 && static_cast<std::size_t>(j) < codes.columns(), "a bundle's column is not there");
+        }
+        nb::gil_scoped_release free;
+        return {Codes(codes, bundles, threads), blocks};
     }
     In3<uint8_t> blocks;
     Codes codes;
@@ -319,6 +331,7 @@ void bind_boosted(nb::module_& area) {
     bind_trees_record(area);
     nb::class_<BoundCodes>(area, "Codes")
         .def(nb::init<In3<uint8_t>, std::size_t, int>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1)
+        .def("bundled", &BoundCodes::bundled, "bundles"_a, "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<std::shared_ptr<BoundCodes>, In1<uint16_t>, std::size_t, const std::string&, double,
@@ -340,6 +353,12 @@ void bind_boosted(nb::module_& area) {
         .def_prop_ro("stop", [](const Fitted& f) { return static_cast<int>(f.result.stop); });
     area.def("fit", &bound_fit, "rows"_a, "held_out"_a.none(), "layout"_a.noconvert(), "options"_a,
              "callback"_a = nb::none());
+    area.def("find_bundles", [](const BoundCodes& codes, const In2<int32_t>& layout) {
+        const std::vector<Column> columns = columns_of(layout);
+        demand_codes(codes.codes, columns);
+        nb::gil_scoped_release free;
+        return find_bundles(codes.codes, columns);
+    }, "codes"_a, "layout"_a.noconvert());
     area.def("grow_tree", &grow_tree, "codes"_a, "layout"_a.noconvert(), "gradient"_a.noconvert(),
              "curvature"_a.noconvert(), "copies"_a.noconvert().none(), "used"_a.noconvert(), "options"_a);
 }

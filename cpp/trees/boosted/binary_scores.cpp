@@ -55,7 +55,7 @@ inline __attribute__((always_inline)) std::size_t derive(const Loss& loss, const
 }
 
 template <class Loss>
-PERMISSIBLE_CLONES void derive_rows(const Loss& loss, const double* state, const double* factor, double* moved,
+PERMISSIBLE_WIDE_CLONES void derive_rows(const Loss& loss, const double* state, const double* factor, double* moved,
                                     std::size_t n, float* w, float* k) {
     std::size_t i = 0;
     if constexpr (Loss::in_lanes) i = derive<V4>(loss, state, factor, moved, i, n, w, k);
@@ -63,7 +63,7 @@ PERMISSIBLE_CLONES void derive_rows(const Loss& loss, const double* state, const
 }
 
 /// Signs and real weights, and the largest sizes.
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 Extremes sign_and_weigh(const uint16_t* target, const float* weight, std::size_t n, float* g, float* h) {
     if (weight)
         for (std::size_t i = 0; i < n; ++i) g[i] *= weight[i], h[i] *= weight[i];
@@ -82,7 +82,7 @@ Extremes sign_and_weigh(const uint16_t* target, const float* weight, std::size_t
 }
 
 /// Integers of n numbers: gradient in the upper half, curvature in the lower.
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void pack(const float* g, const float* h, float g_grid, float h_grid, std::size_t n, int64_t* out) {
     for (std::size_t i = 0; i < n; ++i) {
         const auto a = static_cast<int32_t>(std::nearbyintf(g[i] * g_grid));
@@ -130,6 +130,9 @@ class BinaryScores final : public Scores {
     }
     std::size_t outputs() const override { return 1; }
     StepRule rule() const override { return rule_of(loss_); }
+    std::vector<double> constant(const std::vector<double>& class_weight) const override {
+        return {best_constant(loss_, class_weight[1], class_weight[0])};
+    }
 
     Extremes move(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
                   const float*) override {

@@ -51,6 +51,13 @@ class ClassScores final : public Scores {
     }
     std::size_t outputs() const override { return classes_; }
     StepRule rule() const override { return rule_of(loss_); }
+    std::vector<double> constant(const std::vector<double>& class_weight) const override {
+        double all = 0.0;
+        for (const double weight : class_weight) all += weight;
+        std::vector<double> found;
+        for (const double weight : class_weight) found.push_back(best_constant(loss_, weight, all - weight));
+        return found;
+    }
 
     Extremes move(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
                   const float* signs) override {

@@ -42,6 +42,35 @@ Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int t
     });
 }
 
+Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads)
+    : rows_(from.rows_), stride_(from.stride_) {
+    std::vector<uint8_t> bundled(from.columns_, 0);
+    for (const auto& bundle : bundles)
+        for (const int j : bundle) bundled[j] = 1;
+    std::vector<std::size_t> alone;
+    for (std::size_t j = 0; j < from.columns_; ++j)
+        if (!bundled[j]) alone.push_back(j);
+    columns_ = alone.size() + bundles.size();
+    by_column_.resize(n_blocks() * 8 * stride_);
+    own_.resize(n_blocks() * 8 * rows_);
+    blocks_ = own_.data();
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t k = 0; k < alone.size(); ++k)
+            std::copy(from.column(alone[k]) + begin, from.column(alone[k]) + end, &by_column_[k * stride_ + begin]);
+        for (std::size_t k = 0; k < bundles.size(); ++k) {
+            uint8_t* to = &by_column_[(alone.size() + k) * stride_];
+            for (std::size_t place = 0; place < bundles[k].size(); ++place) {
+                const uint8_t* ones = from.column(bundles[k][place]);
+                const auto code = static_cast<uint8_t>(place + 1);
+                for (std::size_t i = begin; i < end; ++i) to[i] = ones[i] ? code : to[i];
+            }
+        }
+        for (std::size_t b = 0; b < n_blocks(); ++b)
+            for (std::size_t i = begin; i < end; ++i)
+                for (int lane = 0; lane < 8; ++lane) own_[(b * rows_ + i) * 8 + lane] = column(8 * b + lane)[i];
+    });
+}
+
 void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
     rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
     if (own_.size() < n_blocks() * 8 * count) own_.resize(n_blocks() * 8 * (count + count / 8));

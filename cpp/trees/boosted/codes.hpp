@@ -40,6 +40,8 @@ class Codes {
     Codes() = default;
     /// Looks at `blocks` (n_blocks, rows, 8), which must live as long, and copies them column by column.
     Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads);
+    /// The columns of others outside of the bundles, in order, then a column a bundle (bundles.hpp), all copied.
+    Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads);
     /// The given rows of others, copied.
     void gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads);
 

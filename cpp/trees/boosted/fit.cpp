@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/accumulator.hpp"
+
 namespace permissible::boosted {
 
 namespace {
@@ -60,10 +62,7 @@ class Boosting {
     void start() {
         std::vector<double> step(outputs_, 0.0);
         move_rows(step.data(), 1, 0);
-        if (options_.fit_constant) {
-            StepOptions exact{1.0, 0.0, outputs_ == 1 || rows_.scores->rule().excess == 1.0};
-            step = exact.exact ? find_steps(sums_at(nullptr, 1, true), at(1), rows_.scores->rule(), exact) : priors();
-        }
+        if (options_.fit_constant) step = rows_.scores->constant(class_weights());
         result_.constant = step;
         if (sampled_) draw_.mu = first_mu();
         move_rows(step.data(), 1, 0);
@@ -71,16 +70,17 @@ class Boosting {
         record();
     }
 
-    /// Softmax has its best constant in closed form.
-    std::vector<double> priors() const {
-        std::vector<double> count(outputs_, 0.0);
-        for (std::size_t i = 0; i < rows_.codes->rows(); ++i)
-            count[rows_.labels.target[i]] += rows_.labels.copies   ? rows_.labels.copies[i]
-                                             : rows_.labels.weight ? static_cast<double>(rows_.labels.weight[i])
-                                                                   : 1.0;
-        const double all = std::accumulate(count.begin(), count.end(), 0.0);
-        for (double& c : count) c = std::log(std::max(c / all, 1e-6));
-        return count;
+    std::vector<double> class_weights() const {
+        const Labels& labels = rows_.labels;
+        std::vector<Accumulator> sums(std::max<std::size_t>(outputs_, 2));
+        if (labels.weight)
+            for (std::size_t i = 0; i < labels.rows; ++i) sums[labels.target[i]].add(labels.weight[i]);
+        std::vector<int64_t> count(sums.size(), 0);
+        for (std::size_t i = 0; i < labels.rows; ++i) count[labels.target[i]] += labels.copies ? labels.copies[i] : 1;
+        std::vector<double> found;
+        for (std::size_t k = 0; k < sums.size(); ++k)
+            found.push_back(labels.weight ? sums[k].value() : static_cast<double>(count[k]));
+        return found;
     }
 
     std::vector<uint8_t> columns_of(int round) const {

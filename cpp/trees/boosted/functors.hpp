@@ -35,4 +35,17 @@ StepRule rule_of(const Loss& loss) {
     return rule;
 }
 
+/// The zero of positive w(v) - negative w(-v), within the cap: the best constant for two weights of classes.
+template <class Loss>
+double best_constant(const Loss& loss, double positive, double negative) {
+    double low = -loss.cap, high = loss.cap;
+    for (int k = 0; k < 200 && low < high; ++k) {
+        const double v = 0.5 * (low + high);
+        const double pull = positive * loss.at(Loss::state_of(v)).weight - negative * loss.at(Loss::state_of(-v)).weight;
+        if (v == low || v == high) break;
+        (pull > 0.0 ? low : high) = v;
+    }
+    return 0.5 * (low + high);
+}
+
 }  // namespace permissible::boosted

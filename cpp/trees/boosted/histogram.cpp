@@ -114,7 +114,7 @@ std::size_t rows_of_leaf(const uint8_t* leaf, std::size_t n, uint8_t wanted, con
     return count;
 }
 
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void subtract(int64_t* larger, const int64_t* smaller, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) larger[i] -= smaller[i];
 }

@@ -18,18 +18,25 @@ inline __attribute__((always_inline)) uint32_t mixed(uint32_t x) {
     return x ^ (x >> 16);
 }
 
-/// Of n rows: 1 / p, and as a byte whether the row is taken.
-PERMISSIBLE_CLONES
-void decide(const float* g, const float* h, const uint32_t* hash, uint32_t key, float mu, std::size_t n, float* inverse,
+/// Of n rows, as a byte, whether the row is taken: u < p for u in [0, 1) is (u mu)^2 < r^2, without root or division.
+PERMISSIBLE_WIDE_CLONES
+void decide(const float* g, const float* h, const uint32_t* hash, uint32_t key, float mu, std::size_t n,
             uint8_t* taken) {
-    const float per_unit = mu / 4294967296.0f;
+    const float per_unit = mu / 2147483648.0f;
     for (std::size_t i = 0; i < n; ++i) {
-        const float r = __builtin_sqrtf(g[i] * g[i] + 0.1f * h[i] * h[i]);
-        const float ratio = mu / r;
-        inverse[i] = ratio > 1.0f ? ratio : 1.0f;
-        // u < p for u in [0, 1) is u mu < r where p < 1; the conversion of signed integers is the one with vectors.
-        const auto bits = static_cast<int32_t>(mixed(hash[i] ^ key) >> 1);
-        taken[i] = static_cast<float>(bits) * (2.0f * per_unit) < r;
+        const auto bits = static_cast<int32_t>(mixed(hash[i] ^ key) >> 1);  // signed ones convert in vectors
+        const float bar = static_cast<float>(bits) * per_unit;
+        taken[i] = bar * bar < g[i] * g[i] + 0.1f * h[i] * h[i];
+    }
+}
+
+/// Multiplies by 1 / p.
+PERMISSIBLE_WIDE_CLONES
+void divide_by_probability(float mu, std::size_t n, float* g, float* h) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const float ratio = mu / __builtin_sqrtf(g[i] * g[i] + 0.1f * h[i] * h[i]);
+        const float inverse = ratio > 1.0f ? ratio : 1.0f;
+        g[i] *= inverse, h[i] *= inverse;
     }
 }
 
@@ -37,7 +44,7 @@ struct Largest {
     float gradient = 0.0f, curvature = 0.0f;
 };
 
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 Largest largest_of(const float* g, const float* h, std::size_t n) {
     int32_t most_g = 0, most_h = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -53,7 +60,7 @@ Largest largest_of(const float* g, const float* h, std::size_t n) {
 }
 
 /// The sum of sizes, in units of `unit`.
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 int64_t sum_sizes(const float* values, std::size_t n, float grid) {
     int64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += static_cast<int32_t>(std::fabs(values[i]) * grid);
@@ -76,7 +83,7 @@ double grid_to(double largest, int bits) {
     return std::ldexp(1.0, bits - exponent + (mantissa == 0.5));
 }
 
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void pack_rows(const float* g, const float* h, float g_grid, float h_grid, std::size_t n, int64_t* out) {
     for (std::size_t i = 0; i < n; ++i) {
         const auto a = static_cast<int32_t>(std::nearbyintf(g[i] * g_grid));
@@ -95,13 +102,12 @@ uint32_t round_key(uint64_t seed, uint64_t round) {
 }
 
 void take_rows(const Draw& draw, std::size_t begin, std::size_t end, Taken& taken) {
-    float inverse[kChunk];
     uint8_t flags[kChunk];
     uint16_t place[kChunk + 1];
     for (std::size_t at = begin; at < end; at += kChunk) {
         const std::size_t n = std::min(kChunk, end - at);
         const float *g = draw.gradient + at, *h = draw.curvature + at;
-        decide(g, h, draw.hash + at, draw.key, draw.mu, n, inverse, flags);
+        decide(g, h, draw.hash + at, draw.key, draw.mu, n, flags);
         std::size_t count = 0;
         for (std::size_t i = 0; i < n; ++i) {
             place[count] = static_cast<uint16_t>(i);
@@ -112,9 +118,10 @@ void take_rows(const Draw& draw, std::size_t begin, std::size_t end, Taken& take
         for (std::size_t k = 0; k < count; ++k) {
             const std::size_t i = place[k];
             taken.rows[before + k] = static_cast<uint32_t>(at + i);
-            taken.gradient[before + k] = g[i] * inverse[i];
-            taken.curvature[before + k] = h[i] * inverse[i];
+            taken.gradient[before + k] = g[i];
+            taken.curvature[before + k] = h[i];
         }
+        divide_by_probability(draw.mu, count, taken.gradient.data() + before, taken.curvature.data() + before);
         taken.weight += static_cast<int64_t>(count);
         if (draw.copies)
             for (std::size_t k = 0; k < count; ++k) taken.weight += draw.copies[at + place[k]] - 1;

@@ -24,7 +24,7 @@ struct Best {
 };
 
 /// The best of the cuts of `width` running sums, to each of which `more` is added (the missing values, when left).
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 Best best_cut(const int64_t* running, int width, int64_t more, Sums total, float l2, int32_t least) {
     const int32_t more_g = static_cast<int32_t>(more >> 32), more_h = static_cast<int32_t>(more);
     const int32_t g_all = total.gradient(), h_all = total.curvature();

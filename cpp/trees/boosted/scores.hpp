@@ -62,6 +62,8 @@ class Scores {
     virtual ~Scores() = default;
     virtual std::size_t outputs() const = 0;
     virtual StepRule rule() const = 0;
+    /// The best constant score of each output where all scores are 0, given the weight of each class.
+    virtual std::vector<double> constant(const std::vector<double>& class_weight) const = 0;
     /// Moves the scores of rows [begin, end) by the step of their leaf (leaves, outputs) and renews gradient and
     /// curvature; `signs` (one an output) says how the gradients of several outputs become one.
     virtual Extremes move(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step,

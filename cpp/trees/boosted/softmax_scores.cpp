@@ -45,7 +45,7 @@ struct MoveRows {
     float *probability, *gradient, *curvature;
 };
 
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void move_rows(const MoveRows& m) {
     for (std::size_t i = 0; i < m.rows; ++i) {
         float* p = m.probability + i * m.width;
@@ -71,7 +71,7 @@ void move_rows(const MoveRows& m) {
 }
 
 /// Sums of p and p^2 of each leaf and class, on a grid of 2^kSumBits: for at most kChunk rows they fit 32 bits.
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void add_powers(const float* probability, const uint8_t* leaf, std::size_t n, std::size_t width, int32_t* first,
                 int32_t* second) {
     constexpr float grid = 1 << kSumBits;
@@ -102,6 +102,13 @@ class SoftmaxScores final : public Scores {
     }
     std::size_t outputs() const override { return classes_; }
     StepRule rule() const override { return {true, 1.0, 40.0, 2.0}; }
+    std::vector<double> constant(const std::vector<double>& class_weight) const override {
+        double all = 0.0;
+        for (const double weight : class_weight) all += weight;
+        std::vector<double> found;
+        for (const double weight : class_weight) found.push_back(std::log(std::max(weight / all, 1e-6)));
+        return found;
+    }
 
     Extremes move(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
                   const float* signs) override {

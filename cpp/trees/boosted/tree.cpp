@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#ifdef __SSSE3__
-#include <tmmintrin.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
 #endif
 
 namespace permissible::boosted {
@@ -12,7 +12,7 @@ namespace permissible::boosted {
 namespace {
 
 /// `shift` 1 makes the missing code 0, the smallest, instead of 255, the largest.
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void divide_by_cut(const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t parent, uint8_t made, uint8_t cut,
                    uint8_t shift) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -22,32 +22,45 @@ void divide_by_cut(const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t pa
     }
 }
 
-void divide_by_set(const Split& split, const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t made) {
-    std::size_t i = 0;
-#ifdef __SSSE3__
-    // Byte code >> 3 of the set's 32, then its bit code & 7: two table look-ups of sixteen entries.
-    uint8_t bytes[32];
-    std::memcpy(bytes, split.set.data(), 32);
-    const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-    const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16));
-    const __m128i bit = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
-    const __m128i parent = _mm_set1_epi8(static_cast<char>(split.parent)), to = _mm_set1_epi8(static_cast<char>(made));
-    for (; i + 16 <= n; i += 16) {
-        const __m128i c = _mm_loadu_si128(reinterpret_cast<const __m128i*>(code + i));
-        const __m128i at = _mm_and_si128(_mm_srli_epi16(c, 3), _mm_set1_epi8(31));
-        const __m128i upper = _mm_cmpgt_epi8(at, _mm_set1_epi8(15)), place = _mm_and_si128(at, _mm_set1_epi8(15));
-        const __m128i byte = _mm_or_si128(_mm_andnot_si128(upper, _mm_shuffle_epi8(low, place)),
-                                          _mm_and_si128(upper, _mm_shuffle_epi8(high, place)));
-        const __m128i mine = _mm_shuffle_epi8(bit, _mm_and_si128(c, _mm_set1_epi8(7)));
-        const __m128i outside = _mm_cmpeq_epi8(_mm_and_si128(byte, mine), _mm_setzero_si128());
-        const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaf + i));
-        const __m128i goes = _mm_and_si128(outside, _mm_cmpeq_epi8(here, parent));
-        const __m128i next = _mm_or_si128(_mm_andnot_si128(goes, here), _mm_and_si128(goes, to));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(leaf + i), next);
-    }
-#endif
-    for (; i < n; ++i)
+void divide_by_set_plain(const Split& split, const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t made) {
+    for (std::size_t i = 0; i < n; ++i)
         if (leaf[i] == split.parent && !split.stays(code[i])) leaf[i] = made;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/// Byte code >> 3 of the set's 32, then its bit code & 7: three look-ups in tables of sixteen bytes.
+__attribute__((target("avx2"))) void divide_by_set_avx2(const Split& split, const uint8_t* code, uint8_t* leaf,
+                                                        std::size_t n, uint8_t made) {
+    const auto* bytes = reinterpret_cast<const __m128i*>(split.set.data());
+    const __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes));
+    const __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes + 1));
+    const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
+    const __m256i parent = _mm256_set1_epi8(static_cast<char>(split.parent));
+    const __m256i to = _mm256_set1_epi8(static_cast<char>(made));
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256i c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + i));
+        const __m256i at = _mm256_and_si256(_mm256_srli_epi16(c, 3), _mm256_set1_epi8(31));
+        const __m256i upper = _mm256_cmpgt_epi8(at, _mm256_set1_epi8(15));
+        const __m256i place = _mm256_and_si256(at, _mm256_set1_epi8(15));
+        const __m256i byte =
+            _mm256_blendv_epi8(_mm256_shuffle_epi8(low, place), _mm256_shuffle_epi8(high, place), upper);
+        const __m256i mine = _mm256_shuffle_epi8(bit, _mm256_and_si256(c, _mm256_set1_epi8(7)));
+        const __m256i outside = _mm256_cmpeq_epi8(_mm256_and_si256(byte, mine), _mm256_setzero_si256());
+        const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(leaf + i));
+        const __m256i goes = _mm256_and_si256(outside, _mm256_cmpeq_epi8(here, parent));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(leaf + i), _mm256_blendv_epi8(here, to, goes));
+    }
+    divide_by_set_plain(split, code + i, leaf + i, n - i, made);
+}
+#endif
+
+void divide_by_set(const Split& split, const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t made) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    static const bool has_avx2 = __builtin_cpu_supports("avx2");
+    if (has_avx2) return divide_by_set_avx2(split, code, leaf, n, made);
+#endif
+    divide_by_set_plain(split, code, leaf, n, made);
 }
 
 }  // namespace

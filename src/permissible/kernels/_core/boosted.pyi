@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ class FitOptions:
 class Codes:
     n_rows: int
     def __init__(self, blocks: CodeArray, n_columns: int, threads: int = 1) -> None: ...
+    def bundled(self, bundles: Sequence[Sequence[int]], threads: int = 1) -> Codes: ...
 
 class Rows:
     def __init__(
@@ -100,6 +101,7 @@ def fit(
     options: FitOptions,
     callback: Callable[[int], bool] | None = None,
 ) -> Fitted: ...
+def find_bundles(codes: Codes, layout: Ints) -> list[list[int]]: ...
 def grow_tree(
     codes: Codes,
     layout: Ints,

@@ -6,7 +6,7 @@ curvatures k of all rows or of an importance sample; its coefficients are those 
 With K classes a tree has K values a leaf: softmax for the logistic loss, each class against the others for the rest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -21,6 +21,8 @@ from permissible.types import AnyArray, Codes, FloatArray, IntArray
 Stopped: TypeAlias = Literal["rounds", "no gain", "held-out loss", "callback"]
 STOPPED: tuple[Stopped, ...] = ("rounds", "no gain", "held-out loss", "callback")
 Callback: TypeAlias = Callable[[int], bool]
+Bundles: TypeAlias = tuple[tuple[int, ...], ...]
+"""Columns of zeros and ones that exclude each other: each group is one categorical column to the trees."""
 FEW_ROWS, FEW_BINS = 20_000, 127
 """With fewer rows, scanning 255 bins costs more than summing the rows, and gains nothing."""
 
@@ -105,7 +107,9 @@ class BoostedTrees:
     """The fitted trees: splits in the order in which they were made, tree by tree.
 
     Split s of a tree sends the rows of leaf `parent` that fail its test to the new leaf s + 1. `test` is 0 for
-    code <= cut, 1 for the same or missing, 2 for a code of `set` (four words of 64 bits).
+    code <= cut, 1 for the same or missing, 2 for a code of `set` (four words of 64 bits). The columns are those outside
+    of `bundles`, in order, then one a bundle: its code is 0 where all its columns are 0, else 1 + the place of the last
+    one that is 1.
     """
 
     constant: FloatArray  # (outputs,)
@@ -117,6 +121,7 @@ class BoostedTrees:
     gain: FloatArray
     first_split: AnyArray  # of each tree, and the end
     values: FloatArray  # (leaves, outputs), shrinkage included
+    bundles: Bundles = ()
 
     @property
     def n_trees(self) -> int:
@@ -134,23 +139,27 @@ class BoostedTrees:
 
     def scores(self, binned: BinnedTable, n_threads: int = 1) -> FloatArray:
         """Scores of coded rows, shape (n_rows, outputs)."""
-        codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
+        codes = _codes(binned, self.bundles, n_threads)
         scores = np.tile(self.constant, (binned.n_rows, 1))
         self._kernel().add(codes, 0, self.n_trees, scores, n_threads)
         return scores
 
-    def staged_scores(self, binned: BinnedTable, n_threads: int = 1) -> "list[FloatArray]":
+    def staged_scores(self, binned: BinnedTable, n_threads: int = 1) -> Iterator[FloatArray]:
         """Scores after every tree."""
-        codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
-        scores, trees, stages = np.tile(self.constant, (binned.n_rows, 1)), self._kernel(), []
+        codes = _codes(binned, self.bundles, n_threads)
+        scores, trees = np.tile(self.constant, (binned.n_rows, 1)), self._kernel()
         for tree in range(self.n_trees):
             trees.add(codes, tree, tree + 1, scores, n_threads)
-            stages.append(scores.copy())
-        return stages
+            yield scores.copy()
 
     def importances(self, n_columns: int) -> FloatArray:
-        """Sum of the gains of each column's splits."""
-        return np.bincount(self.column, weights=self.gain, minlength=n_columns).astype(np.float64)
+        """Sum of the gains of each column's splits; the columns of a bundle share those of the bundle."""
+        groups = column_groups(n_columns, self.bundles)
+        gains = np.bincount(self.column, weights=self.gain, minlength=len(groups))
+        importances = np.zeros(n_columns)
+        for gain, group in zip(gains, groups, strict=True):
+            importances[[*group]] = gain / len(group)
+        return importances
 
     def _kernel(self) -> kernels.Trees:
         return kernels.Trees(
@@ -179,16 +188,42 @@ def boost_trees(
     callback: Callback | None = None,
 ) -> tuple[BoostedTrees, BoostedTrace]:
     """Boost trees from start to end in compiled code; with held-out rows only the best trees are kept."""
+    layout = layout_of(rows.binned.binning, options.monotone)
+    codes = kernels.Codes(rows.binned.blocks, rows.binned.n_columns, n_threads)
+    free = not options.monotone and not options.interactions
+    bundles = tuple(map(tuple, kernels.find_bundles(codes, layout))) if free else ()
+    if bundles:
+        codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
+    others = None
+    if held_out is not None:
+        others = _kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, None)
     found = kernels.fit(
-        _kernel_rows(rows, loss, options, n_threads),
-        None if held_out is None else _kernel_rows(held_out, loss, options, n_threads),
-        layout_of(rows.binned.binning, options.monotone),
+        _kernel_rows(codes, rows, loss, options),
+        others,
+        layout,
         _fit_options(options, loss.scale, rows.binned.n_columns, n_threads),
         callback,
     )
     trace = BoostedTrace(found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop])
-    model = _model(found, loss.scale)
+    model = _model(found, loss.scale, bundles)
     return (model if held_out is None else model.head(found.best_round)), trace
+
+
+def column_groups(n_columns: int, bundles: Bundles) -> list[tuple[int, ...]]:
+    """The columns behind each column of the trees."""
+    inside = {column for bundle in bundles for column in bundle}
+    return [(column,) for column in range(n_columns) if column not in inside] + [*bundles]
+
+
+def _bundled_layout(layout: AnyArray, bundles: Bundles) -> AnyArray:
+    groups = column_groups(len(layout), bundles)
+    made = [layout[group[0]] if len(group) == 1 else (1, len(group) + 1, 0, 0) for group in groups]
+    return np.array(made, dtype=np.int32).reshape(-1, 4)
+
+
+def _codes(binned: BinnedTable, bundles: Bundles, n_threads: int) -> kernels.Codes:
+    codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
+    return codes.bundled(bundles, n_threads) if bundles else codes
 
 
 def layout_of(binning: Binning, monotone: tuple[int, ...] = ()) -> AnyArray:
@@ -219,7 +254,9 @@ def _fit_options(options: BoostedOptions, scale: float, n_columns: int, n_thread
     return fit
 
 
-def _kernel_rows(rows: BoostedRows, loss: CompiledLoss, options: BoostedOptions, n_threads: int) -> kernels.Rows:
+def _kernel_rows(
+    codes: kernels.Codes, rows: BoostedRows, loss: CompiledLoss, options: BoostedOptions | None
+) -> kernels.Rows:
     """The rows as the kernels hold them; integer weights are copies, of which sums take so many times the same term."""
     copies, real = None, None
     total = float(rows.binned.n_rows)
@@ -228,15 +265,15 @@ def _kernel_rows(rows: BoostedRows, loss: CompiledLoss, options: BoostedOptions,
             copies, total = rows.weight.astype(np.int32), float(rows.weight.sum())
         else:
             real = rows.weight.astype(np.float32)
-    hashes = rows.hashes if options.sample_size(total) < total else None
-    codes = kernels.Codes(rows.binned.blocks, rows.binned.n_columns, n_threads)
+    sampled = options is not None and options.sample_size(total) < total
     target = np.ascontiguousarray(rows.target, dtype=np.uint16)
+    hashes = rows.hashes if sampled else None
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
 
 
-def _model(found: kernels.Fitted, scale: float) -> BoostedTrees:
+def _model(found: kernels.Fitted, scale: float, bundles: Bundles) -> BoostedTrees:
     trees = found.trees
     return BoostedTrees(
         scale * found.constant, trees.parent, trees.test, trees.cut, trees.column, trees.set, trees.gain,
-        trees.first_split, scale * trees.values,
+        trees.first_split, scale * trees.values, bundles,
     )  # fmt: skip
