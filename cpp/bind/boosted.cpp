@@ -51,6 +51,15 @@ struct BoundCodes {
         nb::gil_scoped_release free;
         return {Codes(codes, bundles, threads), blocks};
     }
+    nb::object hashes(In1<uint64_t> names, int threads) const {
+        demand(names.shape(0) == codes.columns(), "`names` must have one entry per column");
+        std::vector<uint32_t> found;
+        {
+            nb::gil_scoped_release free;
+            found = codes.hashes(names.data(), threads);
+        }
+        return array_of(found, {found.size()});
+    }
     In3<uint8_t> blocks;
     Codes codes;
 };
@@ -90,7 +99,7 @@ class BoundRows {
   public:
     BoundRows(std::shared_ptr<BoundCodes> codes, In1<uint16_t> target, std::size_t classes, const std::string& loss,
               double parameter, std::shared_ptr<const boosting::LossTable> table, MaybeCopies copies,
-              MaybeFloats weight, std::optional<In1<uint64_t>> hashes)
+              MaybeFloats weight, std::optional<In1<uint32_t>> hashes)
         : codes_(std::move(codes)), target_(target), copies_(copies), weight_(weight) {
         const std::size_t n = codes_->codes.rows();
         demand(target.shape(0) == n && (!copies || copies->shape(0) == n) && (!weight || weight->shape(0) == n) &&
@@ -107,8 +116,7 @@ class BoundRows {
             rows.scores = loss == "logistic" ? make_softmax_scores(rows.labels, classes)
                                              : make_class_scores(functor, rows.labels, classes);
         demand(rows.scores != nullptr, "no compiled loss of this name");
-        if (hashes)
-            for (std::size_t i = 0; i < n; ++i) rows.hash.push_back(static_cast<uint32_t>((*hashes)(i) >> 32));
+        if (hashes) rows.hash.assign(hashes->data(), hashes->data() + n);
     }
     FitRows rows;
 
@@ -332,11 +340,12 @@ void bind_boosted(nb::module_& area) {
     nb::class_<BoundCodes>(area, "Codes")
         .def(nb::init<In3<uint8_t>, std::size_t, int>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1)
         .def("bundled", &BoundCodes::bundled, "bundles"_a, "threads"_a = 1)
+        .def("hashes", &BoundCodes::hashes, "names"_a.noconvert(), "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<std::shared_ptr<BoundCodes>, In1<uint16_t>, std::size_t, const std::string&, double,
                       std::shared_ptr<const boosting::LossTable>, MaybeCopies, MaybeFloats,
-                      std::optional<In1<uint64_t>>>(),
+                      std::optional<In1<uint32_t>>>(),
              "codes"_a, "target"_a.noconvert(), "classes"_a = 2, "loss"_a = "logistic", "parameter"_a = 0.0,
              "table"_a = nb::none(), "copies"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              "hashes"_a.noconvert() = nb::none());

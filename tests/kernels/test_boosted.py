@@ -127,7 +127,7 @@ def test_a_fit_is_that_of_the_twin():
 @pytest.mark.parametrize("sampled", [False, True])
 def test_threads_do_not_change_a_bit(loss, n_classes, sampled):
     codes, target = made(60_000, 9, n_classes)
-    hashes = np.random.default_rng(1).integers(0, 2**64, len(codes), dtype=np.uint64)
+    hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
     fits = []
     for threads in (1, 2, 3):
         fit = options(4, {"threads": threads}, threads=threads)
@@ -178,7 +178,7 @@ def test_softmax_is_that_of_the_trees():
 @pytest.mark.parametrize("loss", ["logistic", "matsushita"])
 def test_weight_two_equals_row_twice(loss, n_classes):
     codes, target = made(2000, n_classes=n_classes)
-    hashes = np.random.default_rng(1).integers(0, 2**64, len(codes), dtype=np.uint64)
+    hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
     copies = np.random.default_rng(2).integers(1, 4, len(codes)).astype(np.int32)
     fit = options(6)
     fit.search_rows, fit.search_fraction = 1000, 0.1
@@ -190,7 +190,7 @@ def test_weight_two_equals_row_twice(loss, n_classes):
 
 def test_the_order_of_rows_does_not_matter():
     codes, target = made(3000)
-    hashes = np.random.default_rng(1).integers(0, 2**64, len(codes), dtype=np.uint64)
+    hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
     order = np.random.default_rng(3).permutation(len(codes))
     fit = options(6)
     fit.search_rows, fit.search_fraction = 1000, 0.1

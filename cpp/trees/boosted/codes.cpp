@@ -32,7 +32,29 @@ void transpose16(const uint64_t* from, uint8_t* const* to) {
 }
 #endif
 
+uint32_t mixed(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<uint32_t>((x ^ (x >> 31)) >> 32);
+}
+
 }  // namespace
+
+std::vector<uint32_t> Codes::hashes(const uint64_t* names, int threads) const {
+    std::vector<uint32_t> table(256 * columns_), found(rows_, 0);
+    for (std::size_t j = 0; j < columns_; ++j)
+        for (uint64_t code = 0; code < 256; ++code) table[256 * j + code] = mixed(names[j] + code * 0x9e3779b97f4a7c15u);
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t b = 0; b < n_blocks(); ++b) {
+            const uint32_t* of_block = table.data() + 2048 * b;
+            const uint64_t* codes = block(b);
+            for (std::size_t i = begin; i < end; ++i)
+                for (int lane = 0; lane < lanes(b); ++lane)
+                    found[i] += of_block[256 * lane + ((codes[i] >> (8 * lane)) & 255)];
+        }
+    });
+    return found;
+}
 
 Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads)
     : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64) {

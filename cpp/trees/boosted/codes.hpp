@@ -45,6 +45,10 @@ class Codes {
     /// The given rows of others, copied.
     void gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads);
 
+    /// A hash of the codes of each row: the sum over columns of a hash of `names[j]` and the code, so that the order of
+    /// columns does not matter and rows that no tree can tell apart are taken together.
+    std::vector<uint32_t> hashes(const uint64_t* names, int threads) const;
+
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
     std::size_t n_blocks() const { return (columns_ + 7) / 8; }

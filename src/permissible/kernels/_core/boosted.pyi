@@ -9,7 +9,7 @@ from permissible.types import FloatArray, IntArray
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
-Hashes = npt.NDArray[np.uint64]
+Words = npt.NDArray[np.uint64]
 
 class TreeOptions:
     max_leaf_nodes: int
@@ -44,6 +44,7 @@ class FitOptions:
 class Codes:
     n_rows: int
     def __init__(self, blocks: CodeArray, n_columns: int, threads: int = 1) -> None: ...
+    def hashes(self, names: Words, threads: int = 1) -> npt.NDArray[np.uint32]: ...
     def bundled(self, bundles: Sequence[Sequence[int]], threads: int = 1) -> Codes: ...
 
 class Rows:
@@ -57,7 +58,7 @@ class Rows:
         table: LossTable | None = None,
         copies: Ints | None = None,
         weight: Floats | None = None,
-        hashes: Hashes | None = None,
+        hashes: npt.NDArray[np.uint32] | None = None,
     ) -> None: ...
 
 class Trees:
@@ -67,7 +68,7 @@ class Trees:
     cut: CodeArray
     column: Ints
     gain: FloatArray
-    set: Hashes
+    set: Words
     first_split: Ints
     values: FloatArray
     def __init__(
@@ -76,7 +77,7 @@ class Trees:
         test: CodeArray,
         cut: CodeArray,
         column: Ints,
-        set: Hashes,
+        set: Words,
         gain: FloatArray,
         first_split: Ints,
         values: FloatArray,

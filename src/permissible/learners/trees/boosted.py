@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.bins.sampling import Hashes
+from permissible.bins.sampling import Hashes, category_hash
 from permissible.kernels._core import boosted as kernels
 from permissible.learners.uls.kernel_losses import CompiledLoss
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
@@ -93,13 +93,12 @@ class BoostedOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoostedRows:
-    """Binned rows with a class each, a sample weight (None: 1 each) and a hash of their content (None: search all)."""
+    """Binned rows with a class each and a sample weight (None: 1 each)."""
 
     binned: BinnedTable
     target: AnyArray
     n_classes: int
     weight: FloatArray | None = None
-    hashes: Hashes | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,9 +195,9 @@ def boost_trees(
         codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
     others = None
     if held_out is not None:
-        others = _kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, None)
+        others = _kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, bundles)
     found = kernels.fit(
-        _kernel_rows(codes, rows, loss, options),
+        _kernel_rows(codes, rows, loss, bundles, options, n_threads),
         others,
         layout,
         _fit_options(options, loss.scale, rows.binned.n_columns, n_threads),
@@ -254,8 +253,20 @@ def _fit_options(options: BoostedOptions, scale: float, n_columns: int, n_thread
     return fit
 
 
+def _names(binning: Binning, bundles: Bundles) -> Hashes:
+    """A hash of the name of each column of the trees, so that their order does not matter to the sample."""
+    names = [column.name for column in binning.schema.columns]
+    groups = column_groups(len(names), bundles)
+    return np.array([category_hash(names[group[0]]) for group in groups], dtype=np.uint64)
+
+
 def _kernel_rows(
-    codes: kernels.Codes, rows: BoostedRows, loss: CompiledLoss, options: BoostedOptions | None
+    codes: kernels.Codes,
+    rows: BoostedRows,
+    loss: CompiledLoss,
+    bundles: Bundles,
+    options: BoostedOptions | None = None,
+    n_threads: int = 1,
 ) -> kernels.Rows:
     """The rows as the kernels hold them; integer weights are copies, of which sums take so many times the same term."""
     copies, real = None, None
@@ -265,9 +276,9 @@ def _kernel_rows(
             copies, total = rows.weight.astype(np.int32), float(rows.weight.sum())
         else:
             real = rows.weight.astype(np.float32)
-    sampled = options is not None and options.sample_size(total) < total
-    target = np.ascontiguousarray(rows.target, dtype=np.uint16)
-    hashes = rows.hashes if sampled else None
+    target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
+    if options is not None and options.sample_size(total) < total:
+        hashes = codes.hashes(_names(rows.binned.binning, bundles), n_threads)
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
 
 
