@@ -77,7 +77,7 @@ class BoostedOptions:
     category_l2: float = 10.0
     column_fraction: float = 1.0
     search_rows: float = 16384.0
-    search_fraction: float = 0.1
+    search_fraction: float = 0.05
     exact: bool = False
     patience: int = 0
     track_loss: bool = False
