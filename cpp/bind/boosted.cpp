@@ -362,12 +362,15 @@ void bind_boosted(nb::module_& area) {
         .def_prop_ro("stop", [](const Fitted& f) { return static_cast<int>(f.result.stop); });
     area.def("fit", &bound_fit, "rows"_a, "held_out"_a.none(), "layout"_a.noconvert(), "options"_a,
              "callback"_a = nb::none());
-    area.def("find_bundles", [](const BoundCodes& codes, const In2<int32_t>& layout) {
-        const std::vector<Column> columns = columns_of(layout);
-        demand_codes(codes.codes, columns);
-        nb::gil_scoped_release free;
-        return find_bundles(codes.codes, columns);
-    }, "codes"_a, "layout"_a.noconvert());
+    area.def(
+        "find_bundles",
+        [](const BoundCodes& codes, const In2<int32_t>& layout) {
+            const std::vector<Column> columns = columns_of(layout);
+            demand_codes(codes.codes, columns);
+            nb::gil_scoped_release free;
+            return find_bundles(codes.codes, columns);
+        },
+        "codes"_a, "layout"_a.noconvert());
     area.def("grow_tree", &grow_tree, "codes"_a, "layout"_a.noconvert(), "gradient"_a.noconvert(),
              "curvature"_a.noconvert(), "copies"_a.noconvert().none(), "used"_a.noconvert(), "options"_a);
 }

@@ -135,7 +135,8 @@ def test_threads_do_not_change_a_bit(loss, n_classes, sampled):
             fit.search_rows, fit.search_fraction = 10_000, 0.1
         more = {"n_classes": n_classes, "loss": loss, "hashes": hashes, "threads": threads}
         fits.append(fitted(codes, target, fit, **more))
-    assert same(fits[0], fits[1]) and same(fits[0], fits[2])
+    assert same(fits[0], fits[1])
+    assert same(fits[0], fits[2])
     assert (fits[0].searched < len(codes)).all() == sampled
 
 
@@ -251,7 +252,8 @@ def test_held_out_rows_stop_a_fit():
     noisy = np.where(random.random(len(target)) < 0.3, 1 - target, target)
     fit = options(400, learning_rate=0.5, patience=5)
     found = fitted(codes[:800], noisy[:800], fit, layout=layout_of(codes), held_out=rows_of(codes[800:], noisy[800:]))
-    assert found.stop == 2 and len(found.trees) == found.best_round + 5 < 400
+    assert found.stop == 2
+    assert len(found.trees) == found.best_round + 5 < 400
     assert np.argmin(found.held_out) == found.best_round
     y = np.where(noisy[800:] == 1, 1.0, -1.0)
     loss = np.log1p(np.exp(-y * scores_of(found, codes[800:], found.best_round)[:, 0])).sum()
@@ -266,7 +268,8 @@ def test_monotone_columns():
         grid = np.repeat(codes[:200], 40, axis=0)
         grid[:, column] = np.tile(np.arange(40), 200)
         steps = np.diff(scores_of(found, grid)[:, 0].reshape(200, 40), axis=1)
-        assert (way * steps >= -1e-12).all() and np.abs(steps).max() > 0
+        assert (way * steps >= -1e-12).all()
+        assert np.abs(steps).max() > 0
 
 
 def test_interaction_groups():
@@ -304,6 +307,24 @@ def test_a_users_own_phi_by_its_table():
     np.testing.assert_allclose(scores_of(ours, codes), scores_of(built_in, codes), atol=1e-3)
 
 
+def test_rounds_driven_from_outside_are_those_of_the_loop():
+    """Gradients in, tree out, values in: what a loss without a kernel does."""
+    codes, target = made(1000)
+    held, layout, used = boosted.Codes(blocks_of(codes), 11), layout_of(codes), np.ones(11, np.uint8)
+    found = fitted(codes, target, options(5))
+    y, score = np.where(target == 1, 1.0, -1.0), np.full(len(codes), found.constant[0])
+    for tree in range(5):
+        w = 1 / (1 + np.exp(y * score))
+        g, h = (y * w).astype(np.float32), (w * (1 - w)).astype(np.float32)
+        grown = boosted.grow_tree(held, layout, g, h, None, used, boosted.TreeOptions())
+        first, last = found.trees.first_split[tree : tree + 2]
+        assert grown.column.tolist() == found.trees.column[first:last].tolist()
+        assert grown.cut.tolist() == found.trees.cut[first:last].tolist()
+        leaf = grown.leaves(held, 0)
+        score += 0.1 * (np.bincount(leaf, weights=g) / (np.bincount(leaf, weights=h) + 1.0))[leaf]
+    np.testing.assert_allclose(score, scores_of(found, codes)[:, 0], atol=1e-4)
+
+
 def test_codes_beyond_their_bins_are_refused():
     codes, target = made(100)
     layout = layout_of(codes)
@@ -314,5 +335,6 @@ def test_codes_beyond_their_bins_are_refused():
 
 def test_an_interrupted_fit_stops():
     codes, target = made(200)
-    found = boosted.fit(rows_of(codes, target), None, layout_of(codes), options(100), lambda round: False)
-    assert found.stop == 3 and len(found.trees) == 0
+    found = boosted.fit(rows_of(codes, target), None, layout_of(codes), options(100), lambda _: False)
+    assert found.stop == 3
+    assert len(found.trees) == 0

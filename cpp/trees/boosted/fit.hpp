@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "trees/boosted/codes.hpp"
-#include "trees/boosted/grow.hpp"
+#include "trees/boosted/growth/grow.hpp"
 #include "trees/boosted/sample.hpp"
-#include "trees/boosted/scores.hpp"
-#include "trees/boosted/step.hpp"
+#include "trees/boosted/scores/scores.hpp"
+#include "trees/boosted/scores/step.hpp"
 
 namespace permissible::boosted {
 
@@ -20,7 +20,7 @@ struct FitOptions {
     int n_trees = 100;
     StepOptions step;
     TreeOptions tree;
-    double column_fraction = 1.0;                         // columns that one tree may use
+    double column_fraction = 1.0;                          // columns that one tree may use
     double search_rows = 16384.0, search_fraction = 0.05;  // rows searched: so many and this fraction of all, if fewer
     uint64_t seed = 0;
     int patience = 0;          // rounds without a smaller held-out loss after which to stop; 0: never

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trees/boosted/codes.hpp"
-#include "trees/boosted/grow.hpp"
+#include "trees/boosted/growth/grow.hpp"
 
 namespace permissible::boosted {
 

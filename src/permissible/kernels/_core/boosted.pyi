@@ -77,7 +77,7 @@ class Trees:
         test: CodeArray,
         cut: CodeArray,
         column: Ints,
-        set: Words,
+        set: Words,  # noqa: A002
         gain: FloatArray,
         first_split: Ints,
         values: FloatArray,

@@ -34,7 +34,7 @@ class TwinOptions:
     min_curvature: float = 0.0
     l2: float = 1.0
     category_smoothing: float = 1.0
-    category_l2: float = 10.0
+    category_l2: float = 20.0
 
 
 def grid_to(largest: float, bits: int) -> float:

@@ -74,7 +74,7 @@ class BoostedOptions:
     min_samples_leaf: float = 1.0
     min_curvature: float = 0.2
     category_smoothing: float = 1.0
-    category_l2: float = 10.0
+    category_l2: float = 20.0
     column_fraction: float = 1.0
     search_rows: float = 16384.0
     search_fraction: float = 0.05

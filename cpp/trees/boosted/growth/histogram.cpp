@@ -1,5 +1,5 @@
 // See histogram.hpp.
-#include "trees/boosted/histogram.hpp"
+#include "trees/boosted/growth/histogram.hpp"
 
 #include <cstring>
 

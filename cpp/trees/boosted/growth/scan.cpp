@@ -1,5 +1,5 @@
 // See scan.hpp.
-#include "trees/boosted/scan.hpp"
+#include "trees/boosted/growth/scan.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 #include "common/parallel.hpp"
 #include "trees/boosted/codes.hpp"
-#include "trees/boosted/scores.hpp"
+#include "trees/boosted/scores/scores.hpp"
 
 namespace permissible::boosted {
 

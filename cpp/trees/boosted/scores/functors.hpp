@@ -3,7 +3,7 @@
 
 #include "losses/margin.hpp"
 #include "losses/passes.hpp"
-#include "trees/boosted/scores.hpp"
+#include "trees/boosted/scores/scores.hpp"
 
 namespace permissible::boosted {
 
@@ -41,7 +41,8 @@ double best_constant(const Loss& loss, double positive, double negative) {
     double low = -loss.cap, high = loss.cap;
     for (int k = 0; k < 200 && low < high; ++k) {
         const double v = 0.5 * (low + high);
-        const double pull = positive * loss.at(Loss::state_of(v)).weight - negative * loss.at(Loss::state_of(-v)).weight;
+        const double pull =
+            positive * loss.at(Loss::state_of(v)).weight - negative * loss.at(Loss::state_of(-v)).weight;
         if (v == low || v == high) break;
         (pull > 0.0 ? low : high) = v;
     }

@@ -1,5 +1,5 @@
 // See step.hpp.
-#include "trees/boosted/step.hpp"
+#include "trees/boosted/scores/step.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include "common/parallel.hpp"
 #include "trees/boosted/codes.hpp"
-#include "trees/boosted/functors.hpp"
+#include "trees/boosted/scores/functors.hpp"
 
 namespace permissible::boosted {
 
@@ -56,7 +56,7 @@ inline __attribute__((always_inline)) std::size_t derive(const Loss& loss, const
 
 template <class Loss>
 PERMISSIBLE_WIDE_CLONES void derive_rows(const Loss& loss, const double* state, const double* factor, double* moved,
-                                    std::size_t n, float* w, float* k) {
+                                         std::size_t n, float* w, float* k) {
     std::size_t i = 0;
     if constexpr (Loss::in_lanes) i = derive<V4>(loss, state, factor, moved, i, n, w, k);
     derive<double>(loss, state, factor, moved, i, n, w, k);

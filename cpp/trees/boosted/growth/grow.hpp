@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "trees/boosted/histogram.hpp"
-#include "trees/boosted/scan.hpp"
+#include "trees/boosted/growth/histogram.hpp"
+#include "trees/boosted/growth/scan.hpp"
 #include "trees/boosted/tree.hpp"
 
 namespace permissible::boosted {
@@ -20,7 +20,7 @@ struct TreeOptions {
     double min_curvature = 0.0;     // sum of curvatures of a leaf
     double l2 = 1.0;
     double min_gain = 0.0;
-    double category_smoothing = 1.0, category_l2 = 10.0;  // of the sort of categories, and of a set split
+    double category_smoothing = 1.0, category_l2 = 20.0;  // of the sort of categories, and of a set split
     int most_categories = 255;
     std::vector<std::vector<uint8_t>> interactions;  // groups of columns, a flag a column; empty: any with any
     int threads = 1;

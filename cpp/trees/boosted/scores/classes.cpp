@@ -5,7 +5,7 @@
 
 #include "common/parallel.hpp"
 #include "trees/boosted/codes.hpp"
-#include "trees/boosted/functors.hpp"
+#include "trees/boosted/scores/functors.hpp"
 
 namespace permissible::boosted {
 

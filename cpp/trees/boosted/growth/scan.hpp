@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "trees/boosted/histogram.hpp"
+#include "trees/boosted/growth/histogram.hpp"
 #include "trees/boosted/tree.hpp"
 
 namespace permissible::boosted {

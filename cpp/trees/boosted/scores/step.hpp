@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "trees/boosted/scores.hpp"
+#include "trees/boosted/scores/scores.hpp"
 
 namespace permissible::boosted {
 

@@ -1,5 +1,5 @@
 // See grow.hpp.
-#include "trees/boosted/grow.hpp"
+#include "trees/boosted/growth/grow.hpp"
 
 #include <algorithm>
 #include <cmath>
