@@ -297,7 +297,6 @@ void bind_records(nb::module_& area) {
             [](FitOptions& o, bool exact) { o.step.exact = exact; })
         .def_rw("column_fraction", &FitOptions::column_fraction)
         .def_rw("search_rows", &FitOptions::search_rows)
-        .def_rw("search_fraction", &FitOptions::search_fraction)
         .def_rw("seed", &FitOptions::seed)
         .def_rw("patience", &FitOptions::patience)
         .def_rw("fit_constant", &FitOptions::fit_constant)

@@ -132,7 +132,7 @@ def test_threads_do_not_change_a_bit(loss, n_classes, sampled):
     for threads in (1, 2, 3):
         fit = options(4, {"threads": threads}, threads=threads)
         if sampled:
-            fit.search_rows, fit.search_fraction = 10_000, 0.1
+            fit.search_rows = 16_000
         more = {"n_classes": n_classes, "loss": loss, "hashes": hashes, "threads": threads}
         fits.append(fitted(codes, target, fit, **more))
     assert same(fits[0], fits[1])
@@ -182,7 +182,7 @@ def test_weight_two_equals_row_twice(loss, n_classes):
     hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
     copies = np.random.default_rng(2).integers(1, 4, len(codes)).astype(np.int32)
     fit = options(6)
-    fit.search_rows, fit.search_fraction = 1000, 0.1
+    fit.search_rows = 1200
     more = {"n_classes": n_classes, "loss": loss}
     weighted = fitted(codes, target, fit, copies=copies, hashes=hashes, **more)
     again = np.repeat(np.arange(len(codes)), copies)
@@ -194,7 +194,7 @@ def test_the_order_of_rows_does_not_matter():
     hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
     order = np.random.default_rng(3).permutation(len(codes))
     fit = options(6)
-    fit.search_rows, fit.search_fraction = 1000, 0.1
+    fit.search_rows = 1200
     shuffled = fitted(codes[order], target[order], fit, hashes=hashes[order])
     assert same(fitted(codes, target, fit, hashes=hashes), shuffled)
 

@@ -32,7 +32,7 @@ class Boosting {
         if (held_) held_->leaf.assign(held_->codes->rows(), 0);
         total_ = static_cast<double>(n);
         if (rows_.labels.copies) total_ = std::accumulate(rows_.labels.copies, rows_.labels.copies + n, 0.0);
-        target_ = options.search_rows + options.search_fraction * total_;
+        target_ = options.search_rows;
         sampled_ = target_ < kSampleMost * total_ && rows_.hash.size() == n;
         taken_.resize(std::max(1, options.threads));
         result_.outputs = outputs_;

@@ -21,7 +21,7 @@ struct FitOptions {
     StepOptions step;
     TreeOptions tree;
     double column_fraction = 1.0;                          // columns that one tree may use
-    double search_rows = 16384.0, search_fraction = 0.05;  // rows searched: so many and this fraction of all, if fewer
+    double search_rows = 1e18;     // rows that a search looks at, copies counted; all where that is nearly as many
     uint64_t seed = 0;
     int patience = 0;          // rounds without a smaller held-out loss after which to stop; 0: never
     bool fit_constant = true;  // begin from the best constant

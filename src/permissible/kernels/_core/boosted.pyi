@@ -33,7 +33,6 @@ class FitOptions:
     exact: bool
     column_fraction: float
     search_rows: float
-    search_fraction: float
     seed: int
     patience: int
     fit_constant: bool

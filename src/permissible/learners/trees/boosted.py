@@ -52,7 +52,8 @@ class BoostedOptions:
     column_fraction : float
         Fraction of the columns that one tree may use.
     search_rows, search_fraction : float
-        The search looks at `search_rows` rows and this fraction of all; at all rows where that is nearly as many.
+        The search looks at `search_rows` rows and half of this fraction of all, at least at this fraction; at all rows
+        where that is nearly as many.
     exact : bool
         Solve (35) exactly before shrinking, instead of one safe Newton step.
     patience : int
@@ -77,7 +78,7 @@ class BoostedOptions:
     category_l2: float = 20.0
     column_fraction: float = 1.0
     search_rows: float = 16384.0
-    search_fraction: float = 0.05
+    search_fraction: float = 0.1
     exact: bool = False
     patience: int = 0
     track_loss: bool = False
@@ -87,7 +88,7 @@ class BoostedOptions:
 
     def sample_size(self, total: float) -> float:
         """How many of `total` rows the search looks at."""
-        wanted = self.search_rows + self.search_fraction * total
+        wanted = max(self.search_rows + self.search_fraction / 2 * total, self.search_fraction * total)
         return wanted if wanted < 0.9 * total else total
 
 
@@ -200,7 +201,7 @@ def boost_trees(
         _kernel_rows(codes, rows, loss, bundles, options, n_threads),
         others,
         layout,
-        _fit_options(options, loss.scale, rows.binned.n_columns, n_threads),
+        _fit_options(options, rows, loss.scale, n_threads),
         callback,
     )
     trace = BoostedTrace(found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop])
@@ -243,14 +244,26 @@ def tree_options(options: BoostedOptions, n_columns: int, n_threads: int = 1) ->
     return tree
 
 
-def _fit_options(options: BoostedOptions, scale: float, n_columns: int, n_threads: int) -> kernels.FitOptions:
-    fit = kernels.FitOptions()
+def _fit_options(options: BoostedOptions, rows: BoostedRows, scale: float, n_threads: int) -> kernels.FitOptions:
+    fit, n_columns, total = kernels.FitOptions(), rows.binned.n_columns, _total(rows)
     fit.tree = tree_options(options, n_columns, n_threads)
     fit.n_trees, fit.learning_rate, fit.l2 = options.n_trees, options.learning_rate, options.l2 * scale
     fit.exact, fit.column_fraction, fit.seed = options.exact, options.column_fraction, options.seed
-    fit.search_rows, fit.search_fraction = options.search_rows, options.search_fraction
+    fit.search_rows = options.sample_size(total)
     fit.patience, fit.track_loss, fit.threads = options.patience, options.track_loss, n_threads
     return fit
+
+
+def _whole(weight: FloatArray) -> bool:
+    """Whether weights are copies of a row."""
+    return bool(np.all(weight == np.rint(weight)) and weight.max(initial=0.0) < 2**20)
+
+
+def _total(rows: BoostedRows) -> float:
+    """Number of rows, copies counted."""
+    if rows.weight is None or not _whole(rows.weight):
+        return float(rows.binned.n_rows)
+    return float(rows.weight.sum())
 
 
 def _names(binning: Binning, bundles: Bundles) -> Hashes:
@@ -270,14 +283,12 @@ def _kernel_rows(
 ) -> kernels.Rows:
     """The rows as the kernels hold them; integer weights are copies, of which sums take so many times the same term."""
     copies, real = None, None
-    total = float(rows.binned.n_rows)
-    if rows.weight is not None:
-        if np.all(rows.weight == np.rint(rows.weight)) and rows.weight.max(initial=0) < 2**20:
-            copies, total = rows.weight.astype(np.int32), float(rows.weight.sum())
-        else:
-            real = rows.weight.astype(np.float32)
+    if rows.weight is not None and _whole(rows.weight):
+        copies = rows.weight.astype(np.int32)
+    elif rows.weight is not None:
+        real = rows.weight.astype(np.float32)
     target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
-    if options is not None and options.sample_size(total) < total:
+    if options is not None and options.sample_size(_total(rows)) < _total(rows):
         hashes = codes.hashes(_names(rows.binned.binning, bundles), n_threads)
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
 
