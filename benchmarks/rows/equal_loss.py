@@ -103,11 +103,10 @@ def ours(data: Split, options: Any) -> Callable[[], Any]:
     """A fit of our trees from the table: reading, binning, hashing, boosting; returns the model and its binning."""
     from permissible import losses
     from permissible.bins import encode, find_bins
-    from permissible.learners.trees.boosted import FEW_BINS, FEW_ROWS, BoostedRows, boost_trees
-    from permissible.learners.uls.kernel_losses import compiled
+    from permissible.learners.trees.boosted import FEW_BINS, FEW_ROWS, BoostedRows, boost_trees, kernel_of
     from permissible.table import read
 
-    loss = compiled(losses.get("logistic"))
+    loss = kernel_of(losses.get("logistic"))
     assert loss is not None
 
     def fit() -> Any:

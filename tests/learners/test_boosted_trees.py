@@ -5,11 +5,10 @@ import pytest
 
 from permissible import losses
 from permissible.bins import encode, find_bins
-from permissible.learners.trees.boosted import BoostedOptions, BoostedRows, boost_trees
-from permissible.learners.uls.kernel_losses import compiled
+from permissible.learners.trees.boosted import BoostedOptions, BoostedRows, boost_trees, kernel_of
 from permissible.table import read
 
-LOGISTIC = compiled(losses.get("logistic"))
+LOGISTIC = kernel_of(losses.get("logistic"))
 
 
 def table(n_rows=1500, n_classes=2, seed=0):
@@ -84,6 +83,14 @@ def test_held_out_rows_choose_the_trees():
 def test_mu_matsushita_is_matsushita_rescaled(mu):
     X, y = table()
     rows = rows_of(X, y)
-    plain, _ = boost_trees(rows, compiled(losses.get("matsushita")), BoostedOptions(n_trees=5, l2=0.0))
-    scaled, _ = boost_trees(rows, compiled(losses.get("mu", mu=mu)), BoostedOptions(n_trees=5, l2=0.0))
+    plain, _ = boost_trees(rows, kernel_of(losses.get("matsushita")), BoostedOptions(n_trees=5, l2=0.0))
+    scaled, _ = boost_trees(rows, kernel_of(losses.get("mu", mu=mu)), BoostedOptions(n_trees=5, l2=0.0))
     np.testing.assert_array_equal(scaled.values, (1 - mu) * plain.values)
+
+
+@pytest.mark.parametrize("name", ["power", "logcosh"])
+def test_losses_by_table_or_in_lanes_lower_their_surrogate(name):
+    X, y = table()
+    options = BoostedOptions(n_trees=20, track_loss=True)
+    _, trace = boost_trees(rows_of(X, y), kernel_of(losses.get(name)), options)
+    assert np.all(np.diff(trace.loss) <= 1e-6 * trace.loss[0])

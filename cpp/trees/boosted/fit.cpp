@@ -44,7 +44,6 @@ class Boosting {
             if (!watch(round)) return finish(Stop::callback);
             const Tree tree = grower_.grow(search_rows(), columns_of(round));
             if (tree.splits.empty() && !sampled_ && options_.column_fraction >= 1.0) return finish(Stop::no_gain);
-            find_leaves_of(rows_, tree);
             take(tree, steps_of(tree), round);
             if (no_longer_better(round + 1)) return finish(Stop::held_out);
         }
@@ -130,28 +129,26 @@ class Boosting {
         });
     }
 
-    LeafSums sums_at(const double* step, std::size_t leaves, bool exact) const {
+    /// Sums at a step, or where the scores are; given a tree, the leaves of the rows are found first.
+    LeafSums sums_at(const double* step, std::size_t leaves, const Tree* tree = nullptr) {
+        const bool exact = options_.step.exact;
         const int bits = exact ? kExactBits : kSumBits;
         const LeafSums empty(leaves, outputs_, term_grid(extremes_.gradient, bits),
-                             term_grid(extremes_.curvature, bits));
+                             term_grid(extremes_.curvature, bits), exact);
         std::vector<LeafSums> parts(std::max(1, options_.threads), empty);
-        std::vector<double> zero(exact && !step ? leaves * outputs_ : 0, 0.0);
-        const double* from = zero.empty() ? step : zero.data();  // a step, if only 0, asks for sums of many bits
         over_rows(rows_.codes->rows(), options_.threads, [&](int thread, std::size_t begin, std::size_t end) {
-            rows_.scores->add_sums(begin, end, rows_.leaf.data(), from, leaves, parts[thread]);
+            if (tree) find_leaves(tree->splits.data(), leaves - 1, *rows_.codes, rows_.leaf.data(), begin, end);
+            rows_.scores->add_sums(begin, end, rows_.leaf.data(), step, leaves, parts[thread]);
         });
         for (std::size_t t = 1; t < parts.size(); ++t) parts[0].merge(parts[t]);
         return parts[0];
     }
 
-    SumsAt at(std::size_t leaves) const {
-        return [this, leaves](const double* step) { return sums_at(step, leaves, true); };
-    }
-
-    std::vector<double> steps_of(const Tree& tree) const {
+    std::vector<double> steps_of(const Tree& tree) {
         const std::size_t leaves = tree.leaves();
-        std::vector<double> step =
-            find_steps(sums_at(nullptr, leaves, options_.step.exact), at(leaves), rows_.scores->rule(), options_.step);
+        const SumsAt at = [&](const double* tried) { return sums_at(tried, leaves); };
+        const LeafSums here = sums_at(nullptr, leaves, &tree);
+        std::vector<double> step = find_steps(here, at, rows_.scores->rule(), options_.step);
         // A monotone tree's leaves are ordered by bounds between them.
         for (std::size_t i = 0; i < tree.low.size() && outputs_ == 1; ++i)
             step[i] = std::clamp(step[i], options_.step.learning_rate * tree.low[i],

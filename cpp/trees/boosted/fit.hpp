@@ -20,7 +20,7 @@ struct FitOptions {
     int n_trees = 100;
     StepOptions step;
     TreeOptions tree;
-    double column_fraction = 1.0;                          // columns that one tree may use
+    double column_fraction = 1.0;  // columns that one tree may use
     double search_rows = 1e18;     // rows that a search looks at, copies counted; all where that is nearly as many
     uint64_t seed = 0;
     int patience = 0;          // rounds without a smaller held-out loss after which to stop; 0: never

@@ -15,6 +15,8 @@ using boosting::Derivatives;
 using boosting::Lanes;
 using boosting::V4;
 
+constexpr float kLargestTerm = 1 << kSumBits;
+
 /// Factors of the steps of each leaf: [0] of negative, [1] of positive rows.
 struct LeafFactors {
     double of[2][256];
@@ -81,12 +83,15 @@ Extremes sign_and_weigh(const uint16_t* target, const float* weight, std::size_t
     return found;
 }
 
-/// Integers of n numbers: gradient in the upper half, curvature in the lower.
+/// Integers of n numbers: gradient in the upper half, curvature in the lower. A step that is tried may lead to numbers
+/// larger than those that the grids are for: they are cut, which keeps signs.
 PERMISSIBLE_WIDE_CLONES
 void pack(const float* g, const float* h, float g_grid, float h_grid, std::size_t n, int64_t* out) {
     for (std::size_t i = 0; i < n; ++i) {
-        const auto a = static_cast<int32_t>(std::nearbyintf(g[i] * g_grid));
-        const auto b = static_cast<int32_t>(std::nearbyintf(h[i] * h_grid));
+        const float x = g[i] * g_grid, y = h[i] * h_grid;
+        const float upper = x < kLargestTerm ? x : kLargestTerm, cut = upper > -kLargestTerm ? upper : -kLargestTerm;
+        const auto a = static_cast<int32_t>(std::nearbyintf(cut));
+        const auto b = static_cast<int32_t>(std::nearbyintf(y < kLargestTerm ? y : kLargestTerm));
         out[i] = (static_cast<int64_t>(a) << 32) + b;
     }
 }
@@ -94,7 +99,7 @@ void pack(const float* g, const float* h, float g_grid, float h_grid, std::size_
 /// The same, not packed: with copies, or more bits.
 void add_wide(const float* g, const float* h, const int32_t* copies, const uint8_t* leaf, std::size_t n,
               LeafSums& sums) {
-    const double most = std::ldexp(1.0, kExactBits + 6);
+    const double most = sums.exact ? std::ldexp(1.0, kExactBits + 6) : static_cast<double>(kLargestTerm);
     for (std::size_t i = 0; i < n; ++i) {
         const double a = std::clamp(static_cast<double>(g[i]) * sums.gradient_grid, -most, most);
         const double b = std::min(static_cast<double>(h[i]) * sums.curvature_grid, most);
@@ -151,7 +156,7 @@ class BinaryScores final : public Scores {
 
     void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
                   LeafSums& sums) const override {
-        const bool wide = step != nullptr || labels_.copies != nullptr;
+        const bool wide = sums.exact || labels_.copies != nullptr;
         for (std::size_t at = begin; at < end; at += kChunk) {
             const std::size_t n = std::min(kChunk, end - at);
             const float *g = gradient_.data() + at, *h = curvature_.data() + at;

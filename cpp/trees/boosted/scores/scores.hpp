@@ -22,13 +22,15 @@ struct Labels {
 
 /// Sums of each leaf and output, on the two grids.
 struct LeafSums {
-    LeafSums(std::size_t leaves, std::size_t outputs, double gradient_grid, double curvature_grid)
+    LeafSums(std::size_t leaves, std::size_t outputs, double gradient_grid, double curvature_grid, bool exact)
         : outputs(outputs),
+          exact(exact),
           gradient_grid(gradient_grid),
           curvature_grid(curvature_grid),
           gradient(leaves * outputs),
           curvature(leaves * outputs) {}
     std::size_t outputs;
+    bool exact;  // terms of kExactBits bits instead of kSumBits
     double gradient_grid, curvature_grid;
     std::vector<int64_t> gradient, curvature;
 

@@ -24,7 +24,7 @@ struct StepOptions {
 /// The largest step that is sure to lower the surrogate by a quarter of what its first-order term promises.
 double step_limit(const StepRule& rule, double learning_rate);
 
-/// Derivative sums of all leaves at a step (null: none taken).
+/// Derivative sums of all leaves at a step.
 using SumsAt = std::function<LeafSums(const double* step)>;
 
 /// Steps (leaves, outputs), shrinkage included.

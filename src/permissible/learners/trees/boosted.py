@@ -15,7 +15,8 @@ import numpy as np
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.bins.sampling import Hashes, category_hash
 from permissible.kernels._core import boosted as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss
+from permissible.learners.uls.kernel_losses import CompiledLoss, by_table, compiled
+from permissible.losses import Loss, PermissibleLoss
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Stopped: TypeAlias = Literal["rounds", "no gain", "held-out loss", "callback"]
@@ -176,6 +177,14 @@ class BoostedTrace:
     searched: IntArray
     best_round: int
     stopped: Stopped
+
+
+def kernel_of(loss: Loss) -> CompiledLoss | None:
+    """The kernel of a loss; the power family goes by its table, since its functor solves an equation for every row."""
+    by_name = compiled(loss)
+    if by_name is not None and by_name.name == "power" and isinstance(loss, PermissibleLoss):
+        return by_table(loss) or by_name
+    return by_name
 
 
 def boost_trees(

@@ -53,10 +53,11 @@ def compiled(loss: Loss) -> CompiledLoss | None:
             return CompiledLoss("power", float(params["upsilon"]))
         case "logcosh":
             return CompiledLoss("logcosh", abs(float(params["zeta"])))
-    return _by_table(loss) if isinstance(loss, PermissibleLoss) else None
+    return by_table(loss) if isinstance(loss, PermissibleLoss) else None
 
 
-def _by_table(loss: PermissibleLoss) -> CompiledLoss | None:
+def by_table(loss: PermissibleLoss) -> CompiledLoss | None:
+    """The kernel that looks a loss up in its table; None where the table would be too large."""
     from permissible.losses.own.tabulation import tabulated  # loaded only for a user's own loss
 
     table = tabulated(loss)
