@@ -79,16 +79,8 @@ std::vector<Column> columns_of(const In2<int32_t>& layout) {
 /// A code beyond the bins of its column would be counted where no cell is.
 void demand_codes(const Codes& codes, const std::vector<Column>& columns) {
     demand(codes.columns() == columns.size(), "`layout` and the codes disagree");
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        const uint8_t* column = codes.column(j);
-        int most = -1;  // of the codes that are neither rare nor missing
-        const int rare = columns[j].categorical ? kOther : kMissing;
-        for (std::size_t i = 0; i < codes.rows(); ++i) {
-            const int code = column[i] >= rare ? -1 : column[i];
-            most = code > most ? code : most;
-        }
-        demand(most < columns[j].bins, "a code is beyond the bins of its column");
-    }
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        demand(codes.fit(j, columns[j]), "a code is beyond the bins of its column");
 }
 
 using MaybeCopies = std::optional<In1<int32_t>>;

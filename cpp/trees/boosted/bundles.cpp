@@ -2,6 +2,7 @@
 #include "trees/boosted/bundles.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace permissible::boosted {
 
@@ -12,7 +13,13 @@ using Bits = std::vector<uint64_t>;
 /// A bit a row: whether its code is 1.
 Bits ones_of(const uint8_t* code, std::size_t n) {
     Bits bits((n + 63) / 64, 0);
-    for (std::size_t i = 0; i < n; ++i) bits[i / 64] |= static_cast<uint64_t>(code[i] & 1) << (i % 64);
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {  // eight codes, 0 or 1, make eight bits by one product
+        uint64_t bytes;
+        std::memcpy(&bytes, code + i, 8);
+        bits[i / 64] |= ((bytes * 0x0102040810204080u) >> 56) << (i % 64);
+    }
+    for (; i < n; ++i) bits[i / 64] |= static_cast<uint64_t>(code[i] & 1) << (i % 64);
     return bits;
 }
 

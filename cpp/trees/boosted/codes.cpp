@@ -32,6 +32,15 @@ void transpose16(const uint64_t* from, uint8_t* const* to) {
 }
 #endif
 
+/// Eight columns, `stride` bytes apart, to rows of eight.
+void interleave(const uint8_t* columns, std::size_t stride, std::size_t begin, std::size_t end, uint64_t* to) {
+    for (std::size_t i = begin; i < end; ++i) {
+        uint64_t row = 0;
+        for (int lane = 0; lane < 8; ++lane) row |= static_cast<uint64_t>(columns[lane * stride + i]) << (8 * lane);
+        to[i] = row;
+    }
+}
+
 uint32_t mixed(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -55,6 +64,19 @@ std::vector<uint32_t> Codes::hashes(const uint64_t* names, int threads) const {
         }
     });
     return found;
+}
+
+PERMISSIBLE_WIDE_CLONES
+static uint8_t largest_shifted(const uint8_t* code, std::size_t n, uint8_t shift) {
+    uint8_t most = 0;
+    for (std::size_t i = 0; i < n; ++i) most = std::max(most, static_cast<uint8_t>(code[i] + shift));
+    return most;
+}
+
+bool Codes::fit(std::size_t j, const Column& known) const {
+    // The codes of missing values (and rare categories) wrap around to the smallest.
+    const uint8_t shift = known.categorical ? 2 : 1;
+    return largest_shifted(column(j), rows_, shift) <= std::max(known.bins - 1 + shift, known.categorical ? 1 : 0);
 }
 
 Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads)
@@ -89,8 +111,7 @@ Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, in
             }
         }
         for (std::size_t b = 0; b < n_blocks(); ++b)
-            for (std::size_t i = begin; i < end; ++i)
-                for (int lane = 0; lane < 8; ++lane) own_[(b * rows_ + i) * 8 + lane] = column(8 * b + lane)[i];
+            interleave(column(8 * b), stride_, begin, end, reinterpret_cast<uint64_t*>(own_.data()) + b * rows_);
     });
 }
 

@@ -49,6 +49,9 @@ class Codes {
     /// columns does not matter and rows that no tree can tell apart are taken together.
     std::vector<uint32_t> hashes(const uint64_t* names, int threads) const;
 
+    /// Whether every code of a column is below its bins, rare or missing.
+    bool fit(std::size_t column, const Column& known) const;
+
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
     std::size_t n_blocks() const { return (columns_ + 7) / 8; }
