@@ -24,7 +24,7 @@ namespace permissible::boosted {  // not anonymous: nanobind tells types apart b
 struct BoundCodes {
     BoundCodes(In3<uint8_t> blocks, std::size_t n_columns, int threads) : blocks(blocks) {
         require(blocks.shape(2) == 8 && blocks.shape(0) == (n_columns + 7) / 8,
-               "`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
+                "`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
         require(blocks.shape(1) < (std::size_t{1} << 32), "boosted trees take fewer than 2^32 rows");
         nb::gil_scoped_release free;
         codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads);
@@ -79,13 +79,13 @@ using MaybeFloats = std::optional<In1<float>>;
 class BoundRows {
   public:
     BoundRows(std::shared_ptr<BoundCodes> codes, In1<uint16_t> target, std::size_t classes, const std::string& loss,
-              double parameter, std::shared_ptr<const rules::LossTable> table, MaybeCopies copies,
-              MaybeFloats weight, std::optional<In1<uint32_t>> hashes)
+              double parameter, std::shared_ptr<const rules::LossTable> table, MaybeCopies copies, MaybeFloats weight,
+              std::optional<In1<uint32_t>> hashes)
         : codes_(std::move(codes)), target_(target), copies_(copies), weight_(weight) {
         const std::size_t n = codes_->codes.rows();
         require(target.shape(0) == n && (!copies || copies->shape(0) == n) && (!weight || weight->shape(0) == n) &&
-                   (!hashes || hashes->shape(0) == n),
-               "target, copies, weight and hashes must have one entry per row");
+                    (!hashes || hashes->shape(0) == n),
+                "target, copies, weight and hashes must have one entry per row");
         require(classes >= 2 && classes <= 65535, "classes out of range");
         for (std::size_t i = 0; i < n; ++i) require(target(i) < classes, "a target is not below the count of classes");
         rows.codes = &codes_->codes;
@@ -129,10 +129,11 @@ struct Trees {
         for (const Split& split : splits) found.insert(found.end(), split.set.begin(), split.set.end());
         return nb::cast(array_of(found, {splits.size(), std::size_t{4}}));
     }
-    void add(const BoundCodes& codes, std::size_t first, std::size_t last, nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores, int threads) const {
+    void add(const BoundCodes& codes, std::size_t first, std::size_t last,
+             nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores, int threads) const {
         require(first <= last && last <= count(), "there are fewer trees");
         require(scores.shape(0) == codes.codes.rows() && scores.shape(1) == outputs,
-               "`scores` must have shape (n_rows, outputs)");
+                "`scores` must have shape (n_rows, outputs)");
         require(values.size() == (splits.size() + count()) * outputs, "these trees have no values");
         for (const Split& split : splits)
             require(static_cast<std::size_t>(split.column) < codes.codes.columns(), "a split's column is not there");
@@ -167,10 +168,10 @@ struct SplitArrays {
 Trees trees_of(const SplitArrays& a) {
     const std::size_t n = a.parent.shape(0), ends = a.first_split.shape(0);
     require(a.test.shape(0) == n && a.cut.shape(0) == n && a.column.shape(0) == n && a.set.shape(0) == n &&
-               a.set.shape(1) == 4 && a.gain.shape(0) == n,
-           "the arrays of splits must have one entry per split");
+                a.set.shape(1) == 4 && a.gain.shape(0) == n,
+            "the arrays of splits must have one entry per split");
     require(ends >= 1 && a.first_split(0) == 0 && a.first_split(ends - 1) == static_cast<int>(n),
-           "`first_split` must begin at 0 and end at the count of splits");
+            "`first_split` must begin at 0 and end at the count of splits");
     require(a.values.shape(0) == n + ends - 1 && a.values.shape(1) >= 1, "`values` must have one row per leaf");
     Trees trees;
     trees.outputs = a.values.shape(1);
@@ -199,17 +200,17 @@ Fitted bound_fit(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layou
     const std::vector<Column> columns = columns_of(layout);
     demand_codes(*rows.rows.codes, columns);
     require(options.tree.max_leaf_nodes >= 1 && options.tree.max_leaf_nodes <= kMostLeaves,
-           "a tree has between 1 and 256 leaves");
+            "a tree has between 1 and 256 leaves");
     for (const auto& group : options.tree.interactions)
         require(group.size() == columns.size(), "an interaction group has one flag per column");
     require(!held_out || (held_out->rows.codes->columns() == columns.size() &&
-                         held_out->rows.scores->outputs() == rows.rows.scores->outputs()),
-           "held-out rows must have the same columns and classes");
+                          held_out->rows.scores->outputs() == rows.rows.scores->outputs()),
+            "held-out rows must have the same columns and classes");
     bool signalled = false;
     auto last = std::chrono::steady_clock::now();
     const auto watch = [&](int round) {
         const auto now = std::chrono::steady_clock::now();
-        if (now - last < std::chrono::milliseconds(50) && (callback.is_none() || round > 0)) return true;
+        if (callback.is_none() && now - last < std::chrono::milliseconds(50)) return true;
         last = now;
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) {
@@ -236,7 +237,7 @@ Trees grow_tree(const BoundCodes& codes, const In2<int32_t>& layout, In1<float> 
     const std::size_t n = codes.codes.rows();
     demand_codes(codes.codes, columns);
     require(gradient.shape(0) == n && curvature.shape(0) == n && (!copies || copies->shape(0) == n),
-           "gradient, curvature and copies must have one entry per row");
+            "gradient, curvature and copies must have one entry per row");
     require(used.shape(0) == columns.size(), "`used` must have one flag per column");
     for (std::size_t i = 0; i < n; ++i) require(curvature(i) >= 0.0f, "a curvature is negative or missing");
     Trees trees;
@@ -303,9 +304,11 @@ void bind_trees_record(nb::module_& area) {
         .def_prop_ro("column", [](const Trees& t) { return t.column<int32_t>([](auto& s) { return s.column; }); })
         .def_prop_ro("gain", [](const Trees& t) { return t.column<double>([](auto& s) { return s.gain; }); })
         .def_prop_ro("set", &Trees::sets)
-        .def_prop_ro("first_split", [](const Trees& t) { return nb::cast(array_of(t.first_split, {t.first_split.size()})); })
-        .def_prop_ro("values",
-                     [](const Trees& t) { return nb::cast(array_of(t.values, {t.values.size() / t.outputs, t.outputs})); })
+        .def_prop_ro("first_split",
+                     [](const Trees& t) { return nb::cast(array_of(t.first_split, {t.first_split.size()})); })
+        .def_prop_ro(
+            "values",
+            [](const Trees& t) { return nb::cast(array_of(t.values, {t.values.size() / t.outputs, t.outputs})); })
         .def("add", &Trees::add, "codes"_a, "first"_a, "last"_a, "scores"_a.noconvert(), "threads"_a = 1)
         .def("leaves", &Trees::leaves, "codes"_a, "tree"_a, "threads"_a = 1);
 }
@@ -323,12 +326,12 @@ void bind_boosted(nb::module_& area) {
         .def("hashes", &BoundCodes::hashes, "names"_a.noconvert(), "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")
-        .def(nb::init<std::shared_ptr<BoundCodes>, In1<uint16_t>, std::size_t, const std::string&, double,
-                      std::shared_ptr<const rules::LossTable>, MaybeCopies, MaybeFloats,
-                      std::optional<In1<uint32_t>>>(),
-             "codes"_a, "target"_a.noconvert(), "classes"_a = 2, "loss"_a = "logistic", "parameter"_a = 0.0,
-             "table"_a = nb::none(), "copies"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
-             "hashes"_a.noconvert() = nb::none());
+        .def(
+            nb::init<std::shared_ptr<BoundCodes>, In1<uint16_t>, std::size_t, const std::string&, double,
+                     std::shared_ptr<const rules::LossTable>, MaybeCopies, MaybeFloats, std::optional<In1<uint32_t>>>(),
+            "codes"_a, "target"_a.noconvert(), "classes"_a = 2, "loss"_a = "logistic", "parameter"_a = 0.0,
+            "table"_a = nb::none(), "copies"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
+            "hashes"_a.noconvert() = nb::none());
     nb::class_<Fitted>(area, "Fitted")
         .def_ro("trees", &Fitted::trees)
         .def_prop_ro("constant",

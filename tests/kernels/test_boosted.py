@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from permissible import losses
 from permissible.kernels._core import boosted
 from permissible.kernels.reference.boosted import GrowthTwin, TwinOptions, leaves_of, newton_boost
-from permissible.learners.uls.kernel_losses import compiled
+from permissible.losses.surrogate import compiled
 
 LOSSES = ["logistic", "matsushita", "mu", "squared", "power", "logcosh", "exponential", "least_squares"]
 

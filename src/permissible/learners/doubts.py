@@ -138,6 +138,21 @@ def of_rounds(start: float, surrogate: Sequence[float], exact: bool, cut: int, s
     )
 
 
+def of_boosted_trees(
+    surrogate: FloatArray, loss: Loss, stop: str, largest: float, scores: Callable[[], FloatArray]
+) -> Doubts:
+    """Doubts about boosted trees: `surrogate` before the first tree and after each, the `largest` value of a leaf."""
+    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    n_trees = len(surrogate) - 1
+    share = float(np.mean(np.abs(scores()) >= reach)) if largest * max(n_trees, 1) >= reach else 0.0
+    return _found(
+        rising(float(surrogate[0]), surrogate[1:], True),
+        _separated(stop == "separable", largest, np.inf if ends else reach, terms="trees"),
+        saturating(share, ends, "set l2 > 0"),
+        _time_was_up(n_trees, float(surrogate[-1])) if stop == "time" else None,
+    )
+
+
 def of_tree(surrogate: FloatArray) -> Doubts:
     """Doubts about a tree: only a rise. A pure leaf says 0 or 1 by definition; the certificate counts such rows."""
     return _found(rising(float(surrogate[0]), surrogate[1:], True))
@@ -281,12 +296,15 @@ def _out_of_time(trace: Trace) -> Doubt | None:
     if trace.stop != "time":
         return None
     rounds = len(trace.rounds)
-    surrogate = trace.rounds[-1].surrogate if rounds else trace.start_surrogate
-    return Doubt(
-        "stopped early", float(rounds),
+    return _time_was_up(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
+
+
+def _time_was_up(rounds: int, surrogate: float) -> Doubt:
+    said = (
         f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
-        f"{surrogate:.4g}; raise max_time or lower n_rules.",
-    )  # fmt: skip
+        f"{surrogate:.4g}; raise max_time or lower n_rules."
+    )
+    return Doubt("stopped early", float(rounds), said)
 
 
 def _found(*doubts: Doubt | None) -> Doubts:

@@ -12,7 +12,7 @@ struct LogCoshLanes : rules::LogCosh {
     static constexpr bool in_lanes = true;
     template <class V>
     PERMISSIBLE_INLINE rules::Derivatives<V> at(V x) const {
-                const double edge = limit();
+        const double edge = limit();
         const V zero = Lanes<V>::all(0.0), one = Lanes<V>::all(1.0);
         const V inner = smaller(larger(x, Lanes<V>::all(-edge)), Lanes<V>::all(edge));
         const V above = one - inner, under = one + inner;

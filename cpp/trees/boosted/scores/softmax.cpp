@@ -23,9 +23,7 @@ inline __attribute__((always_inline)) F8 load8(const float* from) {
     std::memcpy(&value, from, sizeof value);
     return value;
 }
-inline __attribute__((always_inline)) void store8(float* to, F8 value) {
-    std::memcpy(to, &value, sizeof value);
-}
+inline __attribute__((always_inline)) void store8(float* to, F8 value) { std::memcpy(to, &value, sizeof value); }
 inline __attribute__((always_inline)) float total8(F8 v) {
     return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
 }

@@ -81,7 +81,8 @@ ULS = (
         _is("features", "columns"),
         _unused(*_RULES, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
     ),
-    Mode('with features="tree"', _is("features", "tree"), _unused("beam", "warm_start", search_fraction=1.0, scheme=1)),
+    Mode('with features="tree"', _is("features", "tree"), _unused("beam", "max_literals", "warm_start", scheme=1)),
+    Mode('without features="tree"', _is("features", "rules", "columns"), _unused("max_leaf_nodes")),
     Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("features", scheme=1)),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(

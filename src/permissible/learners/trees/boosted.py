@@ -13,10 +13,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.bins.sampling import Hashes, category_hash
+from permissible.bins.hashing import Hashes, category_hash
+from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
-from permissible.learners.uls.kernel_losses import CompiledLoss, by_table, compiled
 from permissible.losses import Loss, PermissibleLoss
+from permissible.losses.entropy import Functor
+from permissible.losses.surrogate import compiled, tabulated_functor
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Stopped: TypeAlias = Literal["rounds", "no gain", "held-out loss", "callback"]
@@ -61,6 +63,10 @@ class BoostedOptions:
         Rounds without a smaller held-out loss after which to stop; 0 is never.
     track_loss : bool
         Record the training loss of every round.
+    fit_intercept : bool
+        Begin from the best constant instead of 0.
+    bundle : bool
+        Take columns of zeros and ones that exclude each other as one categorical column.
     monotone : tuple of int
         Of each column -1, 0 or 1; empty for no constraint.
     interactions : tuple of tuple of int
@@ -83,6 +89,8 @@ class BoostedOptions:
     exact: bool = False
     patience: int = 0
     track_loss: bool = False
+    fit_intercept: bool = True
+    bundle: bool = True
     monotone: tuple[int, ...] = ()
     interactions: tuple[tuple[int, ...], ...] = ()
     seed: int = 0
@@ -132,11 +140,10 @@ class BoostedTrees:
     def head(self, n_trees: int) -> "BoostedTrees":
         """The first trees alone."""
         k = int(self.first_split[n_trees])
+        splits = {name: getattr(self, name)[:k] for name in ("parent", "test", "cut", "column", "set", "gain")}
         return replace(
-            self, parent=self.parent[:k], test=self.test[:k], cut=self.cut[:k], column=self.column[:k],
-            set=self.set[:k], gain=self.gain[:k], first_split=self.first_split[: n_trees + 1],
-            values=self.values[: k + n_trees],
-        )  # fmt: skip
+            self, **splits, first_split=self.first_split[: n_trees + 1], values=self.values[: k + n_trees]
+        )
 
     def scores(self, binned: BinnedTable, n_threads: int = 1) -> FloatArray:
         """Scores of coded rows, shape (n_rows, outputs)."""
@@ -152,6 +159,35 @@ class BoostedTrees:
         for tree in range(self.n_trees):
             trees.add(codes, tree, tree + 1, scores, n_threads)
             yield scores.copy()
+
+    def leaves(self, binned: BinnedTable, tree: int, n_threads: int = 1) -> IntArray:
+        """The leaf of each coded row in one tree."""
+        found = self._kernel().leaves(_codes(binned, self.bundles, n_threads), tree, n_threads)
+        return np.asarray(found, dtype=np.int64)
+
+    def node_arrays(self) -> dict[str, AnyArray]:
+        """The trees as the arrays of a :class:`.Forest`; they must have been grown without bundles."""
+        assert not self.bundles
+        left, right = np.full(len(self.parent), -1, dtype=np.int32), np.full(len(self.parent), -1, dtype=np.int32)
+        for tree in range(self.n_trees):
+            _link(self.parent, left, right, int(self.first_split[tree]), int(self.first_split[tree + 1]))
+        numeric = np.arange(256)[None, :] <= np.asarray(self.cut)[:, None]
+        numeric[:, MISSING] = self.test == 1
+        by_cut = np.packbits(numeric, axis=1, bitorder="little")
+        by_set = np.ascontiguousarray(self.set).view(np.uint8).reshape(-1, 32)
+        n_splits, outputs = np.diff(self.first_split), len(self.constant)
+        first_value = np.concatenate([[0], np.cumsum((n_splits + 1) * outputs)])
+        return {
+            "column": np.asarray(self.column, dtype=np.int32),
+            "code": np.where(self.test == 2, -1, self.cut.astype(np.int32)).astype(np.int32),
+            "left": left,
+            "right": right,
+            "mask": np.where((self.test == 2)[:, None], by_set, by_cut),
+            "first_node": np.asarray(self.first_split, dtype=np.int32),
+            "first_value": first_value.astype(np.int32),
+            "coordinate": np.full(self.n_trees, -1, dtype=np.int32),
+            "value": self.values.ravel(),
+        }
 
     def importances(self, n_columns: int) -> FloatArray:
         """Sum of the gains of each column's splits; the columns of a bundle share those of the bundle."""
@@ -179,27 +215,40 @@ class BoostedTrace:
     stopped: Stopped
 
 
-def kernel_of(loss: Loss) -> CompiledLoss | None:
+def _link(parent: Codes, left: AnyArray, right: AnyArray, begin: int, end: int) -> None:
+    """Fill in the children of the nodes of one tree: a node is a split, ~leaf a leaf."""
+    holder: dict[int, tuple[AnyArray, int]] = {}
+    for split in range(end - begin):
+        divided = int(parent[begin + split])
+        if divided in holder:
+            side, node = holder[divided]
+            side[node] = split
+        holder[divided], holder[split + 1] = (left, begin + split), (right, begin + split)
+    for leaf, (side, node) in holder.items():
+        side[node] = ~leaf
+
+
+def kernel_of(loss: Loss) -> Functor | None:
     """The kernel of a loss; the power family goes by its table, since its functor solves an equation for every row."""
     by_name = compiled(loss)
     if by_name is not None and by_name.name == "power" and isinstance(loss, PermissibleLoss):
-        return by_table(loss) or by_name
+        return tabulated_functor(loss) or by_name
     return by_name
 
 
 def boost_trees(
     rows: BoostedRows,
-    loss: CompiledLoss,
+    loss: Functor,
     options: BoostedOptions,
     *,
     held_out: BoostedRows | None = None,
     n_threads: int = 1,
     callback: Callback | None = None,
 ) -> tuple[BoostedTrees, BoostedTrace]:
-    """Boost trees from start to end in compiled code; with held-out rows only the best trees are kept."""
+    """Boost trees from start to end in compiled code; `trace.best_round` trees have the least held-out loss."""
     layout = layout_of(rows.binned.binning, options.monotone)
     codes = kernels.Codes(rows.binned.blocks, rows.binned.n_columns, n_threads)
-    free = not options.monotone and not options.interactions
+    free = options.bundle and not options.monotone and not options.interactions
     bundles = tuple(map(tuple, kernels.find_bundles(codes, layout))) if free else ()
     if bundles:
         codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
@@ -214,8 +263,7 @@ def boost_trees(
         callback,
     )
     trace = BoostedTrace(found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop])
-    model = _model(found, loss.scale, bundles)
-    return (model if held_out is None else model.head(found.best_round)), trace
+    return _model(found, loss.scale, bundles), trace
 
 
 def column_groups(n_columns: int, bundles: Bundles) -> list[tuple[int, ...]]:
@@ -257,6 +305,7 @@ def _fit_options(options: BoostedOptions, rows: BoostedRows, scale: float, n_thr
     fit, n_columns, total = kernels.FitOptions(), rows.binned.n_columns, _total(rows)
     fit.tree = tree_options(options, n_columns, n_threads)
     fit.n_trees, fit.learning_rate, fit.l2 = options.n_trees, options.learning_rate, options.l2 * scale
+    fit.fit_constant = options.fit_intercept
     fit.exact, fit.column_fraction, fit.seed = options.exact, options.column_fraction, options.seed
     fit.search_rows = options.sample_size(total)
     fit.patience, fit.track_loss, fit.threads = options.patience, options.track_loss, n_threads
@@ -285,7 +334,7 @@ def _names(binning: Binning, bundles: Bundles) -> Hashes:
 def _kernel_rows(
     codes: kernels.Codes,
     rows: BoostedRows,
-    loss: CompiledLoss,
+    loss: Functor,
     bundles: Bundles,
     options: BoostedOptions | None = None,
     n_threads: int = 1,
@@ -304,7 +353,5 @@ def _kernel_rows(
 
 def _model(found: kernels.Fitted, scale: float, bundles: Bundles) -> BoostedTrees:
     trees = found.trees
-    return BoostedTrees(
-        scale * found.constant, trees.parent, trees.test, trees.cut, trees.column, trees.set, trees.gain,
-        trees.first_split, scale * trees.values, bundles,
-    )  # fmt: skip
+    splits = trees.parent, trees.test, trees.cut, trees.column, trees.set, trees.gain, trees.first_split
+    return BoostedTrees(scale * found.constant, *splits, scale * trees.values, bundles)
