@@ -45,7 +45,7 @@ class Mode:
 
 
 def uls(*given, l2=1.0, **more):
-    literals = {} if more.get("features") == "columns" else {"max_literals": 2}
+    literals = {} if more.get("features") in ("columns", "tree") else {"max_literals": 2}
     return lambda unit: ULS(*given, **{"n_rules": 5, **literals, "early_stopping": False, "l2": l2 * unit, **more})
 
 

@@ -176,7 +176,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
-        literals, 2 unless given; with ``features="columns"`` there are no rules to search.
+        literals, 2 unless given; with columns or trees there are no rules to search.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         """
         options: dict[str, Any] = {"fit_intercept": False, "learning_rate": 1.0, "l2": 0.0, "early_stopping": False}
         features = more.get("features", "rules")
-        if max_literals is not None or features != "columns":
+        if max_literals is not None or features == "rules":
             options["max_literals"] = 2 if max_literals is None else max_literals
         if features == "rules":
             options |= {"beam": 1, "search_fraction": 1.0}
@@ -228,8 +228,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> model.model_.n_trees <= 50
         True
         """
-        options = {"max_leaf_nodes": max_leaf_nodes, "learning_rate": learning_rate, "features": "tree", **more}
-        return cls(n_rules=n_trees, **options)
+        options = {"n_rules": n_trees, "max_leaf_nodes": max_leaf_nodes, "learning_rate": learning_rate}
+        return cls(**{"features": "tree", **options, **more})
 
     def __sklearn_tags__(self) -> Any:
         """Rules take missing values and categories; columns take sparse matrices."""

@@ -91,7 +91,8 @@ ULS_MODES = [
     Mode(pm.ULSClassifier, {"early_stopping": False}, classes=3),
     *(Mode(pm.ULSClassifier, {"features": "columns", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
     *(Mode(pm.ULSClassifier, {"features": "tree", "early_stopping": stopping}) for stopping in (False, True)),
-    Mode(pm.ULSClassifier, {"features": "tree", "loss": "F*", "early_stopping": False}),
+    Mode(pm.ULSClassifier, {"features": "tree", "early_stopping": False}, classes=3),
+    Mode(pm.ULSClassifier, preset="trees"),
     Mode(pm.ULSClassifier, preset="plain"),
     *(Mode(pm.ULSClassifier, {"features": features}, preset="plain") for features in ("columns", "tree")),
     Mode(pm.ULSClassifier, preset="compact"),
@@ -190,6 +191,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "class_weight": (_WEIGHT,),
         "categorical": (["k"],),
         "max_time": (1e-9,),
+        "max_leaf_nodes": (3,),
     },
     pm.UDTClassifier: {
         "loss": ("squared",),
