@@ -228,24 +228,6 @@ def test_one_exact_tree_from_zero_has_the_probabilities_of_its_leaves():
     np.testing.assert_allclose(found.trees.values[:, 0], np.log(p / (1 - p)), atol=1e-6)
 
 
-def test_one_tree_from_zero_is_the_tree_of_the_gini_impurity():
-    """At H = 0 all curvatures are equal, and G^2 / H is the decrease of the Gini impurity, up to a factor."""
-    from permissible.kernels._core import trees
-
-    codes, target = made(1500, missing=0.0)
-    fit = options(1, {"max_leaf_nodes": 10}, l2=0.0)
-    fit.fit_constant = False
-    found = fitted(codes, target, fit)
-    n_columns = codes.shape[1]
-    udt = trees.grow_counts(
-        blocks_of(codes), n_columns, target.astype(np.uint16), 2, None, 1.0, False, layout_of(codes)[:, 1].copy(),
-        np.zeros(n_columns, np.uint8), np.zeros(n_columns, np.int8), 2, 0.0, None, 10, -1, 1.0, 0.0, 0.0, True, 1,
-    )  # fmt: skip
-    leaf = found.trees.leaves(boosted.Codes(blocks_of(codes), n_columns), 0)
-    pairs = np.unique(np.stack([leaf, udt["leaf_of_row"]]), axis=1)
-    assert pairs.shape[1] == 10
-
-
 def test_held_out_rows_stop_a_fit():
     codes, target = made(1200, seed=1)
     random = np.random.default_rng(5)

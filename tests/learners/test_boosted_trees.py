@@ -1,11 +1,19 @@
 """Boosted trees as a learner: from binned rows to a frozen model and its trace."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from permissible import losses
 from permissible.bins import encode, find_bins
+from permissible.bins.binning import BinnedTable
 from permissible.learners.trees.boosted import BoostedOptions, BoostedRows, boost_trees, kernel_of
+from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
+from permissible.learners.trees.compiled import grow_tree
+from permissible.learners.trees.criteria import TreeLimits
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.table import read
 
 LOGISTIC = kernel_of(losses.get("logistic"))
@@ -94,3 +102,60 @@ def test_losses_by_table_or_in_lanes_lower_their_surrogate(name):
     options = BoostedOptions(n_trees=20, track_loss=True)
     _, trace = boost_trees(rows_of(X, y), kernel_of(losses.get(name)), options)
     assert np.all(np.diff(trace.loss) <= 1e-6 * trace.loss[0])
+
+
+EXACT = BoostedOptions(n_trees=1, learning_rate=1.0, l2=0.0, min_curvature=1e-6, exact=True, bundle=False)
+
+
+def numbers(n_rows=1500):
+    random = np.random.default_rng(3)
+    X = {f"x{j}": random.normal(size=n_rows).round(1) for j in range(3)}
+    return X, (X["x0"] * (X["x1"] > 0.2) + random.normal(size=n_rows) > 0).astype(np.int64)
+
+
+def taken(binned, rows):
+    blocks = np.ascontiguousarray(binned.blocks[:, rows])
+    return BinnedTable(binned.binning, blocks, blocks.shape[1])
+
+
+def test_one_tree_from_zero_is_the_tree_of_the_gini_impurity():
+    """At H = 0 all curvatures are equal, and G^2 / H is the decrease of the Gini impurity, up to a factor."""
+    rows = rows_of(*numbers())
+    options = replace(EXACT, max_leaf_nodes=10, fit_intercept=False)
+    model, _ = boost_trees(rows, kernel_of(losses.get("squared")), options)
+    udt, trace = grow_tree(rows.binned, rows.target, 2, losses.get("squared"), limits=TreeLimits(10), name_leaves=True)
+    pairs = np.unique(np.stack([model.leaves(rows.binned, 0), trace.leaf_of_row]), axis=1)
+    assert pairs.shape[1] == 10 == (udt.left < 0).sum()
+
+
+@pytest.mark.parametrize("name", ["logistic", "matsushita", "squared", "power"])
+def test_from_zero_the_exact_value_of_a_leaf_is_the_score_of_its_fraction(name):
+    """Equation (50): g(p) of the fraction p of positives."""
+    loss = losses.get(name, **({"upsilon": 0.6} if name == "power" else {}))
+    rows = rows_of(*numbers())
+    model, _ = boost_trees(rows, kernel_of(loss), replace(EXACT, max_leaf_nodes=6, fit_intercept=False))
+    leaf = model.leaves(rows.binned, 0)
+    share = np.bincount(leaf, rows.target) / np.bincount(leaf)
+    assert ((share > 0) & (share < 1)).all()
+    np.testing.assert_allclose(model.values[:, 0], loss.score(share), rtol=1e-6, atol=1e-7)
+
+
+def test_the_figures_of_every_round_are_those_of_the_model():
+    X, y = numbers()
+    binned, weight = rows_of(X, y).binned, np.random.default_rng(0).random(len(y)) + 0.2
+    parts = [MemoryPart(taken(binned, rows), y[rows], weight[rows]) for rows in (slice(1000), slice(1000, None))]
+    kept, held = (LocalSource((part,), binned.binning, np.arange(2), len(part.classes), True) for part in parts)
+    loss = losses.get("matsushita")
+    options = BoostedOptions(n_trees=8, max_leaf_nodes=5, bundle=False)
+    found = fit_trees(kept, TreesTask(loss, (options,), stopping=False, validation=held))
+    for source, rows, name in ((kept, slice(1000), "surrogate"), (held, slice(1000, None), "validation")):
+        table = read({k: v[rows] for k, v in X.items()}, binned.binning.schema)
+        sign = np.where(y[rows] == 1, 1.0, -1.0)
+        for n_trees in (1, 4, 8):
+            score = found.model.first(n_trees).scores(table)
+            mean = np.average(np.asarray(loss.value(sign * score)), weights=weight[rows])
+            assert found.history[name][n_trees - 1] == pytest.approx(mean, rel=1e-6)
+            if source is kept:
+                error = np.average((score >= 0) != (sign > 0), weights=weight[rows])
+                assert found.history["train_error"][n_trees - 1] == pytest.approx(error, abs=1e-6)
+    assert (np.diff(found.history["surrogate"]) < 0).all()

@@ -14,6 +14,7 @@ from permissible.estimators.progress import watched
 from permissible.learners.trees.boosted import BoostedOptions
 from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
 from permissible.losses import Loss
+from permissible.types import FloatArray
 from permissible.validation import refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
@@ -21,6 +22,7 @@ RATE = 0.1
 MIN_CURVATURE, CATEGORY_SMOOTHING, CATEGORY_L2 = 0.2, 1.0, 20.0
 """Of a leaf, and of categories, in units of `l2`: all four are weights."""
 SMALLEST_CURVATURE = 1e-6
+MOST_COPIES = 2**20
 
 
 def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, seed: int) -> None:
@@ -29,7 +31,7 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
     given = training_rows(
         estimator, X, y, sample_weight, estimator.class_weight, categorical=estimator.categorical, n_threads=n_threads
     )
-    weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
+    weight, scale = _in_own_unit(given.weight) if given.weighted else (None, 1.0)
     given = replace(given, weight=np.ones(0) if weight is None else weight)
     options = _options(estimator, seed, scale)
     binned = given.bins(estimator.max_bins, seed, n_threads)
@@ -53,6 +55,22 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
     estimator.certificate_, estimator.selection_ = found.certificate, found.selection
     estimator.loss_evidence_ = None
     warn_of([found.certificate.doubts])
+
+
+def _in_own_unit(given: FloatArray) -> tuple[FloatArray, float]:
+    """Weights in a unit that does not depend on the one they were given in, and the factor to it.
+
+    Whole weights stay; multiples of the least one become whole; any others are divided by the largest, since the kernel keeps
+    them in single precision.
+    """
+    weight, scale = canonical(given)
+    least, largest = float(weight.min()), float(weight.max())
+    if largest < MOST_COPIES and np.array_equal(weight, np.rint(weight)):
+        return weight, scale
+    multiple = weight / least if least * MOST_COPIES > largest else np.zeros(0)
+    if len(multiple) and np.abs(multiple - np.rint(multiple)).max() < 1e-9:
+        return np.rint(multiple), scale / least
+    return weight / largest, scale / largest
 
 
 def _one_loss(given: Any) -> Loss:

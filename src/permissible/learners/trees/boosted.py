@@ -252,8 +252,12 @@ def boost_trees(
     bundles = tuple(map(tuple, kernels.find_bundles(codes, layout))) if free else ()
     if bundles:
         codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
+    back = np.argsort(_class_order(rows)) if rows.n_classes > 2 else np.arange(1)
+    rows = replace(rows, target=back[rows.target]) if rows.n_classes > 2 else rows
     others = None
     if held_out is not None:
+        if rows.n_classes > 2:
+            held_out = replace(held_out, target=back[held_out.target])
         others = _kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, bundles)
     found = kernels.fit(
         _kernel_rows(codes, rows, loss, bundles, options, n_threads),
@@ -263,7 +267,27 @@ def boost_trees(
         callback,
     )
     trace = BoostedTrace(found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop])
-    return _model(found, loss.scale, bundles), trace
+    model = _model(found, loss.scale, bundles)
+    if rows.n_classes == 2:
+        return model, trace
+    return replace(model, constant=model.constant[back], values=np.ascontiguousarray(model.values[:, back])), trace
+
+
+def _class_order(rows: BoostedRows) -> IntArray:
+    """The classes in an order that follows from their rows: the search draws a sign a class, whatever its name.
+
+    The smaller class first; of equal ones that whose codes are nearer to the mean of all in every column.
+    """
+    target, copies = np.asarray(rows.target), None
+    if rows.weight is not None and _whole(rows.weight):
+        copies = rows.weight
+    count = np.bincount(target, copies, rows.n_classes)
+    farthest = np.zeros(rows.n_classes)
+    for column in range(rows.binned.n_columns):
+        codes = rows.binned.column_codes(column).astype(np.float64)
+        sums = np.bincount(target, codes if copies is None else codes * copies, rows.n_classes)  # exact: whole numbers
+        farthest = np.maximum(farthest, np.abs(sums * count.sum() - sums.sum() * count))
+    return np.lexsort((farthest, count))
 
 
 def column_groups(n_columns: int, bundles: Bundles) -> list[tuple[int, ...]]:
