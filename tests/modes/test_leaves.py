@@ -26,6 +26,8 @@ MATRIX = [
 
 def leaves_of_first_tree(fit):
     """The rows of each leaf of the first tree, and its value."""
+    if not fit.model.model_.n_trees:
+        return []
     forest = fit.model.model_.forest.first(1)
     binned = encode(forest.binning, read(fit.X, forest.binning.schema))
     trees = kernel_trees(forest, 1)
@@ -37,11 +39,11 @@ def leaves_of_first_tree(fit):
 def test_history_and_certificate_give_the_surrogate_of_the_scores(cell):
     fit = fit_of(Mode(*cell))
     wanted = [fit.surrogate(scores) for scores in fit.staged]
-    np.testing.assert_allclose(fit.model.history_["surrogate"], wanted, rtol=1e-5, atol=1e-6)
-    assert fit.certificate.surrogate == pytest.approx(fit.surrogate(fit.scores), rel=1e-5, abs=1e-6)
+    np.testing.assert_allclose(fit.model.history_["surrogate"], wanted, rtol=1e-7, atol=1e-8)
+    assert fit.certificate.surrogate == pytest.approx(fit.surrogate(fit.scores), rel=1e-7, abs=1e-8)
     if fit.mode.l2 == 0:
         start = fit.surrogate(np.full(len(fit.sign), fit.start))
-        assert (np.diff(np.append(start, wanted)) <= 1e-6).all()
+        assert (np.diff(np.append(start, wanted)) <= 1e-9).all()
 
 
 @pytest.mark.parametrize("cell", MATRIX)
@@ -59,13 +61,13 @@ def test_the_leaves_of_the_first_tree_have_their_exact_values(cell):
             wanted = brentq(slope, -1e4, 1e4, xtol=1e-14, rtol=1e-14)
             at = [slope(value), slope(wanted)]
             close = abs(value - wanted) <= 1e-6 * max(1.0, abs(wanted))
-            assert close or abs(at[0]) <= abs(at[1]) + 1e-6 * fit.sample.sum(), f"{value:.9g} for {wanted:.9g}"
+            assert close or abs(at[0]) <= abs(at[1]) + 1e-9 * fit.sample.sum(), f"{value:.9g} for {wanted:.9g}"
         else:
             assert value * sign[0] > 0  # no finite value, or any beyond the end of the scores
 
 
 @pytest.mark.parametrize("label", OWN_PSI)
 def test_a_psi_of_one_s_own_is_refused(label):
-    X, y, _ = table("noisy", 0, False)
+    X, y, _ = table("boolean", 0, False)
     with pytest.raises(ValueError, match="`loss` must be a built-in loss or a tabulated phi for trees"):
         pm.ULSClassifier(LOSSES[label][0], features="tree").fit(X, y)

@@ -73,7 +73,7 @@ class Scores {
     /// Adds the sums at the scores moved by `step` (null: where they are).
     virtual void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step,
                           std::size_t leaves, LeafSums& sums) const = 0;
-    /// The sum of the loss, on a grid of 2^24.
+    /// The sum of the loss, on a grid of 2^36.
     virtual __int128 loss(std::size_t begin, std::size_t end) const = 0;
 
     const float* gradient() const { return gradient_.data(); }
@@ -83,7 +83,7 @@ class Scores {
     LargeVector<float> gradient_, curvature_;
 };
 
-inline constexpr double kLossGrid = 16777216.0, kLargestLoss = 67108864.0;
+inline constexpr double kLossGrid = 68719476736.0, kLargestLoss = 67108864.0;
 inline constexpr int kSumBits = 18;    // of one number, so that kChunk of them fit 31 bits
 inline constexpr int kExactBits = 30;  // where the step is to be exact
 

@@ -119,10 +119,9 @@ def fit_trees(source: LocalSource, task: TreesTask) -> FittedTrees:
         options = replace(best.candidate, n_trees=max(best.stage, 1))
     rows = _rows(source)
     given = None if task.validation is None else _rows(task.validation)
-    run = _run(rows, given, task, functor, options, begun)
-    scale = functor.scale
+    run = _run(rows, given, task, functor, replace(options, track_loss=True), begun)
     model = _model(run.trees, task.loss, source)
-    doubts, gain = _doubts(rows, run, task, options), _largest_gain(rows, run, task.loss, options, scale)
+    doubts, gain = _doubts(rows, run, task), _largest_gain(rows, run, task.loss, options)
     certificate = BoostedCertificate(
         rounds=run.trees.n_trees,
         surrogate=float(run.surrogate[-1]),
@@ -155,7 +154,8 @@ def _choice(
     rows, held = _rows(training), None if held_out is None else _rows(held_out)
 
     def curve(options: BoostedOptions) -> FloatArray:
-        run = _run(rows, held, task, functor, replace(options, patience=PATIENCE), begun)
+        options = replace(options, patience=PATIENCE, track_loss=by_training_loss)
+        run = _run(rows, held, task, functor, options, begun)
         return run.surrogate if by_training_loss else run.validation
 
     held_weight = 0.0 if held is None else _total(held)
@@ -204,13 +204,13 @@ def _run(
     trees, trace = boost_trees(
         rows,
         functor,
-        replace(options, track_loss=True),
+        options,
         held_out=held_out,
         n_threads=task.n_threads,
         callback=watch if watched else None,
     )
     unit = _unit(task.loss, functor, rows.n_classes)
-    surrogate = trace.loss / (unit * _total(rows))
+    surrogate = trace.loss / (unit * _total(rows)) if options.track_loss else np.full(trees.n_trees + 1, np.nan)
     vanished = np.flatnonzero(surrogate[1:] < task.tolerance)
     stop = _stop(trace, out_of_time)
     if len(vanished):
@@ -299,7 +299,7 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
     return np.array(errors), np.array(edges)
 
 
-def _largest_gain(rows: BoostedRows, run: _Run, loss: Loss, options: BoostedOptions, scale: float) -> float:
+def _largest_gain(rows: BoostedRows, run: _Run, loss: Loss, options: BoostedOptions) -> float:
     """The best gain of one split under the last weights, over the surrogate of scores 0."""
     binned, n_columns = rows.binned, rows.binned.n_columns
     if not n_columns:
@@ -331,7 +331,7 @@ _REASONS: dict[TreesStop, str] = {
 }
 
 
-def _doubts(rows: BoostedRows, run: _Run, task: TreesTask, options: BoostedOptions) -> Doubts:
+def _doubts(rows: BoostedRows, run: _Run, task: TreesTask) -> Doubts:
     trees = run.trees
     largest = float(np.abs(trees.values).max(initial=0.0))
     return of_boosted_trees(
