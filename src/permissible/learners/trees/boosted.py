@@ -149,20 +149,20 @@ class BoostedTrees:
         """Scores of coded rows, shape (n_rows, outputs)."""
         codes = _codes(binned, self.bundles, n_threads)
         scores = np.tile(self.constant, (binned.n_rows, 1))
-        self._kernel().add(codes, 0, self.n_trees, scores, n_threads)
+        self.kernel().add(codes, 0, self.n_trees, scores, n_threads)
         return scores
 
     def staged_scores(self, binned: BinnedTable, n_threads: int = 1) -> Iterator[FloatArray]:
         """Scores after every tree."""
         codes = _codes(binned, self.bundles, n_threads)
-        scores, trees = np.tile(self.constant, (binned.n_rows, 1)), self._kernel()
+        scores, trees = np.tile(self.constant, (binned.n_rows, 1)), self.kernel()
         for tree in range(self.n_trees):
             trees.add(codes, tree, tree + 1, scores, n_threads)
             yield scores.copy()
 
     def leaves(self, binned: BinnedTable, tree: int, n_threads: int = 1) -> IntArray:
         """The leaf of each coded row in one tree."""
-        found = self._kernel().leaves(_codes(binned, self.bundles, n_threads), tree, n_threads)
+        found = self.kernel().leaves(_codes(binned, self.bundles, n_threads), tree, n_threads)
         return np.asarray(found, dtype=np.int64)
 
     def node_arrays(self) -> dict[str, AnyArray]:
@@ -198,7 +198,8 @@ class BoostedTrees:
             importances[[*group]] = gain / len(group)
         return importances
 
-    def _kernel(self) -> kernels.Trees:
+    def kernel(self) -> kernels.Trees:
+        """The trees as the kernel takes them."""
         return kernels.Trees(
             self.parent, self.test, self.cut, self.column, self.set, self.gain, self.first_split, self.values
         )

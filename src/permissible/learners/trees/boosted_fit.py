@@ -42,7 +42,7 @@ LEAST_GAIN = 0.002
 """A later candidate is taken when it lowers the held-out loss by this fraction."""
 PATIENCE = 50
 """Trees without a smaller held-out loss after which the choice stops looking."""
-HISTORY_WORK = 5e6
+HISTORY_WORK = 1e6
 """Rows times trees times scores up to which training error and edge are measured."""
 
 
@@ -287,14 +287,15 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
     sample = np.ones(len(target)) if rows.weight is None else rows.weight
     before = np.tile(trees.constant, (len(target), 1))
     errors, edges = [], []
+    codes, kernel = kernels.Codes(rows.binned.blocks, rows.binned.n_columns), trees.kernel()
     for tree, scores in enumerate(trees.staged_scores(rows.binned)):
         signed = _gradients(loss, before, target)[0] * sample[:, None]
-        leaf = trees.leaves(rows.binned, tree)
+        leaf = kernel.leaves(codes, tree).astype(np.int64)
         by_leaf = [np.abs(np.bincount(leaf, column)).sum() for column in signed.T]
         weight = float(np.abs(signed).sum())
         edges.append(float(sum(by_leaf)) / weight if weight > 0 else 0.0)
         label = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] >= 0).astype(np.int64)
-        errors.append(float(sample @ (label != target)) / total)
+        errors.append(float(sample[label != target].sum()) / total)
         before = scores
     return np.array(errors), np.array(edges)
 
