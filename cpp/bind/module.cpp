@@ -13,6 +13,7 @@ namespace nb = nanobind;
 void bind_binning(nb::module_& area);   // values to uint8 codes
 void bind_boosting(nb::module_& area);  // ULS: histogram, search, leverage, the compiled loop, prediction
 void bind_trees(nb::module_& area);     // UDT growth and prediction
+void bind_boosted(nb::module_& area);   // boosted trees
 void bind_boundary(nb::module_& area);  // linear and kernel solvers of problem (18) of [K]
 void bind_mcboost(nb::module_& area);   // multiclass boosting passes
 void bind_sums(nb::module_& area);      // exact sums over rows in parts
@@ -28,6 +29,8 @@ NB_MODULE(_core, module) {
     bind_boosting(area);
     area = module.def_submodule("trees");
     bind_trees(area);
+    area = module.def_submodule("boosted");
+    bind_boosted(area);
     area = module.def_submodule("boundary");
     bind_boundary(area);
     area = module.def_submodule("mcboost");

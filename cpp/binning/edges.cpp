@@ -1,6 +1,7 @@
 // Radix sort of the sampled values, distinct values with their weights, boundaries, and thresholds as short decimals.
 #include "binning/edges.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -140,15 +141,44 @@ std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins)
     return ends;
 }
 
+/// Leaves the different keys in order where there are at most `limit`; false at the first one more. Columns of few
+/// values need no sort of their rows then.
+bool few_distinct(EdgeBuffers& b, size_t limit) {
+    constexpr size_t kSlots = 1024;  // at most a quarter is filled
+    uint64_t slot[kSlots];
+    bool filled[kSlots] = {};
+    size_t count = 0;
+    uint64_t last = ~b.keys[0];
+    for (const uint64_t key : b.keys) {
+        if (key == last) continue;
+        last = key;
+        size_t at = (key * 0x9e3779b97f4a7c15u) >> 54;
+        while (filled[at] && slot[at] != key) at = (at + 1) % kSlots;
+        if (filled[at]) continue;
+        if (++count > limit) return false;
+        filled[at] = true;
+        slot[at] = key;
+    }
+    b.distinct.clear();
+    std::vector<uint64_t> keys;
+    for (size_t at = 0; at < kSlots; ++at)
+        if (filled[at]) keys.push_back(slot[at]);
+    std::sort(keys.begin(), keys.end());
+    for (const uint64_t key : keys) b.distinct.push_back(value_of(key));
+    return true;
+}
+
 Edges edges_of_keys(const Sample& sample, bool has_missing, int max_bins, EdgeBuffers& b) {
     Edges edges;
     edges.has_missing = has_missing;
     edges.exact = true;
     if (b.keys.empty()) return edges;
-    sort_keys(b, sample.weights != nullptr);
-    gather_distinct(sample, b);
+    edges.exact = few_distinct(b, static_cast<size_t>(max_bins));
+    if (!edges.exact) {
+        sort_keys(b, sample.weights != nullptr);
+        gather_distinct(sample, b);
+    }
     const size_t n = b.distinct.size();
-    edges.exact = n <= static_cast<size_t>(max_bins);
     std::vector<size_t> ends;
     if (edges.exact) {
         ends.resize(n - 1);

@@ -45,7 +45,7 @@ class Mode:
 
 
 def uls(*given, l2=1.0, **more):
-    literals = {} if more.get("learner") == "column" else {"max_literals": 2}
+    literals = {} if more.get("learner") in ("column", "tree") else {"max_literals": 2}
     return lambda unit: ULS(
         *given, **{"n_rounds": 5, **literals, "early_stopping": False, "l2_regularization": l2 * unit, **more}
     )

@@ -27,7 +27,7 @@ LISTEN = "import signal, sys, time\nsignal.signal(signal.SIGINT, signal.default_
 START = LISTEN + "import numpy as np, permissible as pm\n"
 LONG_FITS = {
     "uls": "pm.ULSClassifier(n_rounds=200000, early_stopping=False, max_literals=4, random_state=0)",
-    "uls-tree": "pm.ULSClassifier(n_rounds=200000, learner='tree', early_stopping=False, max_literals=4, random_state=0)",
+    "uls-tree": "pm.ULSClassifier(n_rounds=200000, learner='tree', early_stopping=False, random_state=0)",
     "udt": "pm.UDTClassifier(max_leaf_nodes=None, pruning='cv', pruning_folds=200)",
     "boundary": "pm.BoundaryClassifierCV(alphas=np.geomspace(1e-9, 1, 400), cv=10, tol=1e-14, max_iter=100000)",
     "boundary-kernel": "pm.BoundaryClassifier(kernel='rbf', alpha=1e-9, tol=1e-15, max_iter=10**8)",

@@ -15,7 +15,7 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 113  # to become 19
 PACKAGE_LINES = 33_000  # to become 27,000
-CORE_LINES = 14_546  # at most 14,000
+CORE_LINES = 16_980  # at most 14,000, and 2,430 of boosted trees
 
 LONG_FILES = {
     "tests/cli/test_verbs.py",

@@ -144,7 +144,7 @@ def kinds(every: bool) -> list[Kind]:
     lines = losses.PiecewiseLinear([0.3, 0.7], base="matsushita")
 
     def rules(loss: Any, **more: Any) -> Callable[[], Any]:
-        literals = {} if more.get("learner") == "column" else {"max_literals": 2}
+        literals = {} if more.get("learner") in ("column", "tree") else {"max_literals": 2}
         return lambda: pm.ULSClassifier(loss, n_rounds=9, random_state=0, early_stopping=False, **literals, **more)
 
     found = [Kind(f"rules, {loss}", rules(loss)) for loss in ("logistic", "auto", "squared", "mu", "power")]

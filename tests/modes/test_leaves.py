@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from tests.modes.cases import matrix
+import permissible as pm
+from permissible.bins import encode
+from permissible.kernels._core import boosted as kernels
+from permissible.models.kinds.boosted import kernel_trees
+from permissible.table import read
+from tests.modes.cases import matrix, table
 from tests.modes.referee import LOSSES
-from tests.modes.uls import Mode, covered, fit_of
+from tests.modes.uls import Mode, fit_of
 
-CELLS = list(product(LOSSES, ("tree",), ("classic",), (True, False), (0.0, 1.0), (False, True)))
+OWN_PSI = ("own psi", "own exp")  # refused: trees need a compiled loss
+KNOWN = [label for label in LOSSES if label not in OWN_PSI]
+CELLS = list(product(KNOWN, ("tree",), ("classic",), (True, False), (0.0, 1.0), (False, True)))
 MATRIX = [
     pytest.param((*param.values[0][:6], "memory", *param.values[0][6:]), marks=param.marks, id=param.id)
     for param in matrix(CELLS, 3)
@@ -18,15 +25,14 @@ MATRIX = [
 
 
 def leaves_of_first_tree(fit):
-    """The first rounds whose rules do not overlap: the leaves of the first tree."""
-    rounds, taken, found = fit.model._traces[0].rounds, np.zeros(len(fit.sign), dtype=bool), []
-    for step in rounds:
-        inside = covered(step.rule, fit.X)
-        if (inside & taken).any():
-            break
-        taken |= inside
-        found.append((inside, step.value_in, step.value_out))
-    return found
+    """The rows of each leaf of the first tree, and its value."""
+    if not fit.model.model_.n_trees:
+        return []
+    forest = fit.model.model_.forest.first(1)
+    binned = encode(forest.binning, read(fit.X, forest.binning.schema))
+    trees = kernel_trees(forest, 1)
+    leaf = trees.leaves(kernels.Codes(binned.blocks, binned.n_columns), 0)
+    return [(leaf == place, value) for place, value in enumerate(trees.values[:, 0].tolist())]
 
 
 @pytest.mark.parametrize("cell", MATRIX)
@@ -44,8 +50,7 @@ def test_history_and_certificate_give_the_surrogate_of_the_scores(cell):
 def test_the_leaves_of_the_first_tree_have_their_exact_values(cell):
     mode = Mode(*cell)
     fit = fit_of(mode)
-    for inside, value, outside in leaves_of_first_tree(fit):
-        assert outside == 0.0
+    for inside, value in leaves_of_first_tree(fit):
         sign, sample = fit.sign[inside], fit.sample[inside]
 
         def slope(step, sign=sign, sample=sample):
@@ -59,3 +64,10 @@ def test_the_leaves_of_the_first_tree_have_their_exact_values(cell):
             assert close or abs(at[0]) <= abs(at[1]) + 1e-9 * fit.sample.sum(), f"{value:.9g} for {wanted:.9g}"
         else:
             assert value * sign[0] > 0  # no finite value, or any beyond the end of the scores
+
+
+@pytest.mark.parametrize("label", OWN_PSI)
+def test_a_psi_of_one_s_own_is_refused(label):
+    X, y, _ = table("boolean", 0, False)
+    with pytest.raises(ValueError, match="`loss` must be a built-in loss or a tabulated phi for trees"):
+        pm.ULSClassifier(LOSSES[label][0], learner="tree").fit(X, y)

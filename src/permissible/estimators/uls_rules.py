@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from permissible.bins.literal import Rule
 from permissible.estimators.classifier import StagedClassifier, schema_of
 from permissible.learners.uls.trace import Trace
+from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import BinaryModel, OneVersusRest, joined, members
 from permissible.models.kinds.rules import RuleModel
@@ -35,10 +36,12 @@ class RuleStages(Sequence[tuple[float, dict[Rule, float]]]):
 class RuleAttributes(StagedClassifier):
     """The rules, or columns, of a fitted classifier and their coefficients."""
 
-    model_: BinaryModel | OneVersusRest
+    model_: BinaryModel | OneVersusRest | BoostedModel
 
     def _members(self) -> tuple[BinaryModel, ...]:
         check_is_fitted(self, "model_")
+        if isinstance(self.model_, BoostedModel):
+            raise AttributeError("Trees have no rules with a coefficient each: see `model_`, `rules_table` and `explain`.")
         return members(self.model_)
 
     @property
@@ -62,9 +65,16 @@ class RuleAttributes(StagedClassifier):
     @property
     def intercept_(self) -> Any:
         """The intercept of the score; for more than two classes one per class."""
+        check_is_fitted(self, "model_")
+        if isinstance(self.model_, BoostedModel):
+            return _one_or_all([float(value) for value in self.model_.constant])
         return _one_or_all([model.intercept for model in self._members()])
 
     def _stages(self) -> Iterator[Model[Any]]:
+        if isinstance(self.model_, BoostedModel):
+            trees = self.model_
+            yield from (trees.first(number) for number in range(1, trees.n_trees + 1))
+            return
         paths = getattr(self, "_staged", None)
         if paths is None:
             came = Words("one read from a file, which keeps the last stage only")
@@ -77,8 +87,12 @@ class RuleAttributes(StagedClassifier):
         """Return the rules as columns: rule, coefficient, support, precision, probability (and class where several).
 
         Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
-        that it predicts among them, probability that of the positive class among them.
+        that it predicts among them, probability that of the positive class among them. Boosted trees have one line a tree: its
+        leaves, the columns that it tests, and the least and largest value that it adds to a score.
         """
+        check_is_fitted(self, "model_")
+        if isinstance(self.model_, BoostedModel):
+            return self.model_.table()
         models, columns = self._members(), schema_of(self).columns
         names = ["rule", "coefficient", "support", "precision", "probability"]
         table: dict[str, list[Any]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}

@@ -134,12 +134,27 @@ def of_rounds(start: float, surrogate: Sequence[float], exact: bool, cut: int, s
             "coefficient explodes",
             float(cut),
             f"The terms separate the classes, so the loss has no finite minimiser: {steps} cut at a cap; fewer rounds, "
-            "early_stopping, or learner='tree' with l2 > 0 give finite coefficients.",
+            "early_stopping, or learner='tree' with l2_regularization > 0 give finite coefficients.",
         )
     return _found(
         rising(start, np.asarray(surrogate, dtype=np.float64), exact),
         explosion,
         saturating(share, False, "use fewer rounds or early_stopping"),
+    )
+
+
+def of_boosted_trees(
+    surrogate: FloatArray, loss: Loss, stop: str, largest: float, scores: Callable[[], FloatArray]
+) -> Doubts:
+    """Doubts about boosted trees: `surrogate` before the first tree and after each, the `largest` value of a leaf."""
+    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    n_trees = len(surrogate) - 1
+    share = float(np.mean(np.abs(scores()) >= reach)) if largest * max(n_trees, 1) >= reach else 0.0
+    return _found(
+        rising(float(surrogate[0]), surrogate[1:], True),
+        _separated(stop == "separable", largest, np.inf if ends else reach, terms="trees"),
+        saturating(share, ends, "set l2_regularization > 0"),
+        _time_was_up(n_trees, float(surrogate[-1])) if stop == "time" else None,
     )
 
 
@@ -293,13 +308,15 @@ def _out_of_time(trace: Trace) -> Doubt | None:
     if trace.stop != "time":
         return None
     rounds = len(trace.rounds)
-    surrogate = trace.rounds[-1].surrogate if rounds else trace.start_surrogate
-    return Doubt(
-        "stopped early",
-        float(rounds),
+    return _time_was_up(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
+
+
+def _time_was_up(rounds: int, surrogate: float) -> Doubt:
+    said = (
         f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
-        f"{surrogate:.4g}; raise max_time or lower n_rounds.",
+        f"{surrogate:.4g}; raise max_time or lower n_rounds."
     )
+    return Doubt("stopped early", float(rounds), said)
 
 
 def _found(*doubts: Doubt | None) -> Doubts:

@@ -80,6 +80,11 @@ def compiled(loss: Loss) -> Functor | None:
     """The compiled form of a loss; None for a user's own psi, and for an own phi that cannot be tabulated."""
     if loss.functor is not None or not isinstance(loss, PermissibleLoss):
         return loss.functor
+    return tabulated_functor(loss)
+
+
+def tabulated_functor(loss: PermissibleLoss) -> Functor | None:
+    """The compiled form that looks a loss up in its table; None where the table would be too large."""
     from permissible.kernels._core import boosting
     from permissible.losses.own.tabulation import tabulated  # loaded only for a user's own loss
 

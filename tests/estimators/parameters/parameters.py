@@ -32,7 +32,8 @@ class Mode:
         given = {**SMALL[self.estimator], **self.settings, **more}
         if not self.preset:
             return self.estimator(**given)
-        return getattr(self.estimator, self.preset)(n_rules=given.pop("n_rounds"), **given)
+        size = "n_trees" if self.preset == "trees" else "n_rules"
+        return getattr(self.estimator, self.preset)(**{size: given.pop("n_rounds")}, **given)
 
 
 @cache
@@ -93,9 +94,11 @@ ULS_MODES = [
     Mode(pm.ULSClassifier, {"early_stopping": False}, classes=3),
     *(Mode(pm.ULSClassifier, {"learner": "column", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
     *(Mode(pm.ULSClassifier, {"learner": "tree", "early_stopping": stopping}) for stopping in (False, True)),
-    Mode(pm.ULSClassifier, {"learner": "tree", "loss": "F*", "early_stopping": False}),
+    Mode(pm.ULSClassifier, {"learner": "tree", "early_stopping": False}, classes=3),
+    Mode(pm.ULSClassifier, preset="trees"),
     Mode(pm.ULSClassifier, preset="plain"),
-    *(Mode(pm.ULSClassifier, {"learner": learner}, preset="plain") for learner in ("column", "tree")),
+    Mode(pm.ULSClassifier, {"learner": "column"}, preset="plain"),
+    Mode(pm.ULSClassifier, {"learner": "tree", "l2_regularization": 1.0}, preset="plain"),  # its leaves separate these rows
     Mode(pm.ULSClassifier, preset="compact"),
     *(Mode(pm.ULSClassifier, {"early_stopping": stopping}, "parts") for stopping in (False, True)),
     Mode(pm.ULSClassifier, {"early_stopping": False, "scheme": "corrective"}, "parts"),
@@ -192,6 +195,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "class_weight": (_WEIGHT,),
         "categorical_features": (["k"],),
         "max_time": (1e-9,),
+        "max_leaf_nodes": (3,),
     },
     pm.UDTClassifier: {
         "loss": ("squared",),

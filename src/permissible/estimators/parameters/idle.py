@@ -81,7 +81,8 @@ ULS = (
         _is("learner", "column"),
         _unused(*_RULES, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
     ),
-    Mode('with learner="tree"', _is("learner", "tree"), _unused("beam", "warm_start", search_fraction=1.0, scheme=1)),
+    Mode('with learner="tree"', _is("learner", "tree"), _unused("beam", "max_literals", "warm_start", scheme=1)),
+    Mode('without learner="tree"', _is("learner", "rule", "column"), _unused("max_leaf_nodes")),
     Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("learner", scheme=1)),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(

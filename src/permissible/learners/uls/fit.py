@@ -1,7 +1,7 @@
 """A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by held-out rows, then fit on all rows.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
-Leaves of trees and the adaptive flavours have loops of their own.
+The adaptive flavours have a loop of their own.
 
 A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
 the error with which the earlier fit ended, its rounds are kept as they are. Other rows measure them again, so that every entry
@@ -58,7 +58,6 @@ class Task:
 
     loss: Loss | str
     candidates: tuple[ULSOptions, ...]
-    learner: str = "rule"
     stopping: bool = True
     validation: Source | None = None
     start: Start | None = None
@@ -194,18 +193,12 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
     """The loop that the task asks for; its trace has the rounds of this run only."""
     if task.loss == "F*":
         return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), options)[1])
-    adaptive = isinstance(task.loss, str) and task.loss in FLAVOURS
-    if not adaptive and task.learner == "rule":
+    if not isinstance(task.loss, str) or task.loss not in FLAVOURS:
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
     examples, held = _examples(training), None if held_out is None else _examples(held_out)
-    if isinstance(task.loss, str) and adaptive:
-        more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
-        return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, **more)
-    from permissible.learners.uls.leaves import boost_trees  # loaded only where trees are grown
-
-    loss = losses.get(task.loss)
-    return loss, boost_trees(examples, loss, options, validation=held, n_threads=task.n_threads, watch=task.callback)
+    more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
+    return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, **more)
 
 
 def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> Trace:
@@ -235,7 +228,7 @@ def _open(chosen: Chosen, loss: Loss, task: Task, options: ULSOptions) -> Opened
 
 
 def _examples(chosen: Chosen) -> Examples:
-    """All rows in one place, where they lie in memory: trees and flavours are refused elsewhere."""
+    """All rows in one place, where they lie in memory: flavours are refused elsewhere."""
     examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
     assert examples is not None
     return examples

@@ -18,6 +18,7 @@ from permissible.models.card.scorecard import (
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, KernelModel
 from permissible.models.kinds.linear import LinearModel
@@ -57,7 +58,7 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
     terms: list[Term] = []
     for part in model.parts:
         if isinstance(part, Forest):
-            terms.extend(forest_terms(part))
+            terms.extend(forest_terms(part, codewords(part.n_classes) / 2))
             continue
         if not isinstance(part, AffineTerms):
             raise refusal_type("model", "an additive model that can be written as a scorecard", part)
@@ -67,7 +68,14 @@ def _(model: AdditiveModel, schema: Schema) -> Scorecard:
             if slope.any():
                 terms.append(affine_term(attribute, slope))
     groups = tuple((term,) for term in terms)
-    return Scorecard(schema, tuple(start.tolist()), groups, model.link, *_bins(model))
+    forests = [part for part in model.parts if isinstance(part, Forest)]
+    return Scorecard(schema, tuple(start.tolist()), groups, model.link, *_bins(forests))
+
+
+@scorecard.register
+def _(model: BoostedModel, schema: Schema) -> Scorecard:
+    groups = tuple((term,) for term in forest_terms(model.forest, np.eye(len(model.constant))))
+    return Scorecard(schema, tuple(model.constant.tolist()), groups, model.link, *_bins([model.forest]))
 
 
 @scorecard.register
@@ -93,9 +101,8 @@ def _(model: OneVersusRest, schema: Schema) -> Scorecard:
     return Scorecard(schema, tuple(card.intercept[0] for card in cards), tuple(groups), model.link, codes)
 
 
-def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
-    """The bin of each category, and the columns with missing values, of the tree parts, which all share one binning."""
-    forests = [part for part in model.parts if isinstance(part, Forest)]
+def _bins(forests: Sequence[Forest]) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
+    """The bin of each category, and the columns with missing values, of forests that share one binning."""
     if not forests:
         return {}, None
     columns = forests[0].binning.columns
@@ -103,9 +110,8 @@ def _bins(model: AdditiveModel) -> tuple[dict[int, Codes], tuple[int, ...] | Non
     return codes, tuple(place for place, column in enumerate(columns) if column.has_missing)
 
 
-def forest_terms(forest: Forest) -> list[Term]:
-    """Each tree, or rule, as a term on the scores of all classes."""
-    words = codewords(forest.n_classes) / 2
+def forest_terms(forest: Forest, words: FloatArray) -> list[Term]:
+    """Each tree, or rule, as a term on the scores; `words` has a row a score, by which the values of a leaf are multiplied."""
     found: list[Term] = []
     for tree in range(forest.n_trees):
         first, last = (int(place) for place in forest.arrays["first_node"][tree : tree + 2])

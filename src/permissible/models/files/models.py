@@ -22,6 +22,7 @@ from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
@@ -256,6 +257,29 @@ def _read_attribute(node: Node, schema: Schema) -> Attribute:
     return Attribute(column, category, fields["mean"].number(finite=True))
 
 
+def boosted_document(model: BoostedModel) -> Plain:
+    """Boosted trees: the scores at the start, then the trees."""
+    return {
+        "kind": "boosted",
+        "loss": loss_document(model.loss),
+        "constant": numbers(model.constant.tolist()),
+        "forest": forest_document(model.forest),
+    }
+
+
+def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel:
+    """Boosted trees of a document; every leaf has a value for each score."""
+    fields = node.fields("kind", "loss", "constant", "forest")
+    constant = fields["constant"].floats(finite=True)
+    if not len(constant) or len(constant) == 2:
+        raise fields["constant"].refused("one number, or one a class for at least three classes")
+    forest = read_forest(fields["forest"], schema, len(constant) + 1)
+    splits, leaves = np.diff(forest.arrays["first_node"]), np.diff(forest.arrays["first_value"])
+    if np.any(leaves != (splits + 1) * len(constant)) or np.any(forest.arrays["coordinate"] != -1) or np.any(splits > 255):
+        raise fields["forest"].refused("trees of at most 256 leaves with a value for each score")
+    return BoostedModel(schema, read_loss(fields["loss"], own_losses), constant, forest)
+
+
 def several_document(model: OneVersusRest) -> Plain:
     """One model a class."""
     return {"kind": "one-versus-rest", "models": [model_document(member) for member in model.models]}
@@ -273,6 +297,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     LinearModel: linear_document,
     KernelModel: kernel_document,
     AdditiveModel: additive_document,
+    BoostedModel: boosted_document,
     OneVersusRest: several_document,
 }
 _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
@@ -281,6 +306,7 @@ _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
     "linear": read_linear,
     "kernel": read_kernel,
     "additive": read_additive,
+    "boosted": read_boosted,
     "one-versus-rest": read_several,
 }
 

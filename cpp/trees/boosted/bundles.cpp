@@ -1,0 +1,57 @@
+// See bundles.hpp.
+#include "trees/boosted/bundles.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace permissible::boosted {
+
+namespace {
+
+using Bits = std::vector<uint64_t>;
+
+/// A bit a row: whether its code is 1.
+Bits ones_of(const uint8_t* code, std::size_t n) {
+    Bits bits((n + 63) / 64, 0);
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {  // eight codes, 0 or 1, make eight bits by one product
+        uint64_t bytes;
+        std::memcpy(&bytes, code + i, 8);
+        bits[i / 64] |= ((bytes * 0x0102040810204080u) >> 56) << (i % 64);
+    }
+    for (; i < n; ++i) bits[i / 64] |= static_cast<uint64_t>(code[i] & 1) << (i % 64);
+    return bits;
+}
+
+bool disjoint(const Bits& a, const Bits& b) {
+    for (std::size_t k = 0; k < a.size(); ++k)
+        if (a[k] & b[k]) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> find_bundles(const Codes& codes, const std::vector<Column>& columns) {
+    struct Bundle {
+        std::vector<int> members;
+        Bits held;
+    };
+    std::vector<Bundle> bundles;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        const Column& column = columns[j];
+        if (column.categorical || column.missing || column.bins != 2 || column.monotone != 0) continue;
+        const Bits ones = ones_of(codes.column(j), codes.rows());
+        auto found = std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& bundle) {
+            return bundle.members.size() < kMostMembers && disjoint(bundle.held, ones);
+        });
+        if (found == bundles.end()) found = bundles.insert(bundles.end(), Bundle{{}, Bits(ones.size(), 0)});
+        found->members.push_back(static_cast<int>(j));
+        for (std::size_t k = 0; k < ones.size(); ++k) found->held[k] |= ones[k];
+    }
+    std::vector<std::vector<int>> groups;
+    for (Bundle& bundle : bundles)
+        if (bundle.members.size() >= kFewestMembers) groups.push_back(std::move(bundle.members));
+    return groups;
+}
+
+}  // namespace permissible::boosted

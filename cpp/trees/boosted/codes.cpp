@@ -1,0 +1,151 @@
+// See codes.hpp.
+#include "trees/boosted/codes.hpp"
+
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace permissible::boosted {
+
+namespace {
+
+#ifdef __SSE2__
+/// Sixteen rows of eight codes to eight columns of sixteen.
+void transpose16(const uint64_t* from, uint8_t* const* to) {
+    __m128i a[8], b[8];
+    for (int i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i);
+    // Each register holds two rows; four rounds of interleaving halves make it one column.
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 4; ++i) {
+            b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
+        }
+        std::memcpy(a, b, sizeof a);
+    }
+    for (int i = 0; i < 4; ++i) {
+        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
+        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
+    }
+    for (int k = 0; k < 8; ++k) _mm_storeu_si128(reinterpret_cast<__m128i*>(to[k]), b[k]);
+}
+#endif
+
+/// Eight columns, `stride` bytes apart, to rows of eight.
+void interleave(const uint8_t* columns, std::size_t stride, std::size_t begin, std::size_t end, uint64_t* to) {
+    for (std::size_t i = begin; i < end; ++i) {
+        uint64_t row = 0;
+        for (int lane = 0; lane < 8; ++lane) row |= static_cast<uint64_t>(columns[lane * stride + i]) << (8 * lane);
+        to[i] = row;
+    }
+}
+
+uint32_t mixed(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<uint32_t>((x ^ (x >> 31)) >> 32);
+}
+
+}  // namespace
+
+std::vector<uint32_t> Codes::hashes(const uint64_t* names, int threads) const {
+    std::vector<uint32_t> table(256 * columns_), found(rows_, 0);
+    for (std::size_t j = 0; j < columns_; ++j)
+        for (uint64_t code = 0; code < 256; ++code)
+            table[256 * j + code] = mixed(names[j] + code * 0x9e3779b97f4a7c15u);
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t b = 0; b < n_blocks(); ++b) {
+            const uint32_t* of_block = table.data() + 2048 * b;
+            const uint64_t* codes = block(b);
+            for (std::size_t i = begin; i < end; ++i)
+                for (int lane = 0; lane < lanes(b); ++lane)
+                    found[i] += of_block[256 * lane + ((codes[i] >> (8 * lane)) & 255)];
+        }
+    });
+    return found;
+}
+
+PERMISSIBLE_WIDE_CLONES
+static uint8_t largest_shifted(const uint8_t* code, std::size_t n, uint8_t shift) {
+    uint8_t most = 0;
+    for (std::size_t i = 0; i < n; ++i) most = std::max(most, static_cast<uint8_t>(code[i] + shift));
+    return most;
+}
+
+bool Codes::fit(std::size_t j, const Column& known) const {
+    // The codes of missing values (and rare categories) wrap around to the smallest.
+    const uint8_t shift = known.categorical ? 2 : 1;
+    return largest_shifted(column(j), rows_, shift) <= std::max(known.bins - 1 + shift, known.categorical ? 1 : 0);
+}
+
+Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads)
+    : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64) {
+    by_column_.resize(n_blocks() * 8 * stride_);
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t b = 0; b < n_blocks(); ++b) transpose(b, begin, end);
+    });
+}
+
+Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads)
+    : rows_(from.rows_), stride_(from.stride_) {
+    std::vector<uint8_t> bundled(from.columns_, 0);
+    for (const auto& bundle : bundles)
+        for (const int j : bundle) bundled[j] = 1;
+    std::vector<std::size_t> alone;
+    for (std::size_t j = 0; j < from.columns_; ++j)
+        if (!bundled[j]) alone.push_back(j);
+    columns_ = alone.size() + bundles.size();
+    by_column_.resize(n_blocks() * 8 * stride_);
+    own_.resize(n_blocks() * 8 * rows_);
+    blocks_ = own_.data();
+    over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t k = 0; k < alone.size(); ++k)
+            std::copy(from.column(alone[k]) + begin, from.column(alone[k]) + end, &by_column_[k * stride_ + begin]);
+        for (std::size_t k = 0; k < bundles.size(); ++k) {
+            uint8_t* to = &by_column_[(alone.size() + k) * stride_];
+            for (std::size_t place = 0; place < bundles[k].size(); ++place) {
+                const uint8_t* ones = from.column(bundles[k][place]);
+                const auto code = static_cast<uint8_t>(place + 1);
+                for (std::size_t i = begin; i < end; ++i) to[i] = ones[i] ? code : to[i];
+            }
+        }
+        for (std::size_t b = 0; b < n_blocks(); ++b)
+            interleave(column(8 * b), stride_, begin, end, reinterpret_cast<uint64_t*>(own_.data()) + b * rows_);
+    });
+}
+
+void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
+    rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
+    if (own_.size() < n_blocks() * 8 * count) own_.resize(n_blocks() * 8 * (count + count / 8));
+    if (by_column_.size() < n_blocks() * 8 * stride_) by_column_.resize(n_blocks() * 8 * (stride_ + stride_ / 8));
+    blocks_ = own_.data();
+    over_rows(count, threads, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t first = begin; first < end; first += kChunk) {
+            const std::size_t last = std::min(end, first + kChunk);
+            for (std::size_t b = 0; b < n_blocks(); ++b) {
+                const uint64_t* source = from.block(b);
+                auto* to = reinterpret_cast<uint64_t*>(own_.data()) + b * rows_;
+                for (std::size_t i = first; i < last; ++i) to[i] = source[chosen[i]];
+                transpose(b, first, last);
+            }
+        }
+    });
+}
+
+void Codes::transpose(std::size_t block, std::size_t begin, std::size_t end) {
+    const uint64_t* from = this->block(block);
+    uint8_t* to[8];
+    for (int k = 0; k < 8; ++k) to[k] = by_column_.data() + (8 * block + k) * stride_ + begin;
+    std::size_t i = begin;
+#ifdef __SSE2__
+    for (; i + 16 <= end; i += 16) {
+        transpose16(from + i, to);
+        for (auto& place : to) place += 16;
+    }
+#endif
+    for (; i < end; ++i)
+        for (int k = 0; k < 8; ++k) *to[k]++ = static_cast<uint8_t>(from[i] >> (8 * k));
+}
+
+}  // namespace permissible::boosted

@@ -1,0 +1,87 @@
+// Growth of one tree on given gradients and curvatures, best leaf first. The law: a split is decided by integer sums
+// alone, so threads, the order of rows and their parts do not show. The larger child's histogram is the parent's minus
+// the smaller child's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "trees/boosted/growth/histogram.hpp"
+#include "trees/boosted/growth/scan.hpp"
+#include "trees/boosted/tree.hpp"
+
+namespace permissible::boosted {
+
+struct TreeOptions {
+    int max_leaf_nodes = 31;
+    int max_depth = 0;              // 0: any
+    double min_samples_leaf = 1.0;  // estimated from curvatures: a side's share of them is its share of the rows
+    double min_curvature = 0.0;     // sum of curvatures of a leaf
+    double l2 = 1.0;
+    double min_gain = 0.0;
+    double category_smoothing = 1.0, category_l2 = 20.0;  // of the sort of categories, and of a set split
+    int most_categories = 255;
+    std::vector<std::vector<uint8_t>> interactions;  // groups of columns, a flag a column; empty: any with any
+    int threads = 1;
+};
+
+/// The rows that a search looks at: all, or a sample whose gradients were divided by their probabilities.
+struct SearchRows {
+    const Codes* codes = nullptr;
+    const int64_t* packed = nullptr;  // gradient and curvature of each row on the grids
+    double gradient_grid = 1.0, curvature_grid = 1.0;
+    double weight = 0.0;  // number of rows searched, copies counted
+    double share = 1.0;   // of all rows
+};
+
+class Grower {
+  public:
+    Grower(std::vector<Column> columns, TreeOptions options);
+    /// `used`: a flag a column.
+    Tree grow(const SearchRows& rows, const std::vector<uint8_t>& used);
+    const std::vector<Column>& columns() const { return columns_; }
+
+  private:
+    struct Leaf {
+        Sums sums;
+        std::size_t slot = 0;  // of its histogram
+        int depth = 0;
+        double low = 0.0, high = 0.0;  // bounds of its value, in units of the grids
+        std::vector<uint8_t> groups;   // interaction groups that hold all columns above
+        Candidate best;
+        double gain = -1.0;
+    };
+
+    int64_t* cells(std::size_t slot) { return histograms_.data() + slot * layout_.size(); }
+    double side_worth(Sums sums) const;
+    bool splittable(const Leaf& leaf) const { return options_.max_depth == 0 || leaf.depth < options_.max_depth; }
+    ScanLimits limits_of(const Leaf& leaf) const;
+    bool allowed(const Leaf& leaf, std::size_t column) const;
+    void begin(const SearchRows& rows);
+    void sum_root(const SearchRows& rows);
+    void split(const SearchRows& rows, std::size_t parent, Tree& tree);
+    Leaf child_of(const Leaf& parent, Sums sums, bool left) const;
+    RowList list_of(const SearchRows& rows, const Split& split, uint8_t made, uint8_t wanted);
+    /// Sums `list` into the histogram of leaf `a`; where `b` is given, subtracts that from it; then finds both's
+    /// splits.
+    void search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* b);
+    void choose(Leaf& leaf, const std::vector<Candidate>& found) const;
+
+    std::vector<Column> columns_;
+    TreeOptions options_;
+    CellLayout layout_;
+    bool monotone_ = false;
+    std::vector<uint8_t> used_;
+    std::vector<Leaf> leaves_;
+    LargeVector<int64_t> histograms_;
+    std::vector<uint8_t> leaf_;
+    std::vector<uint32_t> list_;
+    std::vector<int64_t> list_packed_;
+    std::vector<Candidate> found_[2];
+    double l2_ = 0.0, gain_unit_ = 1.0;
+    int32_t least_curvature_ = 1;
+    double gradient_grid_ = 1.0, curvature_grid_ = 1.0;
+};
+
+}  // namespace permissible::boosted

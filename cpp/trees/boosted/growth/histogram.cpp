@@ -1,0 +1,122 @@
+// See histogram.hpp.
+#include "trees/boosted/growth/histogram.hpp"
+
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace permissible::boosted {
+
+namespace {
+
+/// The used lanes of a block: `shift` brings the code of each to the low byte.
+struct UsedLanes {
+    int count = 0;
+    int lane[8] = {}, shift[8] = {};
+    bool leading = true;  // lanes 0 to count - 1: shifts are constants
+};
+
+template <int Lanes, bool Leading, bool All>
+void add(const uint64_t* codes, const RowList& list, const int* shifts, int64_t* cells) {
+    int shift[Lanes];
+    for (int k = 0; k < Lanes; ++k) shift[k] = Leading ? 8 * k : shifts[k];
+    for (std::size_t i = 0; i < list.count; ++i) {
+        const uint64_t code = codes[All ? i : list.rows[i]];
+        const int64_t value = list.packed[i];
+        for (int k = 0; k < Lanes; ++k) cells[256 * k + ((code >> (Leading ? 8 * k : shift[k])) & 255)] += value;
+    }
+}
+
+using Add = void (*)(const uint64_t*, const RowList&, const int*, int64_t*);
+
+template <int Lanes>
+Add adder(bool leading, bool all) {
+    if (leading) return all ? add<Lanes, true, true> : add<Lanes, true, false>;
+    return all ? add<Lanes, false, true> : add<Lanes, false, false>;
+}
+
+Add adder(int lanes, bool leading, bool all) {
+    constexpr Add (*kByLanes[])(bool, bool) = {adder<1>, adder<2>, adder<3>, adder<4>,
+                                               adder<5>, adder<6>, adder<7>, adder<8>};
+    return kByLanes[lanes - 1](leading, all);
+}
+
+/// Writes the cells of one column from the 256 sums of its codes, and clears those.
+void write_column(const Column& column, int64_t* from, int width, int64_t* to) {
+    if (column.categorical) {
+        std::memcpy(to, from, sizeof(int64_t) * column.bins);
+        to[column.bins] = from[kOther] * (column.bins <= kOther);
+        to[column.bins + 1] = from[kMissing];
+        std::fill(to + column.bins + 2, to + width, int64_t{0});
+    } else {
+        int64_t sum = 0;
+        for (int code = 0; code < column.bins; ++code) to[code] = sum += from[code];
+        std::fill(to + column.bins, to + width, sum);
+    }
+    std::memset(from, 0, sizeof(int64_t) * column.bins);
+    from[kOther] = from[kMissing] = 0;
+}
+
+}  // namespace
+
+CellLayout::CellLayout(const std::vector<Column>& columns) {
+    for (const Column& column : columns) {
+        begin_.push_back(size_);
+        size_ += (column.bins + (column.categorical ? 2 : 0) + 7) / 8 * 8;
+    }
+    begin_.push_back(size_);
+}
+
+void sum_block(const Codes& codes, std::size_t block, const RowList& list, const std::vector<Column>& columns,
+               const uint8_t* used, const CellLayout& layout, int64_t* cells) {
+    UsedLanes lanes;
+    for (int lane = 0; lane < codes.lanes(block); ++lane) {
+        if (!used[8 * block + lane]) continue;
+        lanes.leading = lanes.leading && lane == lanes.count;
+        lanes.lane[lanes.count] = lane;
+        lanes.shift[lanes.count++] = 8 * lane;
+    }
+    if (lanes.count == 0) return;
+    alignas(64) static thread_local int64_t sums[8 * 256] = {};  // all zero between calls
+    adder(lanes.count, lanes.leading, list.rows == nullptr)(codes.block(block), list, lanes.shift, sums);
+    for (int k = 0; k < lanes.count; ++k) {
+        const std::size_t j = 8 * block + lanes.lane[k];
+        write_column(columns[j], sums + 256 * k, layout.width(j), cells + layout.begin(j));
+    }
+}
+
+std::size_t rows_of_leaf(const uint8_t* leaf, std::size_t n, uint8_t wanted, const int64_t* packed, uint32_t* rows,
+                         int64_t* values) {
+    std::size_t count = 0, i = 0;
+#ifdef __SSE2__
+    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
+    for (; i + 64 <= n; i += 64) {
+        uint64_t bits = 0;
+        for (int quarter = 0; quarter < 4; ++quarter) {
+            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaf + i) + quarter);
+            const auto found = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, want)));
+            bits |= static_cast<uint64_t>(found) << (16 * quarter);
+        }
+        for (; bits != 0; bits &= bits - 1, ++count) {
+            const std::size_t row = i + static_cast<std::size_t>(__builtin_ctzll(bits));
+            rows[count] = static_cast<uint32_t>(row);
+            values[count] = packed[row];
+        }
+    }
+#endif
+    for (; i < n; ++i) {
+        if (leaf[i] != wanted) continue;
+        rows[count] = static_cast<uint32_t>(i);
+        values[count++] = packed[i];
+    }
+    return count;
+}
+
+PERMISSIBLE_WIDE_CLONES
+void subtract(int64_t* larger, const int64_t* smaller, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) larger[i] -= smaller[i];
+}
+
+}  // namespace permissible::boosted

@@ -1,0 +1,192 @@
+// See sample.hpp.
+#include "trees/boosted/sample.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "common/parallel.hpp"
+
+namespace permissible::boosted {
+
+namespace {
+
+inline __attribute__((always_inline)) uint32_t mixed(uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}
+
+/// Of n rows, as a byte, whether the row is taken: u < p for u in [0, 1) is (u mu)^2 < r^2, without root or division.
+PERMISSIBLE_WIDE_CLONES
+void decide(const float* g, const float* h, const uint32_t* hash, uint32_t key, float mu, std::size_t n,
+            uint8_t* taken) {
+    const float per_unit = mu / 2147483648.0f;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto bits = static_cast<int32_t>(mixed(hash[i] ^ key) >> 1);  // signed ones convert in vectors
+        const float bar = static_cast<float>(bits) * per_unit;
+        taken[i] = bar * bar < g[i] * g[i] + 0.1f * h[i] * h[i];
+    }
+}
+
+/// Where the flags (0 or 1) are set; eight of them make eight bits by one product.
+std::size_t places_of(const uint8_t* flags, std::size_t n, uint16_t* place) {
+    std::size_t count = 0, i = 0;
+    for (; i + 64 <= n; i += 64) {
+        uint64_t bits = 0;
+        for (int eight = 0; eight < 8; ++eight) {
+            uint64_t bytes;
+            std::memcpy(&bytes, flags + i + 8 * eight, 8);
+            bits |= ((bytes * 0x0102040810204080u) >> 56) << (8 * eight);
+        }
+        for (; bits != 0; bits &= bits - 1)
+            place[count++] = static_cast<uint16_t>(i + static_cast<std::size_t>(__builtin_ctzll(bits)));
+    }
+    for (; i < n; ++i)
+        if (flags[i]) place[count++] = static_cast<uint16_t>(i);
+    return count;
+}
+
+/// Multiplies by 1 / p.
+PERMISSIBLE_WIDE_CLONES
+void divide_by_probability(float mu, std::size_t n, float* g, float* h) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const float ratio = mu / __builtin_sqrtf(g[i] * g[i] + 0.1f * h[i] * h[i]);
+        const float inverse = ratio > 1.0f ? ratio : 1.0f;
+        g[i] *= inverse, h[i] *= inverse;
+    }
+}
+
+struct Largest {
+    float gradient = 0.0f, curvature = 0.0f;
+};
+
+PERMISSIBLE_WIDE_CLONES
+Largest largest_of(const float* g, const float* h, std::size_t n) {
+    int32_t most_g = 0, most_h = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        int32_t a, b;
+        std::memcpy(&a, g + i, 4);
+        std::memcpy(&b, h + i, 4);
+        most_g = std::max(most_g, a & 0x7fffffff), most_h = std::max(most_h, b & 0x7fffffff);
+    }
+    Largest found;
+    std::memcpy(&found.gradient, &most_g, 4);
+    std::memcpy(&found.curvature, &most_h, 4);
+    return found;
+}
+
+/// The sum of sizes, in units of `unit`.
+PERMISSIBLE_WIDE_CLONES
+int64_t sum_sizes(const float* values, std::size_t n, float grid) {
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<int32_t>(std::fabs(values[i]) * grid);
+    return sum;
+}
+
+int64_t sum_sizes(const float* values, const uint32_t* rows, const int32_t* copies, std::size_t n, float grid) {
+    if (!copies) return sum_sizes(values, n, grid);
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        sum += static_cast<int64_t>(std::fabs(values[i]) * grid) * copies[rows ? rows[i] : i];
+    return sum;
+}
+
+/// The power of two with 2^(bits-1) < largest * grid <= 2^bits.
+double grid_to(double largest, int bits) {
+    if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
+    int exponent = 0;
+    const double mantissa = std::frexp(largest, &exponent);
+    return std::ldexp(1.0, bits - exponent + (mantissa == 0.5));
+}
+
+PERMISSIBLE_WIDE_CLONES
+void pack_rows(const float* g, const float* h, float g_grid, float h_grid, std::size_t n, int64_t* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto a = static_cast<int32_t>(std::nearbyintf(g[i] * g_grid));
+        const auto b = static_cast<int32_t>(std::nearbyintf(h[i] * h_grid));
+        out[i] = (static_cast<int64_t>(a) << 32) + b;
+    }
+}
+
+}  // namespace
+
+uint32_t round_key(uint64_t seed, uint64_t round) {
+    uint64_t x = seed * 0x9e3779b97f4a7c15u + round * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<uint32_t>((x ^ (x >> 31)) >> 16);
+}
+
+void take_rows(const Draw& draw, std::size_t begin, std::size_t end, Taken& taken) {
+    uint8_t flags[kChunk];
+    uint16_t place[kChunk + 1];
+    for (std::size_t at = begin; at < end; at += kChunk) {
+        const std::size_t n = std::min(kChunk, end - at);
+        const float *g = draw.gradient + at, *h = draw.curvature + at;
+        decide(g, h, draw.hash + at, draw.key, draw.mu, n, flags);
+        const std::size_t count = places_of(flags, n, place);
+        const std::size_t before = taken.count;
+        taken.grow(before + count);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t i = place[k];
+            taken.rows[before + k] = static_cast<uint32_t>(at + i);
+            taken.gradient[before + k] = g[i];
+            taken.curvature[before + k] = h[i];
+        }
+        divide_by_probability(draw.mu, count, taken.gradient.data() + before, taken.curvature.data() + before);
+        taken.weight += static_cast<int64_t>(count);
+        if (draw.copies)
+            for (std::size_t k = 0; k < count; ++k) taken.weight += draw.copies[at + place[k]] - 1;
+    }
+}
+
+void Taken::append(const Taken& other) {
+    const std::size_t before = count;
+    grow(before + other.count);
+    std::copy_n(other.rows.begin(), other.count, rows.begin() + before);
+    std::copy_n(other.gradient.begin(), other.count, gradient.begin() + before);
+    std::copy_n(other.curvature.begin(), other.count, curvature.begin() + before);
+}
+
+void Taken::grow(std::size_t to) {
+    count = to;
+    if (rows.size() >= to) return;
+    rows.resize(to + to / 2);
+    gradient.resize(to + to / 2);
+    curvature.resize(to + to / 2);
+}
+
+int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float largest) {
+    const double grid = grid_to(static_cast<double>(largest), 20);
+    int64_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+        const double g = draw.gradient[i], h = draw.curvature[i];
+        const auto size = static_cast<int64_t>(std::sqrt(g * g + 0.1 * h * h) * grid);
+        sum += draw.copies ? size * draw.copies[i] : size;
+    }
+    return sum;
+}
+
+void PackedRows::pack(const float* g, const float* h, const uint32_t* rows, const int32_t* copies, std::size_t n) {
+    const Largest most = largest_of(g, h, n);
+    const double first_g = grid_to(most.gradient, 30), first_h = grid_to(most.curvature, 30);
+    const int64_t sum_g = sum_sizes(g, rows, copies, n, static_cast<float>(first_g));
+    const int64_t sum_h = sum_sizes(h, rows, copies, n, static_cast<float>(first_h));
+    // Truncated sums are short by less than one unit a row, rounded terms too long by at most half a unit.
+    gradient_grid_ = grid_to(static_cast<double>(sum_g) / first_g, 30);
+    curvature_grid_ = grid_to(static_cast<double>(sum_h) / first_h, 30);
+    packed_.resize(n);
+    pack_rows(g, h, static_cast<float>(gradient_grid_), static_cast<float>(curvature_grid_), n, packed_.data());
+    weight_ = static_cast<int64_t>(n);
+    if (!copies) return;
+    weight_ = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const int32_t times = copies[rows ? rows[i] : i];
+        packed_[i] *= times;
+        weight_ += times;
+    }
+}
+
+}  // namespace permissible::boosted

@@ -1,0 +1,113 @@
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from permissible.kernels._core.boosting import LossTable
+from permissible.types import Codes as CodeArray
+from permissible.types import FloatArray, IntArray
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+
+class TreeOptions:
+    max_leaf_nodes: int
+    max_depth: int
+    min_samples_leaf: float
+    min_curvature: float
+    l2: float
+    min_gain: float
+    category_smoothing: float
+    category_l2: float
+    most_categories: int
+    interactions: list[list[int]]
+    threads: int
+    def __init__(self) -> None: ...
+
+class FitOptions:
+    n_trees: int
+    tree: TreeOptions
+    learning_rate: float
+    l2: float
+    exact: bool
+    column_fraction: float
+    search_rows: float
+    seed: int
+    patience: int
+    fit_constant: bool
+    track_loss: bool
+    threads: int
+    def __init__(self) -> None: ...
+
+class Codes:
+    n_rows: int
+    def __init__(self, blocks: CodeArray, n_columns: int, threads: int = 1) -> None: ...
+    def hashes(self, names: Words, threads: int = 1) -> npt.NDArray[np.uint32]: ...
+    def bundled(self, bundles: Sequence[Sequence[int]], threads: int = 1) -> Codes: ...
+
+class Rows:
+    def __init__(
+        self,
+        codes: Codes,
+        target: npt.NDArray[np.uint16],
+        classes: int = 2,
+        loss: str = "logistic",
+        parameter: float = 0.0,
+        table: LossTable | None = None,
+        copies: Ints | None = None,
+        weight: Floats | None = None,
+        hashes: npt.NDArray[np.uint32] | None = None,
+    ) -> None: ...
+
+class Trees:
+    outputs: int
+    parent: CodeArray
+    test: CodeArray
+    cut: CodeArray
+    column: Ints
+    gain: FloatArray
+    set: Words
+    first_split: Ints
+    values: FloatArray
+    def __init__(
+        self,
+        parent: CodeArray,
+        test: CodeArray,
+        cut: CodeArray,
+        column: Ints,
+        set: Words,  # noqa: A002
+        gain: FloatArray,
+        first_split: Ints,
+        values: FloatArray,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, codes: Codes, first: int, last: int, scores: FloatArray, threads: int = 1) -> None: ...
+    def leaves(self, codes: Codes, tree: int, threads: int = 1) -> CodeArray: ...
+
+class Fitted:
+    trees: Trees
+    constant: FloatArray
+    loss: FloatArray
+    held_out: FloatArray
+    searched: IntArray
+    best_round: int
+    stop: int
+
+def fit(
+    rows: Rows,
+    held_out: Rows | None,
+    layout: Ints,
+    options: FitOptions,
+    callback: Callable[[int], bool] | None = None,
+) -> Fitted: ...
+def find_bundles(codes: Codes, layout: Ints) -> list[list[int]]: ...
+def grow_tree(
+    codes: Codes,
+    layout: Ints,
+    gradient: Floats,
+    curvature: Floats,
+    copies: Ints | None,
+    used: CodeArray,
+    options: TreeOptions,
+) -> Trees: ...

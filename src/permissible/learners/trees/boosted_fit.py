@@ -1,0 +1,350 @@
+"""A fit of boosted trees on rows in memory: choose by held-out rows, fit on all rows, and measure every round.
+
+The kernel records the loss of every round. Training error and edge need the scores of all rows after every tree; where that
+would be more work than the fit itself, they are NaN.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from permissible.kernels._core import boosted as kernels
+from permissible.learners.certificate import CertificateHead
+from permissible.learners.choose import Choice, choose
+from permissible.learners.doubts import Doubts, of_boosted_trees
+from permissible.learners.trees.boosted import (
+    BoostedOptions,
+    BoostedRows,
+    BoostedTrace,
+    BoostedTrees,
+    boost_trees,
+    kernel_of,
+    layout_of,
+    tree_options,
+)
+from permissible.losses import Loss
+from permissible.losses.entropy import Functor
+from permissible.losses.surrogate import natural_value
+from permissible.models.kinds.boosted import BoostedModel
+from permissible.models.kinds.forest import Forest
+from permissible.rows.local import LocalSource
+from permissible.rows.splits import has_duplicates, hold_out
+from permissible.types import AnyArray, FloatArray
+from permissible.validation import Words, refusal
+
+TreesStop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback"]
+OnTree: TypeAlias = Callable[[int], bool]
+LEAST_GAIN = 0.002
+"""A later candidate is taken when it lowers the held-out loss by this fraction."""
+PATIENCE = 50
+"""Trees without a smaller held-out loss after which the choice stops looking."""
+HISTORY_WORK = 1e6
+"""Rows times trees times scores up to which training error and edge are measured."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreesTask:
+    """What to fit: the loss, the candidates between which held-out rows choose, and when to stop.
+
+    `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
+    loss is only recorded. A mean surrogate below `tolerance` ends the fit.
+    """
+
+    loss: Loss
+    candidates: tuple[BoostedOptions, ...]
+    stopping: bool = True
+    validation: LocalSource | None = None
+    tolerance: float = 1e-10
+    max_seconds: float = 0.0
+    n_threads: int = 1
+    callback: OnTree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedCertificate(CertificateHead):
+    """What is known of boosted trees at the end of a fit.
+
+    Attributes
+    ----------
+    rounds : int
+        Trees.
+    surrogate : float
+        Mean surrogate at the end; 1 where every score is 0.
+    largest_gain : float
+        What the best single split could still lower the mean surrogate by, to second order.
+
+    `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
+    """
+
+    rounds: int
+    surrogate: float
+    largest_gain: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedTrees:
+    """The model with its history and certificate, and what the held-out rows saw."""
+
+    model: BoostedModel
+    history: dict[str, AnyArray]
+    certificate: BoostedCertificate
+    selection: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """The trees of one fit, with mean losses before the first tree and after each."""
+
+    trees: BoostedTrees
+    surrogate: FloatArray
+    validation: FloatArray
+    stop: TreesStop
+
+
+def fit_trees(source: LocalSource, task: TreesTask) -> FittedTrees:
+    """Choose the number of trees (and the candidate) by held-out rows, then fit all rows."""
+    functor = kernel_of(task.loss)
+    if functor is None:
+        remedy = "write it as a phi, or set learner='rule'"
+        raise refusal("loss", "a built-in loss or a tabulated phi for trees", Words(task.loss.name), remedy)
+    begun = time.monotonic()
+    choice = _choice(source, task, functor, begun)
+    options = task.candidates[0]
+    if choice is not None:
+        best = choice[0].chosen
+        options = replace(best.candidate, n_trees=max(best.stage, 1))
+    rows = _rows(source)
+    given = None if task.validation is None else _rows(task.validation)
+    run = _run(rows, given, task, functor, replace(options, track_loss=True), begun)
+    model = _model(run.trees, task.loss, source)
+    doubts, gain = _doubts(rows, run, task), _largest_gain(rows, run, task.loss, options)
+    certificate = BoostedCertificate(
+        rounds=run.trees.n_trees,
+        surrogate=float(run.surrogate[-1]),
+        largest_gain=gain,
+        statement=_statement(run, gain, doubts),
+        stopped=run.stop,
+        doubts=doubts,
+    )
+    return FittedTrees(model, _history(rows, run, task.loss), certificate, _selection(choice))
+
+
+def _rows(source: LocalSource) -> BoostedRows:
+    part = source.parts[0]
+    return BoostedRows(part.binned(), part.target(), len(source.classes), part.weight())
+
+
+def _choice(
+    source: LocalSource, task: TreesTask, functor: Functor, begun: float
+) -> tuple[Choice[BoostedOptions], float] | None:
+    """The best candidate with its number of trees, and the fraction of weight that was held out; None without a choice."""
+    if not task.stopping:
+        return None
+    training, held_out = source, task.validation
+    by_training_loss = held_out is None and has_duplicates(source)
+    if held_out is None and not by_training_loss:
+        split = hold_out(source)
+        if split is None:
+            return None
+        training, held_out = source.selected(split.training), source.selected(split.held_out)
+    rows, held = _rows(training), None if held_out is None else _rows(held_out)
+
+    def curve(options: BoostedOptions) -> FloatArray:
+        options = replace(options, patience=PATIENCE, track_loss=by_training_loss)
+        run = _run(rows, held, task, functor, options, begun)
+        return run.surrogate if by_training_loss else run.validation
+
+    held_weight = 0.0 if held is None else _total(held)
+    return choose(task.candidates, curve, least_gain=LEAST_GAIN, first_stage=1), held_weight / (
+        _total(rows) + held_weight
+    )
+
+
+def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, Any] | None:
+    """What the choice saw, as the estimator shows it."""
+    if found is None:
+        return None
+    choice, fraction = found
+    candidates = [
+        {
+            "max_leaf_nodes": tried.candidate.max_leaf_nodes,
+            "learning_rate": tried.candidate.learning_rate,
+            "n_rounds": tried.stage,
+            "validation": tried.loss,
+            "curve": tried.curve,
+        }
+        for tried in choice.tried
+    ]
+    return {"candidates": candidates, "validation_share": fraction}
+
+
+def _run(
+    rows: BoostedRows,
+    held_out: BoostedRows | None,
+    task: TreesTask,
+    functor: Functor,
+    options: BoostedOptions,
+    begun: float,
+) -> _Run:
+    """One fit with fixed options; all its trees are kept, those after the surrogate vanished excepted."""
+    out_of_time = False
+
+    def watch(number: int) -> bool:
+        nonlocal out_of_time
+        if task.max_seconds and time.monotonic() - begun > task.max_seconds:
+            out_of_time = True
+            return False
+        return task.callback is None or task.callback(number)
+
+    watched = task.callback is not None or task.max_seconds > 0
+    trees, trace = boost_trees(
+        rows,
+        functor,
+        options,
+        held_out=held_out,
+        n_threads=task.n_threads,
+        callback=watch if watched else None,
+    )
+    unit = _unit(task.loss, functor, rows.n_classes)
+    surrogate = trace.loss / (unit * _total(rows)) if options.track_loss else np.full(trees.n_trees + 1, np.nan)
+    vanished = np.flatnonzero(surrogate[1:] < task.tolerance)
+    stop = _stop(trace, out_of_time)
+    if len(vanished):
+        stop = "no edge" if math.isfinite(task.loss.score_limit) else "separable"
+    kept = int(vanished[0]) + 1 if len(vanished) else trees.n_trees
+    validation = np.zeros(0) if held_out is None else trace.held_out / (unit * _total(held_out))
+    return _Run(trees.head(kept), surrogate[: kept + 1], validation[: kept + 1], stop)
+
+
+def _stop(trace: BoostedTrace, out_of_time: bool) -> TreesStop:
+    if out_of_time:
+        return "time"
+    known: dict[str, TreesStop] = {"no gain": "no edge", "callback": "callback"}
+    return known.get(trace.stopped, "rounds")
+
+
+def _total(rows: BoostedRows) -> float:
+    return float(rows.binned.n_rows) if rows.weight is None else float(rows.weight.sum())
+
+
+def _unit(loss: Loss, functor: Functor, n_classes: int) -> float:
+    """The loss of one row whose scores are all 0, as the kernel counts it."""
+    if n_classes > 2 and functor.name == "logistic":
+        return math.log(n_classes)
+    at_zero = float(natural_value(loss, np.zeros(1))[0]) / functor.scale
+    return at_zero * (n_classes if n_classes > 2 else 1)
+
+
+def _model(trees: BoostedTrees, loss: Loss, source: LocalSource) -> BoostedModel:
+    n_scores = len(trees.constant)
+    forest = Forest(source.binning, n_scores + 1, trees.node_arrays(), np.arange(trees.n_trees, dtype=np.int64))
+    return BoostedModel(source.binning.schema, loss, trees.constant, forest)
+
+
+# -- what is known of every round ----------------------------------------------------------------------------------------
+
+
+def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatArray, FloatArray]:
+    """y w and the curvature of each row and score."""
+    if scores.shape[1] == 1:
+        sign = np.where(target == 1, 1.0, -1.0)[:, None]
+    else:
+        own = target[:, None] == np.arange(scores.shape[1])
+        if loss.name == "logistic":
+            raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+            share = raised / raised.sum(axis=1, keepdims=True)
+            return own - share, share * (1 - share)
+        sign = np.where(own, 1.0, -1.0)
+    margin = (sign * scores).ravel()
+    weight, curvature = np.asarray(loss.weight(margin)), np.asarray(loss.curvature(margin))
+    return sign * weight.reshape(scores.shape), curvature.reshape(scores.shape)
+
+
+def _history(rows: BoostedRows, run: _Run, loss: Loss) -> dict[str, AnyArray]:
+    """One array entry a tree."""
+    n_trees = run.trees.n_trees
+    error, edge = np.full(n_trees, np.nan), np.full(n_trees, np.nan)
+    if rows.binned.n_rows * n_trees * len(run.trees.constant) <= HISTORY_WORK:
+        error, edge = _errors_and_edges(rows, run.trees, loss)
+    history: dict[str, AnyArray] = {
+        "surrogate": run.surrogate[1:],
+        "train_error": error,
+        "edge": edge,
+        "loss": np.full(n_trees, loss.name),
+    }
+    if len(run.validation):
+        history["validation"] = run.validation[1:]
+    return history
+
+
+def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tuple[FloatArray, FloatArray]:
+    """The weighted fraction of wrong classes after each tree, and |sum y w| over the leaves by sum w before it."""
+    target, total = np.asarray(rows.target), _total(rows)
+    sample = np.ones(len(target)) if rows.weight is None else rows.weight
+    before = np.tile(trees.constant, (len(target), 1))
+    errors, edges = [], []
+    codes, kernel = kernels.Codes(rows.binned.blocks, rows.binned.n_columns), trees.kernel()
+    for tree, scores in enumerate(trees.staged_scores(rows.binned)):
+        signed = _gradients(loss, before, target)[0] * sample[:, None]
+        leaf = kernel.leaves(codes, tree).astype(np.int64)
+        by_leaf = [np.abs(np.bincount(leaf, column)).sum() for column in signed.T]
+        weight = float(np.abs(signed).sum())
+        edges.append(float(sum(by_leaf)) / weight if weight > 0 else 0.0)
+        label = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] >= 0).astype(np.int64)
+        errors.append(float(sample[label != target].sum()) / total)
+        before = scores
+    return np.array(errors), np.array(edges)
+
+
+def _largest_gain(rows: BoostedRows, run: _Run, loss: Loss, options: BoostedOptions) -> float:
+    """The best gain of one split under the last weights, over the surrogate of scores 0."""
+    binned, n_columns = rows.binned, rows.binned.n_columns
+    if not n_columns:
+        return 0.0
+    gradient, curvature = _gradients(loss, run.trees.scores(binned), np.asarray(rows.target))
+    sample = 1.0 if rows.weight is None else rows.weight[:, None]
+    codes = kernels.Codes(binned.blocks, n_columns)
+    limits = tree_options(replace(options, max_leaf_nodes=2), n_columns)
+    found = 0.0
+    for g, k in zip((gradient * sample).T, (curvature * sample).T, strict=True):
+        size = float(max(np.abs(g).max(initial=0.0), np.abs(k).max(initial=0.0)))
+        if size < 1e-30:
+            continue
+        used = np.ones(n_columns, dtype=np.uint8)
+        narrow = np.ascontiguousarray(g, dtype=np.float32), np.ascontiguousarray(k, dtype=np.float32)
+        grown = kernels.grow_tree(codes, layout_of(binned.binning), *narrow, None, used, limits)
+        found = max(found, float(grown.gain[0]) if len(grown.gain) else 0.0)
+    return found / (float(natural_value(loss, np.zeros(1))[0]) * _total(rows))
+
+
+# -- what is said of it ----------------------------------------------------------------------------------------------------
+
+_REASONS: dict[TreesStop, str] = {
+    "rounds": "it grew all the trees that it was given",
+    "no edge": "no split lowers the surrogate any more",
+    "separable": "the trees separate the classes, so the surrogate has no finite minimiser and the leaves were capped",
+    "time": "its time was up",
+    "callback": "a callback asked for it",
+}
+
+
+def _doubts(rows: BoostedRows, run: _Run, task: TreesTask) -> Doubts:
+    trees = run.trees
+    largest = float(np.abs(trees.values).max(initial=0.0))
+    return of_boosted_trees(
+        run.surrogate, task.loss, run.stop, largest, lambda: trees.scores(rows.binned, task.n_threads)
+    )
+
+
+def _statement(run: _Run, gain: float, doubts: Doubts) -> str:
+    trees = run.trees.n_trees
+    said = (
+        f"The fit stopped after {trees} tree{'' if trees == 1 else 's'} because {_REASONS[run.stop]}: mean surrogate "
+        f"{run.surrogate[-1]:.4g}; one more split could lower it by about {gain:.2g}."
+    )
+    away = [doubt.words for doubt in doubts if doubt.kind == "coefficient explodes" and run.stop != "separable"]
+    return " ".join([said, *away])
