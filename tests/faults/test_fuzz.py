@@ -40,7 +40,13 @@ def sensible(estimator):
     """The estimator with the parameters that its other settings do not use at their defaults: those would be refused."""
     given, idle = estimator.get_params(), []
     if isinstance(estimator, pm.ULSClassifier):
-        idle = ["scheme", "max_literals"] if given["features"] == "tree" else ["learning_rate"] if given["scheme"] != "classic" else []
+        idle = (
+            ["scheme", "max_literals"]
+            if given["features"] == "tree"
+            else ["learning_rate"]
+            if given["scheme"] != "classic"
+            else []
+        )
     elif isinstance(estimator, pm.UDTClassifier):
         idle = [] if given["pruning"] == "cv" else ["pruning_folds"]
     elif isinstance(estimator, pm.BoundaryClassifier):
