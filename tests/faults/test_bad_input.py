@@ -217,6 +217,16 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "max_time": (-1.0, "long", float("nan")),
         "categorical_features": (["nobody"], 7, [9], [True], 1.5),
     },
+    "uls-tree": {
+        "loss": (*NAME, None, "F*", "auto"),
+        "n_rules": COUNT,
+        "max_leaf_nodes": (1, 257, 1.5, "many", None),
+        "learning_rate": SHARE,
+        "l2": NOT_NEGATIVE,
+        "search_fraction": SHARE,
+        "warm_start": (True,),
+        "scheme": ("corrective", 2),
+    },
     "udt": {
         "loss": (*NAME, None),
         "max_leaf_nodes": COUNT,

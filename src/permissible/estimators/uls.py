@@ -24,7 +24,7 @@ from permissible.learners.uls.boost import Start
 from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels
 from permissible.learners.uls.flavours import LossEvidence
-from permissible.models.kinds.one_versus_rest import joined, members
+from permissible.models.kinds.one_versus_rest import joined
 from permissible.models.kinds.rules import RuleModel
 from permissible.rows.source import Source
 from permissible.table.table import Table
@@ -320,7 +320,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
                 return fit_labels(source, dict.fromkeys(labels, task))
             chosen = task.loss in ("auto", "F*")
             evidence: list[LossEvidence | None] = [*self._last_evidence()] or [None] * len(labels)
-            known = [model.loss if chosen else task.loss for model in members(self.model_)]
+            known = [model.loss if chosen else task.loss for model in self._members()]
             tasks = [replace(task, loss=loss, start=start) for loss, start in zip(known, before, strict=True)]
             found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
             return [replace(fitted, evidence=seen) for fitted, seen in zip(found, evidence, strict=True)]
@@ -360,7 +360,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         if not goes_on(self):
             return None
         refuse_other_data(self, given.schema, given.classes)
-        pairs = zip(self._traces, members(self.model_), strict=True)
+        pairs = zip(self._traces, self._members(), strict=True)
         return [Start(trace, model.scores(given.table)) for trace, model in pairs]
 
     def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:

@@ -41,7 +41,9 @@ class RuleAttributes(StagedClassifier):
     def _members(self) -> tuple[BinaryModel, ...]:
         check_is_fitted(self, "model_")
         if isinstance(self.model_, BoostedModel):
-            raise AttributeError("Trees have no rules with a coefficient each: see `model_`, `rules_table` and `explain`.")
+            raise AttributeError(
+                "Trees have no rules with a coefficient each: see `model_`, `rules_table` and `explain`."
+            )
         return members(self.model_)
 
     @property

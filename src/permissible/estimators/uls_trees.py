@@ -108,5 +108,7 @@ def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
     if is_auto("search_fraction", estimator.search_fraction, "a fraction in (0, 1]"):
         return options
     return replace(
-        options, search_rows=0.0, search_fraction=fraction("search_fraction", estimator.search_fraction, also=', or "auto"')
+        options,
+        search_rows=0.0,
+        search_fraction=fraction("search_fraction", estimator.search_fraction, also=', or "auto"'),
     )

@@ -141,9 +141,7 @@ class BoostedTrees:
         """The first trees alone."""
         k = int(self.first_split[n_trees])
         splits = {name: getattr(self, name)[:k] for name in ("parent", "test", "cut", "column", "set", "gain")}
-        return replace(
-            self, **splits, first_split=self.first_split[: n_trees + 1], values=self.values[: k + n_trees]
-        )
+        return replace(self, **splits, first_split=self.first_split[: n_trees + 1], values=self.values[: k + n_trees])
 
     def scores(self, binned: BinnedTable, n_threads: int = 1) -> FloatArray:
         """Scores of coded rows, shape (n_rows, outputs)."""

@@ -249,7 +249,7 @@ def _model(trees: BoostedTrees, loss: Loss, source: LocalSource) -> BoostedModel
 
 
 def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatArray, FloatArray]:
-    """y w and the curvature of each row and score."""
+    """The gradient y w and the curvature of each row and score."""
     if scores.shape[1] == 1:
         sign = np.where(target == 1, 1.0, -1.0)[:, None]
     else:

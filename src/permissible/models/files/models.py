@@ -275,7 +275,11 @@ def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel
         raise fields["constant"].refused("one number, or one a class for at least three classes")
     forest = read_forest(fields["forest"], schema, len(constant) + 1)
     splits, leaves = np.diff(forest.arrays["first_node"]), np.diff(forest.arrays["first_value"])
-    if np.any(leaves != (splits + 1) * len(constant)) or np.any(forest.arrays["coordinate"] != -1) or np.any(splits > 255):
+    if (
+        np.any(leaves != (splits + 1) * len(constant))
+        or np.any(forest.arrays["coordinate"] != -1)
+        or np.any(splits > 255)
+    ):
         raise fields["forest"].refused("trees of at most 256 leaves with a value for each score")
     return BoostedModel(schema, read_loss(fields["loss"], own_losses), constant, forest)
 

@@ -13,6 +13,9 @@ from permissible.models.render.formula import formula
 from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
+MOST_LEAVES = 500
+"""Trees with more leaves than this in all are written one line a tree, since nobody reads so many leaves."""
+
 
 def text(card: Scorecard, classes: tuple[object, ...]) -> str:
     """The model in words.
@@ -22,7 +25,8 @@ def text(card: Scorecard, classes: tuple[object, ...]) -> str:
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]
     lines = [_start(card, classes)]
     rows = [[*(_signed(value) for value in card.intercept), "always", ""]]
-    rows += [row for term in _heaviest_first(card) for row in _rows(term, card)]
+    leaves = sum(len(term.literals) // 2 + 1 for term in card.terms if isinstance(term, TreeTerm))
+    rows += [row for term in _heaviest_first(card) for row in _rows(term, card, short=leaves > MOST_LEAVES)]
     widths = [max(len(row[k]) for row in [[*heads, "", ""], *rows]) for k in range(card.n_scores)]
     lines.append("  ".join(head.rjust(width) for head, width in zip(heads, widths, strict=True)))
     for row in rows:
@@ -102,7 +106,7 @@ def _heaviest_first(card: Scorecard) -> list[Term]:
     return sorted(card.terms, key=weight, reverse=True)
 
 
-def _rows(term: Term, card: Scorecard) -> list[list[str]]:
+def _rows(term: Term, card: Scorecard, short: bool = False) -> list[list[str]]:
     if isinstance(term, RuleTerm):
         if any(term.fails) and tuple(-value for value in term.holds) != term.fails:
             other = ", ".join(_signed(value) for value in term.fails)
@@ -114,9 +118,20 @@ def _rows(term: Term, card: Scorecard) -> list[list[str]]:
         moved = f"({x} - {term.center:.6g})" if term.center else x
         scaled = f"{moved} / {term.scale:.6g}" if term.scale != 1.0 else moved
         return [[*(_signed(value) for value in term.slope), f"times {scaled}", ""]]
+    if isinstance(term, TreeTerm) and short:
+        tested = dict.fromkeys(literal.column for literal in term.literals if literal is not None)
+        names = ", ".join(card.schema.columns[column].name for column in tested)
+        ends = [f"{least:+.2g}..{most:+.2g}" for least, most in _ranges(term)]
+        return [[*ends, words(term, card), f" on {names}" if names else ""]]
     if isinstance(term, TreeTerm):
         return [row for leaf in term.leaves() for row in _rows(leaf, card)]
     return [[*("" for _ in range(card.n_scores)), words(term, card), ""]]
+
+
+def _ranges(term: TreeTerm) -> list[tuple[float, float]]:
+    """The least and the largest value that the leaves of a tree add to each score."""
+    added = [value for value, literal in zip(term.values, term.literals, strict=True) if literal is None]
+    return [(min(column), max(column)) for column in zip(*added, strict=True)]
 
 
 def _signed(value: float) -> str:
