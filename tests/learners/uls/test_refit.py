@@ -168,7 +168,7 @@ def test_large_coefficients_that_cancel_do_not_hide_the_exponential_surrogate():
 )
 def test_separated_classes_are_no_doubt_where_a_finite_minimiser_exists(loss, learner, scheme):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]] * 10)
-    literals = {} if learner == "tree" else {"max_literals": 1}
+    literals = {"max_literals": "auto" if learner == "tree" else 1}
     options = {"learner": learner, "scheme": scheme, "l2_regularization": 0.0, "learning_rate": 1.0, **literals}
     model = fitted(X, X[:, 0].astype(int), loss, **options)
     assert model.certificate_.stopped != "separable"

@@ -9,11 +9,12 @@ from permissible.cli.options import DecisionOptions, EstimatorOptions, listed
 
 MODELS = {
     "uls": "ULSClassifier",
+    "trees": "ULSClassifier",
     "udt": "UDTClassifier",
     "boundary": "BoundaryClassifier",
     "mcboost": "MCBoostClassifier",
 }
-_SIZES = {"uls": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
+_SIZES = {"uls": "n_rounds", "trees": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class ModelOptions:
         maker: Any = getattr(pm, MODELS[self.model])
         if self.model == "uls" and self.given.compact:
             maker = maker.compact
+        if self.model == "trees":
+            maker = maker.trees
         try:
             return maker(**{**self._parameters(classes), **self._settings()})
         except TypeError as error:

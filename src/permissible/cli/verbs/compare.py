@@ -11,7 +11,7 @@ def command(
     data: options.Data,
     target: options.Target,
     *,
-    models: Annotated[str, typer.Option("--models", "-m", help="uls, udt, boundary, mcboost: a,b.")] = "uls",
+    models: Annotated[str, typer.Option("--models", "-m", help="uls, trees, udt, boundary, mcboost: a,b.")] = "uls",
     losses: Annotated[
         str, typer.Option("--losses", help="Losses to try with each model: a,b.", show_default=False)
     ] = "",

@@ -15,7 +15,9 @@ def command(
     data: options.Data,
     target: options.Target,
     *,
-    model: Annotated[str, typer.Option("--model", "-m", help="uls (rules), udt (tree), boundary or mcboost.")] = "uls",
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="uls (rules), trees, udt (one tree), boundary or mcboost.")
+    ] = "uls",
     loss: Annotated[
         str | None, typer.Option("--loss", help="logistic, matsushita, ...; auto.", show_default=False)
     ] = None,

@@ -42,6 +42,8 @@ LEAST_GAIN = 0.002
 """A later candidate is taken when it lowers the held-out loss by this fraction."""
 PATIENCE = 50
 """Trees without a smaller held-out loss after which the choice stops looking."""
+VANISHED = 1e-7
+"""Without l2 a surrogate below this has no finite minimiser: the integers of the search hold no smaller weights."""
 HISTORY_WORK = 1e6
 """Rows times trees times scores up to which training error and edge are measured."""
 
@@ -211,7 +213,8 @@ def _run(
     )
     unit = _unit(task.loss, functor, rows.n_classes)
     surrogate = trace.loss / (unit * _total(rows)) if options.track_loss else np.full(trees.n_trees + 1, np.nan)
-    vanished = np.flatnonzero(surrogate[1:] < task.tolerance)
+    least = task.tolerance if options.l2 > 0 else max(task.tolerance, VANISHED)
+    vanished = np.flatnonzero(surrogate[1:] < least)
     stop = _stop(trace, out_of_time)
     if len(vanished):
         stop = "no edge" if math.isfinite(task.loss.score_limit) else "separable"
