@@ -29,7 +29,13 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
     given = training_rows(
-        estimator, X, y, sample_weight, estimator.class_weight, categorical_features=estimator.categorical_features, n_threads=n_threads
+        estimator,
+        X,
+        y,
+        sample_weight,
+        estimator.class_weight,
+        categorical_features=estimator.categorical_features,
+        n_threads=n_threads,
     )
     weight, scale = _in_own_unit(given.weight) if given.weighted else (None, 1.0)
     given = replace(given, weight=np.ones(0) if weight is None else weight)

@@ -98,7 +98,9 @@ ULS_MODES = [
     Mode(pm.ULSClassifier, preset="trees"),
     Mode(pm.ULSClassifier, preset="plain"),
     Mode(pm.ULSClassifier, {"learner": "column"}, preset="plain"),
-    Mode(pm.ULSClassifier, {"learner": "tree", "l2_regularization": 1.0}, preset="plain"),  # its leaves separate these rows
+    Mode(
+        pm.ULSClassifier, {"learner": "tree", "l2_regularization": 1.0}, preset="plain"
+    ),  # its leaves separate these rows
     Mode(pm.ULSClassifier, preset="compact"),
     *(Mode(pm.ULSClassifier, {"early_stopping": stopping}, "parts") for stopping in (False, True)),
     Mode(pm.ULSClassifier, {"early_stopping": False, "scheme": "corrective"}, "parts"),
