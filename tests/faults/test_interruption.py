@@ -74,7 +74,7 @@ except KeyboardInterrupt:
     heard = time.process_time()
     print("stopped", sorted(vars(model)) == before, flush=True)
     model.set_params(**{{name: value for name, value in dict(n_rounds=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3,
-        max_iter=100, n_rounds=2, alpha=0.1).items() if name in model.get_params()}})
+        max_iter=100, alpha=0.1).items() if name in model.get_params()}})
     model.fit(X[:200], y[:200]).predict(X[:5])
     print("usable", flush=True)
 """

@@ -77,8 +77,8 @@ class Exports:
         ----------
         dtype : {"float32", "float64"}
             Of the numbers, those that go in among them. float32 has seven digits: values that agree in these fall on
-            the same side of every threshold, so that a column of large numbers that differ little (times in seconds
-            since 1970, long identifiers) gets other predictions than `predict`. Use "float64" for such columns: it
+            the same side of every threshold, so that a column of large numbers that differ little (long identifiers,
+            times in seconds since 1970) gets other predictions than `predict`. Use "float64" for such columns: it
             decides as `predict` does.
         decision : Decision or array of costs, optional
             How to decide; as `predict` does unless given. "No decision" is the label "reject".

@@ -186,7 +186,7 @@ def shortfall(converged: bool, n_iter: int, max_iter: int) -> str | None:
         return None
     if n_iter >= max_iter:
         return f"it used up its {n_iter} iterations; raise max_iter or tol"
-    return f"after {n_iter} iterations rounding hides any further decrease, so more would not help; raise tol or alpha"
+    return f"after {n_iter} iterations rounding hides any further decrease, so more would not help; raise tol, or alpha"
 
 
 def saturated(loss: Loss, score: FloatArray) -> float:
