@@ -13,15 +13,14 @@ PACKAGE = ROOT / "src" / "permissible"
 CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "examples", "fuzz", "tools", "docs")]
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
-FORMAT_SKIPS = 113  # to become 19
-PACKAGE_LINES = 33_000  # to become 27,000
+FORMAT_SKIPS = 19
+PACKAGE_LINES = 32_900  # to become 27,000
 CORE_LINES = 16_980  # at most 14,000, and 2,430 of boosted trees
 
 LONG_FILES = {
     "tests/cli/test_verbs.py",
     "tests/estimators/test_uls.py",
     "tests/faults/test_bad_input.py",
-    "tests/kernels/test_mcboost.py",
 }
 LARGE_FOLDERS = {
     "cpp/bind",
