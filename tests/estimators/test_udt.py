@@ -265,38 +265,41 @@ def test_monotone_constraints_by_name_and_their_limits():
         UDTClassifier(monotonic_cst=[1, 0, 0, 0]).fit(iris.data, iris.target)
 
 
-def test_boosted_trees_are_rules_of_uls():
-    model = pm.ULSClassifier(learner="tree", n_rounds=30, max_literals=2, random_state=0)
+def test_boosted_trees_are_better_than_one_and_an_own_phi_grows_the_same():
+    model = pm.ULSClassifier.trees(n_trees=30, max_leaf_nodes=3, random_state=0)
     accuracy = cross_val_score(model, CANCER.data, CANCER.target, cv=5).mean()
     alone = cross_val_score(UDTClassifier(max_leaf_nodes=3), CANCER.data, CANCER.target, cv=5).mean()
     assert accuracy > alone + 0.02
-    fitted = model.fit(CANCER.data, CANCER.target)
-    assert max(len(rule) for rule in fitted.rules_) <= 4  # two bounds on a column may make one test
     mine = pm.losses.from_phi(lambda p: p * (1 - p), name="mine")
-    own = pm.ULSClassifier(loss=mine, learner="tree", n_rounds=10, max_literals=2, early_stopping=False)
-    gini = pm.ULSClassifier(loss="squared", learner="tree", n_rounds=10, max_literals=2, early_stopping=False)
-    assert own.fit(CANCER.data, CANCER.target).rules_ == gini.fit(CANCER.data, CANCER.target).rules_
+    own, gini = (
+        pm.ULSClassifier.trees(n_trees=10, loss=loss, early_stopping=False).fit(CANCER.data, CANCER.target)
+        for loss in (mine, "squared")
+    )
+    np.testing.assert_allclose(own.predict_proba(CANCER.data), gini.predict_proba(CANCER.data), atol=1e-6)
 
 
 def test_uls_on_the_leaf_indicators_reproduces_the_leaf_scores():
-    """(50), by the other estimator: no intercept, no shrinkage, no l2, a tree of as many leaves."""
-    tree = UDTClassifier(max_leaf_nodes=4, max_depth=3, min_samples_leaf=1).fit(CANCER.data[:, :3], CANCER.target)
+    """(50), by the other estimator: no intercept, no shrinkage, no l2, one tree of as many leaves from the same tests."""
+    X, y = CANCER.data[:, :1].round(0), CANCER.target
+    tree = UDTClassifier(max_leaf_nodes=2).fit(X, y)
     boosted = pm.ULSClassifier(
         learner="tree",
-        n_rounds=4,
-        max_literals=3,
+        n_rounds=1,
+        max_leaf_nodes=2,
         fit_intercept=False,
         l2_regularization=0.0,
         learning_rate=1.0,
         early_stopping=False,
-    ).fit(CANCER.data[:, :3], CANCER.target)
-    mixed = ~tree.model_.is_pure[tree.apply(CANCER.data[:, :3])]
+    ).fit(X, y)
+    mixed = ~tree.model_.is_pure[tree.apply(X)]
+    same = [np.unique(model.decision_function(X)[mixed]).size for model in (tree, boosted)]
     assert mixed.sum() > 100
-    np.testing.assert_allclose(
-        boosted.decision_function(CANCER.data[:, :3])[mixed],
-        tree.decision_function(CANCER.data[:, :3])[mixed],
-        rtol=1e-8,
-    )
+    assert same == [2, 2]
+    leaf = boosted.decision_function(X)
+    for value in np.unique(leaf):
+        rows = leaf == value
+        if 0 < y[rows].mean() < 1:
+            assert value == pytest.approx(np.log(y[rows].mean() / (1 - y[rows].mean())), rel=1e-6)
 
 
 def test_a_saved_tree_scores_as_before_and_exports_agree(tmp_path):

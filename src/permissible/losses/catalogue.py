@@ -93,7 +93,7 @@ def logistic() -> Entropy:
         margin=_logistic_margin,
         largest_curvature=0.25,
         bregman=_logistic_bregman,
-        functor=Functor("logistic"),
+        functor=Functor("logistic", softmax=True),
         formula=LinkFormula("1.0 / (1.0 + {exp}(-({x})))", 700.0, "1 / (1 + exp(-score))"),
     )
 
@@ -188,7 +188,7 @@ def power(upsilon: float = 0.25) -> Entropy:
         margin=partial(pw.power_margin, u=u),
         largest_curvature=2 * 4.0 ** (u - 2) / u,
         bregman=partial(pw.power_bregman, u=u),
-        functor=Functor("power", float(u)),
+        functor=Functor("power", float(u), iterative=True),
     )
 
 

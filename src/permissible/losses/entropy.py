@@ -27,13 +27,16 @@ class Functor:
 
     The kernel `name` sees margins divided by `scale`, with psi = b F of the unscaled loss; a coefficient is `scale` times the
     one that the kernel finds. So phi_mu gives the model of phi_M bit for bit, its coefficients times 1 - mu (E5). A user's phi
-    has a `table`; its `parameter` is then the step from which there is no finite minimiser.
+    has a `table`; its `parameter` is then the step from which there is no finite minimiser. A loss with `softmax` has that
+    link where several classes share their trees; one that is `iterative` solves an equation for every row.
     """
 
     name: str
     parameter: float = 0.0
     scale: float = 1.0
     table: "LossTable | None" = None
+    softmax: bool = False
+    iterative: bool = False
 
     def function(self) -> "LossFunction":
         """The loss as compiled code evaluates it."""

@@ -230,7 +230,7 @@ def _link(parent: Codes, left: AnyArray, right: AnyArray, begin: int, end: int) 
 def kernel_of(loss: Loss) -> Functor | None:
     """The kernel of a loss; the power family goes by its table, since its functor solves an equation for every row."""
     by_name = compiled(loss)
-    if by_name is not None and by_name.name == "power" and isinstance(loss, PermissibleLoss):
+    if by_name is not None and by_name.iterative and isinstance(loss, PermissibleLoss):
         return tabulated_functor(loss) or by_name
     return by_name
 

@@ -236,7 +236,7 @@ def _total(rows: BoostedRows) -> float:
 
 def _unit(loss: Loss, functor: Functor, n_classes: int) -> float:
     """The loss of one row whose scores are all 0, as the kernel counts it."""
-    if n_classes > 2 and functor.name == "logistic":
+    if n_classes > 2 and functor.softmax:
         return math.log(n_classes)
     at_zero = float(natural_value(loss, np.zeros(1))[0]) / functor.scale
     return at_zero * (n_classes if n_classes > 2 else 1)
@@ -257,7 +257,7 @@ def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatA
         sign = np.where(target == 1, 1.0, -1.0)[:, None]
     else:
         own = target[:, None] == np.arange(scores.shape[1])
-        if loss.name == "logistic":
+        if loss.functor is not None and loss.functor.softmax:
             raised = np.exp(scores - scores.max(axis=1, keepdims=True))
             share = raised / raised.sum(axis=1, keepdims=True)
             return own - share, share * (1 - share)

@@ -52,7 +52,7 @@ class BoostedModel:
         """How scores become probabilities."""
         if len(self.constant) == 1:
             return Link("loss", (self.loss,))
-        if self.loss.name == "logistic":
+        if self.loss.functor is not None and self.loss.functor.softmax:
             return Link("softmax")
         return Link("one-versus-rest", (self.loss,) * len(self.constant))
 
