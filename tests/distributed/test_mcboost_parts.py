@@ -7,7 +7,7 @@ import permissible as pm
 from permissible.dask.estimators import RECORDS
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
-from permissible.distributed.protocol.journal import Journal
+from permissible.distributed.protocol.journal import FileJournal
 from permissible.estimators.files.save_load import text_of as document
 from tests.distributed.rows_in_parts import InParts, make, question_of
 
@@ -112,7 +112,7 @@ def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data,
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y))
     path, asked = tmp_path / "journal.json", []
     for most in (5, 9, None):  # stopped twice, then left alone; the first question takes no step
-        source = InParts(dataset, [300, 600], Journal.open(path, "fit", RECORDS, every=1), remote=True)
+        source = InParts(dataset, [300, 600], FileJournal.open(path, "fit", RECORDS, every=1), remote=True)
         send = source.transport.send
 
         def counted(request, send=send, most=most, seen=None):

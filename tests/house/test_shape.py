@@ -26,21 +26,13 @@ LARGE_FOLDERS = {
     "cpp/bind",
     "cpp/mcboost",
     "src/permissible/learners/mcboost",
-    "tests/papers",
 }
 LONG_FUNCTIONS = {
     "src/permissible/estimators/mcboost.py:__init__",
 }
 REPEATED_CLASSES = {
-    "Examples",
     "Growth",
-    "Journal",
-    "Node",
-    "Part",
-    "Problem",
     "Round",
-    "Rows",
-    "Segments",
     "Trace",
 }
 

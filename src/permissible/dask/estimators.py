@@ -15,7 +15,7 @@ from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
 from permissible.distributed.data.content import ContentOf, label_hashes
 from permissible.distributed.data.passes import refuse_categories
-from permissible.distributed.protocol.journal import Journal, Records, fingerprint
+from permissible.distributed.protocol.journal import FileJournal, Records, fingerprint
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.input.source import HasSource
@@ -119,7 +119,7 @@ class OnCluster:
         if self.checkpoint is None:
             fitted.fit(Loaded(data))
         else:
-            journal = Journal.open(self.checkpoint, self._fingerprint(data), RECORDS, every)
+            journal = FileJournal.open(self.checkpoint, self._fingerprint(data), RECORDS, every)
             fitted.fit(Loaded(data.with_journal(journal)))
             journal.finish()
         fitted.set_params(**self.estimator.get_params(deep=False))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from permissible.distributed.data.batches import Part, checked_weights, features, part_of_columns, typed_labels
+from permissible.distributed.data.batches import LabelledTable, checked_weights, features, part_of_columns, typed_labels
 from permissible.table.files import open_table
 from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
@@ -22,7 +22,7 @@ from permissible.validation import Words, refusal, refusal_type
 class Loader(Protocol):
     """Reads the rows of a partition from the values of its inputs."""
 
-    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The rows as one or more parts, encoded by `schema` if it is given."""
         ...
 
@@ -43,7 +43,7 @@ class CollectionLoader:
     weight: str | None = None
     categorical_features: Any = None
 
-    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The partition as one part."""
         frame, labels, weight = ([*inputs, None, None])[:3]
         for name in (self.target, self.weight):
@@ -64,7 +64,7 @@ class CollectionLoader:
                 "partition X and y alike",
             )
         checked = None if weight is None else checked_weights(weight)
-        yield Part(table, found, checked)
+        yield LabelledTable(table, found, checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class FileLoader:
     weight: str | None = None
     categorical_features: tuple[str, ...] = field(default=())
 
-    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[Part]:
+    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The chunks of the file."""
         for chunk in open_table(Path(self.path)).chunks(self.kinds):
             if self.target in chunk:

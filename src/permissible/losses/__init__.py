@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from permissible.losses.boundary.consistency import Consistency, check_consistency
     from permissible.losses.boundary.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
     from permissible.losses.boundary.line_conditions import LinesVerdict
-    from permissible.losses.boundary.piecewise import PiecewiseLinear, Segments
+    from permissible.losses.boundary.piecewise import PiecewiseLinear, WeightedHinges
     from permissible.losses.multiclass.guess_aversion import Counterexample, GuessAversion, is_guess_averse
     from permissible.losses.multiclass.losses import (
         GEL,
@@ -37,7 +37,7 @@ _LATER = {
     "multiclass.losses": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
     "own.phi": ["from_phi"],
     "own.psi": ["from_psi"],
-    "boundary.piecewise": ["PiecewiseLinear", "Segments"],
+    "boundary.piecewise": ["PiecewiseLinear", "WeightedHinges"],
 }
 __getattr__ = attach(
     __name__, [], {name: f"{__name__}.{module}" for module, listed in _LATER.items() for name in listed}
@@ -61,8 +61,8 @@ __all__ = [
     "MulticlassLoss",
     "PermissibleLoss",
     "PiecewiseLinear",
-    "Segments",
     "StructuredHinge",
+    "WeightedHinges",
     "check_consistency",
     "dwd",
     "from_phi",

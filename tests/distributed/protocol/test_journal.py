@@ -15,7 +15,7 @@ from permissible import losses
 from permissible.dask import ULSClassifier
 from permissible.dask.estimators import RECORDS
 from permissible.distributed.data.dataset import BinnedDataset
-from permissible.distributed.protocol.journal import Journal, fingerprint
+from permissible.distributed.protocol.journal import FileJournal, fingerprint
 from permissible.rows.local import LocalRows, LocalSource
 from tests.distributed.rows_in_parts import InParts, document, make, question_of
 
@@ -26,9 +26,9 @@ SCRIPT = """
 import os, signal, sys
 from permissible.dask import ULSClassifier
 from permissible.distributed.data.dataset import BinnedDataset
-from permissible.distributed.protocol.journal import Journal, fingerprint
+from permissible.distributed.protocol.journal import FileJournal, fingerprint
 
-write, left = Journal.write, [int(sys.argv[3])]
+write, left = FileJournal.write, [int(sys.argv[3])]
 
 def write_and_die(self):
     write(self)
@@ -36,7 +36,7 @@ def write_and_die(self):
     if not left[0]:
         os.kill(os.getpid(), signal.SIGKILL)
 
-Journal.write = write_and_die
+FileJournal.write = write_and_die
 ULSClassifier(n_rounds=12, random_state=0, checkpoint=sys.argv[2], checkpoint_every=2).fit(BinnedDataset.open(sys.argv[1]))
 """
 
@@ -96,7 +96,7 @@ def test_classes_side_by_side_resume_from_one_file(tmp_path):
     sent = []
     for stop_at in (-1, 25, 20, -1):
         journal = (
-            Journal.open(tmp_path / "journal", "fit", RECORDS, every=1) if sent else None
+            FileJournal.open(tmp_path / "journal", "fit", RECORDS, every=1) if sent else None
         )  # first the fit undisturbed
         source = InParts(data, [200, 400], journal, remote=True)
         transport, send, count = source.transport, source.transport.send, [0]
@@ -119,7 +119,7 @@ def test_classes_side_by_side_resume_from_one_file(tmp_path):
 
 def test_the_journal_of_another_fit_is_refused(tmp_path):
     data = dataset(tmp_path / "data")
-    Journal(tmp_path / "journal", "another fit", RECORDS).write()
+    FileJournal(tmp_path / "journal", "another fit", RECORDS).write()
     with pytest.raises(ValueError, match="the checkpoint of this very fit"):
         ULSClassifier(checkpoint=tmp_path / "journal", **CLASSIC).fit(data)
     (tmp_path / "journal").write_text("{}")
@@ -131,7 +131,7 @@ def test_the_journal_of_another_fit_is_refused(tmp_path):
 
 def stopped_fit(data, journal, monkeypatch, **settings):
     """Leave the checkpoint of a fit that was stopped."""
-    write, left = Journal.write, [2]
+    write, left = FileJournal.write, [2]
 
     def stop(self):
         write(self)
@@ -140,7 +140,7 @@ def stopped_fit(data, journal, monkeypatch, **settings):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Journal, "write", stop)
+        patched.setattr(FileJournal, "write", stop)
         with pytest.raises(KeyboardInterrupt):
             ULSClassifier(checkpoint=journal, checkpoint_every=1, **{**CLASSIC, **settings}).fit(data)
     assert journal.exists()

@@ -28,7 +28,7 @@ Columns: TypeAlias = dict[str, Any] | nw.DataFrame[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LabelledTable:
     """Some rows: features, labels and weights (None: 1 each)."""
 
     table: Table
@@ -56,7 +56,7 @@ class Batches:
     drop: frozenset[str] = frozenset()
     categorical_features: tuple[str, ...] = field(default=())
 
-    def parts(self, schema: Schema | None = None) -> Iterator[Part]:
+    def parts(self, schema: Schema | None = None) -> Iterator[LabelledTable]:
         """Iterate over the parts, encoded by `schema` if it is given."""
         for columns in self.columns():
             yield part_of_columns(columns, self.target, self.weight, self.drop, self.categorical_features, schema)
@@ -69,7 +69,7 @@ def part_of_columns(
     drop: frozenset[str],
     categorical: Sequence[str],
     schema: Schema | None,
-) -> Part:
+) -> LabelledTable:
     """Split columns by name into features, labels and weights."""
     names = [*(columns if isinstance(columns, dict) else columns.columns)]
     for name in (target, weight):
@@ -79,7 +79,7 @@ def part_of_columns(
     weights = None if weight is None else checked_weights(_values(columns[weight]))
     kept = [name for name in names if name not in drop and name not in (target, weight)]
     chosen = {k: columns[k] for k in kept} if isinstance(columns, dict) else columns.select(kept).to_native()
-    return Part(features(chosen, schema, categorical or None), labels, weights)
+    return LabelledTable(features(chosen, schema, categorical or None), labels, weights)
 
 
 def _values(column: Any) -> Any:

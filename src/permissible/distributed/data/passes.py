@@ -11,7 +11,7 @@ import numpy as np
 from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
 from permissible.bins.hashing import row_hashes
-from permissible.distributed.data.batches import Part
+from permissible.distributed.data.batches import LabelledTable
 from permissible.distributed.data.content import Content, content_of, label_hashes
 from permissible.distributed.data.store_checks import MOST_CLASSES
 from permissible.distributed.data.survey import Survey
@@ -31,7 +31,7 @@ class FirstPass:
     named: bool = True
     contents: dict[int, Content] = field(default_factory=dict)
 
-    def add(self, part: Part, number: int = 0) -> None:
+    def add(self, part: LabelledTable, number: int = 0) -> None:
         """Survey one part of a partition."""
         part = counted(part)
         self.named = self.named and part.table.schema.named
@@ -89,7 +89,7 @@ def refuse_categories(binning: Binning) -> None:
 
 
 def encoded(
-    part: Part, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
+    part: LabelledTable, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
 ) -> MemoryPart:
     """Pass 2 over one part: codes, classes, weights, hashes and optional values of the rows of positive weight."""
     part = counted(part)
@@ -135,10 +135,10 @@ def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
     return codes.astype(np.uint16)
 
 
-def counted(part: Part) -> Part:
+def counted(part: LabelledTable) -> LabelledTable:
     """The rows of positive weight; all categories are kept."""
     if part.weight is None or part.weight.all():
         return part
     counts = part.weight > 0
     table = Table(part.table.schema, tuple(c[counts] for c in part.table.columns), int(counts.sum()))
-    return Part(table, part.labels[counts], part.weight[counts])
+    return LabelledTable(table, part.labels[counts], part.weight[counts])

@@ -44,7 +44,7 @@ class Records:
 
 
 @dataclass(slots=True)
-class Journal:
+class FileJournal:
     """The choices so far, on disk at `path` after every `every` rounds; `fit` names the data and the settings."""
 
     path: Path
@@ -54,12 +54,12 @@ class Journal:
     choices: list[Any] = field(default_factory=list)
     position: int = 0
     unwritten: int = 0
-    sections: dict[str, "Journal"] = field(default_factory=dict)
-    whole: "Journal | None" = None
+    sections: dict[str, "FileJournal"] = field(default_factory=dict)
+    whole: "FileJournal | None" = None
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], fit: str, records: Records, every: int = 10) -> "Journal":
+    def open(cls, path: str | os.PathLike[str], fit: str, records: Records, every: int = 10) -> "FileJournal":
         """Continue the journal at `path`, or begin one."""
         file = Path(path)
         if not file.exists():
@@ -80,10 +80,10 @@ class Journal:
             journal.section(name).choices = kept
         return journal
 
-    def section(self, name: str) -> "Journal":
+    def section(self, name: str) -> "FileJournal":
         """A section of the journal for one of several simultaneous fits."""
         if name not in self.sections:
-            self.sections[name] = Journal(self.path, self.fit, self.records, self.every, whole=self)
+            self.sections[name] = FileJournal(self.path, self.fit, self.records, self.every, whole=self)
         return self.sections[name]
 
     def recall(self, choose: Callable[[], Choice]) -> Choice:

@@ -23,7 +23,7 @@ from permissible.learners.mcboost.standardise import standardise
 from permissible.learners.mcboost.steps import AffineChoices, AskedSteps, CompiledSteps, TreeChoices
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
 from permissible.learners.mcboost.trees import Growth, TreeLearner
-from permissible.models.kinds.additive import AdditiveModel, Part
+from permissible.models.kinds.additive import AdditiveModel, Component
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
 from permissible.rows.selection import ALL_ROWS, Selection
@@ -92,7 +92,7 @@ class Run(NamedTuple):
     """The result of a run: terms, trace, least margin and, for affine terms, the fraction of saturated rows."""
 
     rounds: list[Round]
-    component: Part
+    component: Component
     trace: Trace
     margin: float
     saturated: float | None
@@ -175,7 +175,7 @@ class Boosting:
         terms = AffineChoices(rows, n_rows, view.standardised, n_classes, settings.learning_rate, sampling)
         return AskedSteps(rows, terms, *rest)
 
-    def _component(self, view: RowView, rounds: list[Round]) -> Part:
+    def _component(self, view: RowView, rounds: list[Round]) -> Component:
         """The rounds as one component of a model."""
         if view.standardised is not None:
             terms = [made.terms for made in rounds if isinstance(made.terms, tuple)]
@@ -231,7 +231,7 @@ def _compiled(rows: BoostRows, settings: Settings, sampling: Sampling) -> Compil
     return CompiledSteps(state, TreeLearner(binned, n_classes, settings.growth, descent, rate, sampling))
 
 
-def terms_of(component: Part) -> Terms:
+def terms_of(component: Component) -> Terms:
     """All terms of a component as those of one round."""
     if isinstance(component, Forest):
         return dict(component.arrays)

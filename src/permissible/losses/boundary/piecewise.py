@@ -20,7 +20,7 @@ from permissible.types import ArrayLike, BoolArray, FloatArray
 from permissible.validation import Words, checked_boundaries, real_numbers, refusal
 
 
-class Segments(NamedTuple):
+class WeightedHinges(NamedTuple):
     """One class's loss as weighted hinges, phi(z) = sum_k widths_k (hinges_k - z)_+; what the solvers take.
 
     `breaks` are 0 = t_0 < t_1 < ... < t_K, the negated slopes; hinges decrease.
@@ -167,12 +167,12 @@ class PiecewiseLinear:
         return result if result.ndim else result.item()
 
     @property
-    def segments_pos(self) -> Segments:
+    def segments_pos(self) -> WeightedHinges:
         """The loss of positives as weighted hinges of z = f."""
         return _segments(self.intercepts_pos, self.slopes_pos)
 
     @property
-    def segments_neg(self) -> Segments:
+    def segments_neg(self) -> WeightedHinges:
         """The loss of negatives as weighted hinges of z = -f."""
         return _segments(self.intercepts_neg, self.slopes_neg)
 
@@ -252,7 +252,7 @@ def _active_slope(intercepts: FloatArray, slopes: FloatArray, z: FloatArray) -> 
     return slope
 
 
-def _segments(intercepts: FloatArray, slopes: FloatArray) -> Segments:
+def _segments(intercepts: FloatArray, slopes: FloatArray) -> WeightedHinges:
     order = np.argsort(-slopes)
     breaks = np.concatenate([[0.0], -slopes[order]])
     heights = np.concatenate([[0.0], intercepts[order]])
@@ -262,4 +262,4 @@ def _segments(intercepts: FloatArray, slopes: FloatArray) -> Segments:
     hinges = np.diff(heights) / widths
     if not (np.diff(hinges) < 0).all():
         raise refusal("intercepts", "lines that each form a piece of the loss", Words(f"hinges {hinges.tolist()}"))
-    return Segments(breaks, widths, hinges)
+    return WeightedHinges(breaks, widths, hinges)

@@ -18,7 +18,7 @@ from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
 
-class Part(Protocol):
+class Component(Protocol):
     """Base functions that score a table."""
 
     @property
@@ -65,7 +65,7 @@ class AdditiveModel:
     schema: Schema
     loss: str
     prior: FloatArray
-    parts: tuple[Part, ...]
+    parts: tuple[Component, ...]
     exponent: float = 1.0
     calibrated: bool = False
     takes_matrix: ClassVar[bool] = False
