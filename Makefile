@@ -69,7 +69,14 @@ $(VENV)/.docs: $(BASE)
 	@$(call INSTALL,docs)
 	@touch $@
 
-docs: $(VENV)/.docs $(CORE) ## the documentation, with its gallery, into docs/_build/html; warnings are errors
+# Formulas without a network: MathJax from its npm package, where npm is installed; else the pages load it from its CDN.
+docs/_static/mathjax/tex-mml-chtml.js:
+	@mkdir -p build/mathjax docs/_static/mathjax
+	@if command -v npm > /dev/null && (cd build/mathjax && npm pack --silent mathjax@3.2.2 > /dev/null && tar xzf mathjax-3.2.2.tgz); then \
+		cp -r build/mathjax/package/es5/tex-mml-chtml.js build/mathjax/package/es5/output docs/_static/mathjax/; \
+		else echo "MathJax will be loaded from the network: npm is not installed or has no access."; fi
+
+docs: $(VENV)/.docs $(CORE) docs/_static/mathjax/tex-mml-chtml.js ## the documentation, with its gallery, into docs/_build/html; warnings are errors
 	@rm -rf docs/gallery
 	@cd docs && MPLBACKEND=Agg ../$(PY) -m sphinx -W --keep-going -q -b html . _build/html
 	@$(PY) tools/check_links.py docs/_build/html
@@ -130,9 +137,14 @@ fuzz: $(STAMP) $(CORE) ## hostile bytes through every door, FUZZ_SECONDS each; p
 		|| { tail -40 build/fuzz-$$target.log; exit 1; }; \
 		echo "$$target: $$(grep -ao 'Done [0-9]* runs in [0-9]* second' build/fuzz-$$target.log)s"; done
 
-dist: $(STAMP) ## build the sdist and the wheel, and try them in a clean environment without the source tree
-	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --outdir dist .
-	@bash tools/try-dist.sh "$(PYTHON)" dist
+PYTHONS ?= $(PYTHON) $(firstword $(foreach version,3.12 3.13 3.14,$(shell command -v python$(version) 2> /dev/null)))
+dist: $(STAMP) ## build the sdist and the wheels (3.11, and one for 3.12 and newer), audit them, try them in a clean environment
+	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --sdist --outdir dist .
+	@for python in $(PYTHONS); do echo "A wheel with $$($$python --version) ..."; \
+		$$python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . -Cbuild-dir=build/dist-{cache_tag} || exit 1; done
+	@$(PY) -m auditwheel show dist/*.whl | grep -i "consistent\|constrained"
+	@if ls dist/*abi3*.whl > /dev/null 2>&1; then $(VENV)/bin/abi3audit --strict dist/*abi3*.whl; fi
+	@bash tools/try-dist.sh dist $(PYTHONS)
 
 clean: ## remove what was built
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,7 +15,22 @@ author = "the permissible developers"
 copyright = "the permissible developers"
 version = release = permissible.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+html_static_path = ["_static"]
+# `make docs` puts MathJax there where npm is installed, so that formulas show without a network; else it comes from its CDN.
+if (Path(__file__).parent / "_static" / "mathjax" / "tex-mml-chtml.js").exists():
+    mathjax_path = "mathjax/tex-mml-chtml.js"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
@@ -31,7 +46,12 @@ myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"
 html_title = "permissible"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "header_links_before_dropdown": 7}
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+}
 html_show_sourcelink = False
 
 autodoc_member_order = "bysource"

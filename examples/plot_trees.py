@@ -52,10 +52,10 @@ print(pm.UDTClassifier(loss=mine, max_leaf_nodes=3).fit(X, y).to_text())
 # %%
 # Pruning, and boosting
 # ---------------------
-# `pruning="cv"` chooses how much of a large tree to keep. Boosted trees are ULS with `learner="tree"`.
+# `pruning="auto"` chooses how much of a large tree to keep. Boosted trees are ULS with `learner="tree"`.
 for name, model in {
     "tree of 31 leaves": pm.UDTClassifier(),
-    "the same, pruned by cross-validation": pm.UDTClassifier(pruning="cv", random_state=0),
+    "the same, pruned by cross-validation": pm.UDTClassifier(pruning="auto", random_state=0),
     "30 boosted trees": pm.ULSClassifier.trees(n_trees=30, random_state=0),
 }.items():
     print(f"{name:40s} error {1 - cross_val_score(model, X, y, cv=5).mean():.3f}")

@@ -4,9 +4,7 @@ SVM-OVA and SVM-MC (Crammer and Singer) are LIBLINEAR's. SVM-CSMC is the cost-se
 
     min_W  (lambda/2) |W|^2 + (1/n) sum_i max_k (C_{z_i,k} + S_k(x_i) - S_{z_i}(x_i)),   S = W x   (bias as a constant column),
 
-solved in the dual by coordinate ascent over the rows: alpha_ik >= 0, sum_k alpha_ik = 1/n (k = z_i included, whose term is 0),
-W_k = (1/lambda) sum_i (1{z_i = k}/n - alpha_ik) x_i. A row's exact step is a projection on a simplex. The duality gap is computed
-from W and alpha, so the distance from the optimum is known, not hoped for.
+the solver of `permissible.StructuredSVMClassifier`, here on columns as they are.
 """
 
 from dataclasses import dataclass
@@ -14,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.learners.structured_svm import fit_structured, with_constant
+from permissible.types import AnyArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +27,7 @@ class StructuredSVM:
 
     def scores(self, X: FloatArray) -> FloatArray:
         """S = W x, (n, M)."""
-        return np.asarray(_with_constant(X) @ self.weights.T)
+        return np.asarray(with_constant(X) @ self.weights.T)
 
     def predict(self, X: FloatArray) -> AnyArray:
         """The class of largest score."""
@@ -53,50 +52,11 @@ def fit_csmc(
     costs : array (M, M), ``costs[true, predicted]`` in the order of the sorted labels; 1 - I gives Crammer and Singer's machine
     """
     classes, target = np.unique(y, return_inverse=True)
-    rows = _with_constant(np.asarray(X, dtype=np.float64))
-    n, m = len(rows), len(classes)
-    dual = np.zeros((n, m))
-    dual[np.arange(n), target] = 1.0 / n
-    weights = np.zeros((m, rows.shape[1]))
-    square = np.einsum("ij,ij->i", rows, rows) / alpha
-    generator = np.random.default_rng(seed)
-    primal, gap = np.inf, np.inf
-    for _ in range(max_sweeps):
-        for i in generator.permutation(n):
-            if square[i] <= 0:
-                continue
-            loss = costs[target[i]] + weights @ rows[i]
-            # maximise <a, loss> - square/2 |a - a_i|^2 over the simplex of size 1/n
-            new = _onto_simplex(dual[i] + loss / square[i], 1.0 / n)
-            change = new - dual[i]
-            weights -= np.outer(change, rows[i]) / alpha
-            dual[i] = new
-        primal, gap = _gap(rows, target, costs, alpha, weights, dual)
-        if gap <= tol * max(abs(primal), 1e-12):
-            break
-    return StructuredSVM(weights, classes, primal, gap)
-
-
-def _gap(
-    rows: FloatArray, target: IntArray, costs: FloatArray, alpha: float, weights: FloatArray, dual: FloatArray
-) -> tuple[float, float]:
-    scores = rows @ weights.T
-    own = scores[np.arange(len(rows)), target]
-    hinge = (costs[target] + scores).max(axis=1) - own
-    penalty = 0.5 * alpha * float((weights**2).sum())
-    primal = penalty + float(hinge.mean())
-    return primal, primal - (float((dual * costs[target]).sum()) - penalty)
-
-
-def _onto_simplex(point: FloatArray, size: float) -> FloatArray:
-    """The nearest point with non-negative parts that sum to `size`."""
-    ordered = np.sort(point)[::-1]
-    level = (np.cumsum(ordered) - size) / np.arange(1, len(point) + 1)
-    return np.asarray(np.maximum(point - level[np.flatnonzero(ordered > level)[-1]], 0.0))
-
-
-def _with_constant(X: FloatArray) -> FloatArray:
-    return np.column_stack([X, np.ones(len(X))])
+    by_row, weight = np.ascontiguousarray(costs[target], dtype=np.float64), np.ones(len(target))
+    found = fit_structured(
+        np.asarray(X, dtype=np.float64), target, by_row, weight, alpha=alpha, tol=tol, max_iter=max_sweeps, seed=seed
+    )
+    return StructuredSVM(found.weights, classes, found.objective[-1], found.gap[-1])
 
 
 def liblinear(name: str, alpha: float, n_rows: int, **options: Any) -> Any:

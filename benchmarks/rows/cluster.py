@@ -67,9 +67,10 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
         chunk = -(-n_rows // 4)
         arrays = da.from_array(X, chunks=(chunk, COLUMNS)), da.from_array(y, chunks=chunk)
         partitions = partitions_of(*arrays, None, None, None, None)
-        seen = survey_of_all(client, partitions, 255, 0)
-        transport = RPCTransport(client, binned_futures(client, partitions, seen, 0), 120.0)
-        data = RemoteSource(transport, seen.binning(), seen.classes(), seen.survey.n_rows, seen.weighted)
+        surveyed = survey_of_all(client, partitions, 255, 0)
+        seen, binning = surveyed.first, surveyed.first.binning()
+        transport = RPCTransport(client, binned_futures(client, partitions, surveyed, binning, 0), 120.0)
+        data = RemoteSource(transport, binning, seen.classes(), seen.survey.n_rows, seen.weighted)
         data.survey(RowsByClass(2))  # waits until every partition is there
         before, start = transport.traffic.messages, time.perf_counter()
         received = transport.traffic.received

@@ -166,7 +166,7 @@ def _encoded(data: Split, binning: Any) -> Any:
 
 def same_trees(name: str) -> Mapping[str, Work]:
     """A hundred trees of 31 leaves each."""
-    from permissible.learners.trees.boosted import BoostedOptions
+    from permissible.learners.trees.boosted_options import BoostedOptions
 
     data = split_of(name)
     fits = {"permissible": ours(data, BoostedOptions()), "LightGBM": light(data), "XGBoost": extreme(data)}
@@ -175,7 +175,7 @@ def same_trees(name: str) -> Mapping[str, Work]:
 
 def equal_loss(name: str) -> Mapping[str, Work]:
     """LightGBM's default, and as many trees of ours as reach its test loss."""
-    from permissible.learners.trees.boosted import BoostedOptions
+    from permissible.learners.trees.boosted_options import BoostedOptions
 
     data = split_of(name)
     peer = light(data)

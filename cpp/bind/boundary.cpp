@@ -5,6 +5,7 @@
 #include "boundary/dense.hpp"
 #include "boundary/kernel/rows.hpp"
 #include "boundary/kernel/smo.hpp"
+#include "boundary/structured.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 
@@ -196,6 +197,22 @@ double intercept_of(In1<double> score, const RowsProblem& given, double near) {
     return best_intercept(given.problem, score.data(), given.positive.data(), given.weight.data(), n, near);
 }
 
+void sweep(In2<double> x, In2<double> costs, In1<double> caps, double lambda, In1<int64_t> order, Out2<double> weights,
+           Out2<double> dual) {
+    const std::size_t n = x.shape(0), d = x.shape(1), classes = costs.shape(1);
+    require(costs.shape(0) == n && caps.shape(0) == n && order.shape(0) == n && dual.shape(0) == n,
+            "costs, caps, order and dual must have one row a row of x");
+    require(
+        dual.shape(1) == classes && weights.shape(0) == classes && weights.shape(1) == d && lambda > 0 && classes > 1,
+        "weights must be classes x columns and dual rows x classes");
+    require(std::all_of(order.data(), order.data() + n,
+                        [&](int64_t i) { return i >= 0 && static_cast<std::size_t>(i) < n; }),
+            "order must hold positions of rows");
+    const StructuredRows rows{x.data(), costs.data(), caps.data(), n, d, classes, lambda};
+    nb::gil_scoped_release unlocked;
+    structured_sweep(rows, order.data(), weights.data(), dual.data());
+}
+
 void bind_records(nb::module_& area) {
     nb::class_<RowsProblem>(area, "Problem")
         .def(nb::init<In1<int8_t>, In1<double>, In2<double>, In2<double>, double, bool, bool>(),
@@ -248,6 +265,8 @@ void bind_kernel(nb::module_& area) {
              "max_updates"_a);
     area.def("score_kernel", &score_kernel, "support"_a.noconvert(), "kernel"_a, "coef"_a.noconvert(),
              "points"_a.noconvert());
+    area.def("structured_sweep", &sweep, "x"_a.noconvert(), "costs"_a.noconvert(), "caps"_a.noconvert(), "alpha"_a,
+             "order"_a.noconvert(), "weights"_a.noconvert(), "dual"_a.noconvert());
 }
 
 }  // namespace

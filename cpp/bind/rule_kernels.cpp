@@ -14,6 +14,7 @@
 #include "histogram/packed.hpp"
 #include "losses/passes.hpp"
 #include "losses/table.hpp"
+#include "points/lines.hpp"
 #include "predict/rules.hpp"
 #include "rules/grow.hpp"
 #include "rules/leverage.hpp"
@@ -161,6 +162,28 @@ class LossFunction {
         }
         return to_numpy(std::move(out), {n, std::size_t{4}});
     }
+    /// Offset, unit and loss of each card: see points/lines.hpp.
+    nb::ndarray<nb::numpy, double> fit_lines(const In3<double>& weight, const In1<double>& ridge,
+                                             const In2<double>& start) const {
+        const std::size_t n_cards = weight.shape(0), n_totals = weight.shape(1);
+        if (weight.shape(2) != 2 || ridge.shape(0) != n_cards || start.shape(0) != n_cards || start.shape(1) != 2) {
+            throw std::invalid_argument("`weight`, `ridge` and `start` must speak of the same cards");
+        }
+        auto found = std::make_unique<double[]>(3 * n_cards);
+        {
+            nb::gil_scoped_release free;
+            for (std::size_t card = 0; card < n_cards; ++card) {
+                const double* first = start.data() + 2 * card;
+                const Line line = fit_line(passes(), weight.data() + 2 * n_totals * card, n_totals, ridge.data()[card],
+                                           first[0], first[1]);
+                found[3 * card] = line.offset;
+                found[3 * card + 1] = line.unit;
+                found[3 * card + 2] = line.value;
+            }
+        }
+        return to_numpy(std::move(found), {n_cards, std::size_t{3}});
+    }
+
     const LossPasses& passes() const { return *passes_; }
 
   private:
@@ -195,6 +218,8 @@ void bind_kernels(nb::module_& area) {
              "table"_a = nb::none())
         .def("bounds", &LossFunction::bounds, "low_state"_a, "high_state"_a, "reach"_a)
         .def("at", &LossFunction::at, "margin"_a.noconvert())
+        .def("fit_lines", &LossFunction::fit_lines, "weight"_a.noconvert(), "ridge"_a.noconvert(),
+             "start"_a.noconvert())
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
         .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
         .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })

@@ -207,8 +207,8 @@ void bind_boosting(nb::module_& area) {
             "__init__",
             [](LoopOptions* self, int n_rounds, int max_literals, int beam, bool fit_constant, double l2,
                double learning_rate, double share, double tolerance, uint64_t seed, int first_round,
-               bool start_constant, double max_seconds) {
-                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share},
+               bool start_constant, double max_seconds, bool intervals, int patience, bool certified) {
+                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share, intervals},
                                        n_rounds,
                                        fit_constant,
                                        learning_rate,
@@ -216,10 +216,13 @@ void bind_boosting(nb::module_& area) {
                                        seed,
                                        first_round,
                                        start_constant,
-                                       max_seconds};
+                                       max_seconds,
+                                       patience,
+                                       certified};
             },
             nb::kw_only(), "n_rounds"_a, "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a,
-            "share"_a, "tolerance"_a, "seed"_a, "first_round"_a, "start_constant"_a, "max_seconds"_a);
+            "share"_a, "tolerance"_a, "seed"_a, "first_round"_a, "start_constant"_a, "max_seconds"_a,
+            "intervals"_a = false, "patience"_a = 0, "certified"_a = true);
     nb::class_<Round>(area, "Round")
         .def_ro("literals", &Round::literals)
         .def_ro("value_in", &Round::value_in)
@@ -236,6 +239,12 @@ void bind_boosting(nb::module_& area) {
     nb::class_<LoopResult>(area, "LoopResult")
         .def_ro("constant", &LoopResult::constant)
         .def_ro("rounds", &LoopResult::rounds)
+        .def("validation",
+             [](const LoopResult& self) {
+                 std::vector<double> curve{self.start_validation};
+                 for (const Round& round : self.rounds) curve.push_back(round.validation);
+                 return array_of(curve);
+             })
         .def_prop_ro("stop", [](const LoopResult& self) { return static_cast<int>(self.stop); })
         .def_ro("start_surrogate", &LoopResult::start_surrogate)
         .def_ro("start_error", &LoopResult::start_error)

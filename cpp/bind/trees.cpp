@@ -32,11 +32,16 @@ UserPhi user_phi(nb::object function) {
     };
 }
 
-Impurity make_impurity(const std::string& phi, double parameter, nb::object function) {
+Impurity make_impurity(const std::string& phi, double parameter, nb::object function, bool joint,
+                       const std::optional<In2<double>>& costs) {
     static constexpr const char* names[] = {"logistic", "matsushita", "squared", "power", "logcosh", "user"};
     const auto found = std::find(std::begin(names), std::end(names), phi);
     require(found != std::end(names), "there is no compiled impurity of this name");
-    Impurity impurity{static_cast<Phi>(found - std::begin(names)), parameter, {}};
+    Impurity impurity{static_cast<Phi>(found - std::begin(names)), parameter, {}, joint, {}};
+    if (costs) {
+        require(costs->shape(0) == costs->shape(1) && costs->shape(0) > 1, "costs must be classes x classes");
+        impurity.costs.assign(costs->data(), costs->data() + costs->shape(0) * costs->shape(1));
+    }
     require(impurity.phi != Phi::callback || !function.is_none(), "a user's phi needs its function");
     if (impurity.phi == Phi::callback) impurity.user = user_phi(function);
     return impurity;
@@ -282,10 +287,12 @@ void define_records(nb::module_& area) {
     nb::class_<Impurity>(area, "Impurity")
         .def(
             "__init__",
-            [](Impurity* self, const std::string& phi, double parameter, nb::object function) {
-                new (self) Impurity(make_impurity(phi, parameter, function));
+            [](Impurity* self, const std::string& phi, double parameter, nb::object function, bool joint,
+               const std::optional<In2<double>>& costs) {
+                new (self) Impurity(make_impurity(phi, parameter, function, joint, costs));
             },
-            nb::arg("phi"), nb::arg("parameter") = 0.0, nb::arg("function").none() = nb::none());
+            nb::arg("phi"), nb::arg("parameter") = 0.0, nb::arg("function").none() = nb::none(),
+            nb::arg("joint") = false, nb::arg("costs").none() = nb::none());
     nb::class_<GrowthLimits>(area, "Limits")
         .def(
             "__init__",

@@ -11,7 +11,6 @@ namespace permissible {
 
 inline constexpr int kPassBits = 46;              // of a term of a pass: 16,384 of them fit 64 bits
 inline constexpr int kSingleBits = 24;            // of a lone signed weight in a histogram
-inline constexpr int kPackedBits = 17;            // of a term of a packed stump, besides its sign
 inline constexpr std::size_t kChunkUnits = 8192;  // rows (or units of multiplicity) of one packed chunk
 
 /// The grid on which terms of at most `largest` take this many bits.
@@ -44,13 +43,5 @@ inline HistogramGrids histogram_grids(double weight_bound, double curvature_boun
     const int bits = std::min(kSingleBits, 31 - exponent);
     return {grid_of_bits(weight_bound, bits), grid_of_bits(curvature_bound, bits)};
 }
-
-/// Trees of MCBoost: each term keeps as many bits, up to 52, as leave room for the sum over all rows in 62.
-inline double tree_grid(double largest, std::size_t rows) {
-    return std::ldexp(grid_of_bits(largest, 52), -std::max(0, bits_for(rows) - 10));
-}
-
-/// Packed stumps of MCBoost: the search. Their values come from sums on `tree_grid`.
-inline double packed_grid(double largest) { return std::ldexp(grid_of_bits(largest, 52), kPackedBits - 52); }
 
 }  // namespace permissible

@@ -2,10 +2,8 @@
 // are summed, so the result depends neither on threads nor on row order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
-
-#include "common/codes.hpp"
 
 namespace permissible {
 
@@ -28,30 +26,3 @@ struct Shape {
 void add_words(const Shape& shape, const uint8_t* block, const int64_t* packed, std::size_t rows, int64_t* cells);
 
 }  // namespace permissible
-
-namespace permissible::mcboost {
-
-inline constexpr std::size_t kStrip = 16376;  // rows at a time: the terms do not fill their 31 bits, words stay near
-
-/// What is counted: of each term its rows, and the grid that makes it an integer of kPackedBits.
-struct PackedTerms {
-    std::vector<const double*> values;
-    std::vector<double> grids;
-    int width() const {
-        return static_cast<int>(values.size() + 1) / 2 * 2;
-    }  // with nothing where a word is half empty
-};
-
-/// By what it is counted. A lane is a code of every row: a column, or several joined (bundles.hpp).
-struct CodeLanes {
-    const uint8_t* blocks;  // (shapes, rows, 8)
-    std::size_t rows;
-    std::vector<Shape> shapes;
-    std::vector<int> sizes;  // the codes of each lane are below it; empty where any may come
-};
-CodeLanes lanes_of(const Codes& codes);
-
-/// Sums by code of all rows, (cells of a lane, width) for one lane after the other.
-std::vector<int64_t> packed_histograms(const CodeLanes& lanes, const PackedTerms& terms, int threads);
-
-}  // namespace permissible::mcboost

@@ -54,12 +54,45 @@ void binary(const Impurity& impurity, const double* negative, const double* posi
     }
 }
 
+/// Shannon's entropy of all classes, -sum_c W_c log2 (W_c / W).
+PERMISSIBLE_CLONES void joint_entropy_loop(const double* own, const double* total, int classes, std::size_t count,
+                                           double* out) {
+    by_lanes<V4>(count, [=]<class V>(V, std::size_t i) __attribute__((always_inline)) {
+        const V tiny = all<V>(1e-300), weight = Lanes<V>::load(total + i);
+        V sum = all<V>(0.0);
+        for (int c = 0; c < classes; ++c) {
+            const V n = Lanes<V>::load(own + static_cast<std::size_t>(c) * count + i), share = n / weight;
+            sum = sum - n * fast_log(share > tiny ? share : tiny);
+        }
+        Lanes<V>::store(out + i, sum * 1.44269504088896340736);
+    });
+}
+
+/// `own` and `rest` become v and u of each class: what missing it costs, and what predicting it costs.
+void charge(const std::vector<double>& costs, int classes, std::size_t count, std::vector<double>& own,
+            std::vector<double>& rest) {
+    const std::vector<double> weight = own;
+    std::fill(rest.begin(), rest.end(), 0.0);
+    for (int j = 0; j < classes; ++j) {
+        double mean = 0.0;
+        for (int k = 0; k < classes; ++k) {
+            if (k == j) continue;
+            const double cost = costs[j * classes + k];
+            mean += cost;
+            for (std::size_t i = 0; i < count; ++i) rest[k * count + i] += cost * weight[j * count + i];
+        }
+        mean /= classes - 1;
+        for (std::size_t i = 0; i < count; ++i) own[j * count + i] = mean * weight[j * count + i];
+    }
+}
+
 }  // namespace
 
 void impurities(const Impurity& impurity, const double* sums, std::size_t stride, int classes, std::size_t count,
                 double* out) {
     if (count == 0) return;
-    if (classes == 2) return binary(impurity, sums, sums + stride, count, out);
+    const bool charged = !impurity.costs.empty();
+    if (classes == 2 && !charged) return binary(impurity, sums, sums + stride, count, out);
     // One class against the rest, laid end to end, so that a user's phi is called once.
     const std::size_t all = count * static_cast<std::size_t>(classes);
     std::vector<double> own(all), rest(all), value(all), total(count, 0.0);
@@ -71,10 +104,16 @@ void impurities(const Impurity& impurity, const double* sums, std::size_t stride
             rest[c * count + i] = total[i] - sums[c * stride + i];
         }
     }
+    if (impurity.joint && impurity.phi == Phi::entropy && !charged)
+        return joint_entropy_loop(own.data(), total.data(), classes, count, out);
+    if (charged) charge(impurity.costs, classes, count, own, rest);
     binary(impurity, rest.data(), own.data(), all, value.data());
     std::fill(out, out + count, 0.0);
     for (int c = 0; c < classes; ++c)
-        for (std::size_t i = 0; i < count; ++i) out[i] += value[c * count + i];
+        for (std::size_t i = 0; i < count; ++i)
+            out[i] += own[c * count + i] > 0 && rest[c * count + i] > 0 ? value[c * count + i] : 0.0;
+    if (charged)
+        for (std::size_t i = 0; i < count; ++i) out[i] *= 0.5;
 }
 
 }  // namespace permissible::trees

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "common/parallel.hpp"
 
@@ -21,6 +22,8 @@ struct Impurity {
     Phi phi = Phi::entropy;
     double parameter = 0.0;  // upsilon of power, |zeta| of logcosh
     UserPhi user;
+    bool joint = false;         // several classes: Shannon's entropy of all of them instead of the sum (entropy only)
+    std::vector<double> costs;  // K x K, C[true, predicted]; empty: every mistake counts alike
 };
 
 inline double log_cosh(double x) {
@@ -56,7 +59,9 @@ struct LogCosh {
 };
 
 /// out[i] = impurity of the set i. sums: class-major, sums[c * stride + i]. Two classes: W f(p); more: the sum over the
-/// classes of each one against the rest.
+/// classes of each one against the rest, or the joint entropy. With costs half the sum over the classes k of
+/// (u + v) f(v / (u + v)), u_k = sum_j W_j C_jk what predicting k costs and v_k = W_k times the mean cost of missing k:
+/// concave, 0 when pure, and nowhere below the least expected cost min_k u_k.
 void impurities(const Impurity& impurity, const double* sums, std::size_t stride, int classes, std::size_t count,
                 double* out);
 

@@ -27,7 +27,6 @@ State::State(std::size_t rows, int classes, Loss loss, int threads)
     tails_.assign(cells, 0.0);
     low_.assign(rows, 0.0);
     scale_.assign(rows, 1.0);
-    two_.resize(static_cast<std::size_t>(classes) - 1);
     if (loss == Loss::lt) {
         inverse_terms_.assign(cells, 0.0);
         inverse_tails_.assign(cells, 0.0);
@@ -179,8 +178,6 @@ RoundSums State::begin_after(const std::function<void(Block, Leaders&)>& move) {
             }
         }
     });
-    for (auto& step : two_) step.taken = false;
-    derived_ = -1;
     return sums;
 }
 
@@ -218,8 +215,6 @@ void State::restore(const double* in) {
         in += field.size();
     });
     begun_ = false;
-    derived_ = -1;
-    for (auto& step : two_) step.taken = false;
 }
 
 }  // namespace permissible::mcboost

@@ -64,32 +64,21 @@ class State {
     SlopeSums slopes_at(int coordinate, double alpha) const;
     /// gradient and curvature along coordinate r.
     void derive(int coordinate);
-    /// The largest size in each gradient and in the curvature, where the last derivation has found them; else empty.
-    const std::vector<double>& sizes() const { return sizes_; }
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
     LineSearch search(int coordinate);
     /// The same along a step, or (-1) along `directions`, that moves no score by more than `reach` for a unit of alpha.
     LineSearch search_within(int coordinate, double reach) const;
-    /// Where the learner writes the side (0 or 1) of each row for a step of two values along a coordinate.
-    uint8_t* sides(int coordinate);
-    /// f_r += rate * values[side], and then the derivatives along the next coordinate, if there is one, while the rows
-    /// are in cache.
-    void advance_two(int coordinate, const double values[2], double rate);
     /// f_r += factor * step.
     void advance(int coordinate, double factor);
     /// The scores after the steps of all coordinates.
     void finish_round();
 
-    /// gradient (M-1, n) with respect to every coordinate of f; `curvature` is its norm, or, for Newton steps, the mean
-    /// of the second derivatives along the coordinates (the trace of the Hessian over M-1, in closed form for a regular
-    /// simplex).
-    void derive_all(bool newton);
+    /// gradient (M-1, n) with respect to every coordinate of f; `curvature` is its norm.
+    void derive_all();
     /// Moves along `directions` (M, n): score directions of every class.
     LargeVector<double> directions;
     LineSearch search_all();
     void advance_all(double factor);
-    /// S_j += moves[2j + side]: a step of two values for every class.
-    void advance_two_all(const uint8_t* side, const std::vector<double>& moves);
 
     double cost_of(std::size_t row, int cls) const {
         return shared_costs ? costs[static_cast<std::size_t>(target[row]) * classes_ + cls] : costs[cls * rows_ + row];
@@ -123,7 +112,6 @@ class State {
     /// Begins a round, block by block, each right after `move` has changed its scores and found their leaders.
     RoundSums begin_after(const std::function<void(Block, Leaders&)>& move);
     void find_leaders(Block rows, Leaders& leaders) const;
-    void finish_by_sides(Block rows, Leaders& leaders);
     void finish_by_steps(Block rows, Leaders& leaders);
     GllCoordinate gll_view(Block rows, int coordinate) const;
     template <Loss L>
@@ -133,28 +121,15 @@ class State {
     template <Loss L>
     void advance_block(Block rows, int coordinate, double factor);
     template <Loss L>
-    void advance_two_block(Block rows, int coordinate);
-    void note_sizes(const std::vector<Sizes>& parts);
+    void derive_all_block(Block rows);
     template <Loss L>
-    void derive_all_block(Block rows, bool newton, double* sizes);
-    template <Loss L>
-    void derive_all_row(std::size_t row, bool newton);
+    void derive_all_row(std::size_t row);
     template <Loss L>
     void slopes_all_block(Block rows, double alpha, SlopeSums& sums) const;
     Slopes pair_slopes(std::size_t i, double alpha, std::vector<double>& factors) const;
 
     RoundSums started_;
     bool begun_ = false;  // whether `started_` and all that begin_round prepares belong to the scores as they are
-    std::vector<double> sizes_;
-    /// A step of two values along a coordinate in this round: what it moves, and the factors of low and pivot terms.
-    struct TwoSteps {
-        bool taken = false;
-        double move[2];
-        TwoMoves factors;
-    };
-    std::vector<TwoSteps> two_;   // (M-1)
-    std::vector<uint8_t> sides_;  // (M-1, n), once a step of two values was taken
-    int derived_ = -1;            // the coordinate whose derivatives are there already
     bool weighted_ = true;
     std::size_t rows_;
     int classes_;

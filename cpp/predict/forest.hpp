@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mcboost/trees.hpp"
+#include "common/codes.hpp"
 
 namespace permissible::mcboost {
 

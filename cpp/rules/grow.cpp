@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace permissible::rules {
 
@@ -21,6 +22,50 @@ Candidate negated(Candidate literal, bool has_missing) {
     for (auto& member : literal.members) member = !member;
     literal.members[255] = literal.missing;
     return literal;
+}
+
+/// The literals of one ordered column as at most one lower and one upper bound.
+void merge(std::vector<Candidate> own, std::vector<Candidate>& out) {
+    const auto all_missing = std::all_of(own.begin(), own.end(), [](const Candidate& c) { return c.missing; });
+    const auto find = [&](Test test, bool highest) {
+        const Candidate* found = nullptr;
+        for (const Candidate& c : own) {
+            const bool better = found == nullptr || (highest ? c.code > found->code : c.code < found->code);
+            if (c.test == test && better) found = &c;
+        }
+        return found;
+    };
+    if (const Candidate* absent = find(Test::missing, true); all_missing && absent != nullptr) {
+        out.push_back(*absent);
+        return;
+    }
+    const Candidate *lower = find(Test::above, true), *upper = find(Test::at_most, false);
+    if (lower == nullptr && upper == nullptr) out.push_back(own.front());
+    for (const Candidate* bound : {lower, upper}) {
+        if (bound == nullptr) continue;
+        out.push_back(*bound);
+        out.back().missing = all_missing;
+        out.back().members[255] = all_missing;
+    }
+}
+
+/// The same rule with at most one lower and one upper bound per ordered column, in the order of first mention.
+std::vector<Candidate> simplified(const std::vector<Candidate>& literals) {
+    std::vector<Candidate> out;
+    std::vector<int> seen;
+    for (const Candidate& literal : literals) {
+        if (std::find(seen.begin(), seen.end(), literal.column) != seen.end()) continue;
+        seen.push_back(literal.column);
+        std::vector<Candidate> own;
+        std::copy_if(literals.begin(), literals.end(), std::back_inserter(own),
+                     [&](const Candidate& c) { return c.column == literal.column; });
+        if (own.size() == 1) {
+            out.push_back(own.front());
+        } else {
+            merge(std::move(own), out);
+        }
+    }
+    return out;
 }
 
 /// Buffers of histograms, kept between rounds: clearing and allocating them would cost as much as a small histogram.
@@ -80,8 +125,11 @@ class RuleSearch {
         std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
         std::stable_sort(firsts.begin(), firsts.end(),
                          [](const Candidate& a, const Candidate& b) { return a.decrease > b.decrease; });
-        const std::size_t beam = std::min<std::size_t>(static_cast<std::size_t>(options_.beam), firsts.size());
-        for (std::size_t i = 0; i < beam && firsts[i].decrease >= 0.0; ++i) {
+        int started = 0;
+        for (std::size_t i = 0; i < firsts.size() && started < options_.beam && firsts[i].decrease >= 0.0; ++i) {
+            if (i > 0 && same_sums(firsts[i - 1], firsts[i]))
+                continue;  // a copy of the column would start the same rule
+            ++started;
             keep({firsts[i]});
             if (options_.max_literals > 1) complete(firsts[i]);
         }
@@ -89,6 +137,10 @@ class RuleSearch {
     }
 
   private:
+    static bool same_sums(const Candidate& a, const Candidate& b) {
+        return a.weight_in == b.weight_in && a.curvature_in == b.curvature_in;
+    }
+
     static int64_t total(const int64_t* codes) {
         int64_t sum = 0;
         for (int code = 0; code < 256; ++code) sum += codes[code];
@@ -132,7 +184,8 @@ class RuleSearch {
     /// Extends a rule that starts with `first`, given its number of rows and their sums.
     void extend(const Candidate& first, std::size_t covered, Sums& sums) {
         std::vector<Candidate> literals{first};
-        std::vector<int> used{first.column};
+        std::vector<int> used;
+        use(first, used);
         while (static_cast<int>(literals.size()) < options_.max_literals) {
             const std::vector<Candidate> found = best_literals(layouts_, sums.data(), criterion_, true, used);
             const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
@@ -143,9 +196,15 @@ class RuleSearch {
                 covered = descend(literals, covered, *best, sums);
             }
             literals.push_back(*best);
-            used.push_back(best->column);
+            use(*best, used);
         }
         if (literals.size() > 1) keep(literals);
+    }
+
+    /// Columns that no further literal may test; an ordered one may get its other bound.
+    void use(const Candidate& literal, std::vector<int>& used) const {
+        if (options_.intervals && !layouts_[static_cast<std::size_t>(literal.column)].categorical) return;
+        used.push_back(literal.column);
     }
 
     std::size_t descend(const std::vector<Candidate>& literals, std::size_t covered, const Candidate& next,
@@ -169,7 +228,7 @@ class RuleSearch {
         GrownRule grown;
         if (best_.empty()) return grown;
         const Candidate& last = best_.back();
-        grown.literals = best_;
+        grown.literals = options_.intervals ? simplified(best_) : best_;
         grown.decrease = last.decrease;
         grown.weight_in = static_cast<double>(last.weight_in) * criterion_.weight_unit;
         grown.weight_all = static_cast<double>(criterion_.total_weight) * criterion_.weight_unit;

@@ -1,4 +1,4 @@
-// Growing a rule: greedy monomials over distinct columns (mathematics.md section 5). The best literals of `beam`
+// Growing a rule: greedy monomials (mathematics.md section 5). The best literals of `beam`
 // columns start a rule each; both a literal and its negation are completed, since they tie at first and continue
 // differently.
 #pragma once
@@ -16,7 +16,8 @@ struct GrowOptions {
     int beam = 1;
     bool two_values = true;
     double l2 = 0.0;
-    double share = 1.0;  // of the rows, for the search only
+    double share = 1.0;      // of the rows, for the search only
+    bool intervals = false;  // an ordered column may stand twice in a rule: a < x <= b
 };
 
 struct GrownRule {

@@ -138,6 +138,7 @@ class Loop {
                 return finish(Stop::no_edge);
             }
             if (!take(grown, edge)) return finish(Stop::separable);
+            if (stalled()) return finish(Stop::held_out);
         }
         return finish(Stop::rounds);
     }
@@ -203,6 +204,18 @@ class Loop {
         const auto pure = [](double all, double positive) { return all > 0.0 && (positive <= 0.0 || positive >= all); };
         return pure(now_.covered, now_.covered_positive) +
                pure(everything_ - now_.covered, positives_ - now_.covered_positive);
+    }
+
+    /// Whether the held-out loss has not had a new minimum for `patience` rounds; a loss that is not finite has none.
+    bool stalled() {
+        if (validation_ == nullptr || options_.patience <= 0) return false;
+        const std::size_t now = result_.rounds.size();
+        const double loss = result_.rounds.back().validation;
+        if (now == 1 || loss < least_) {
+            least_ = loss;
+            least_round_ = now;
+        }
+        return now >= least_round_ + static_cast<std::size_t>(options_.patience);
     }
 
     bool out_of_time() const {
@@ -273,7 +286,7 @@ class Loop {
     }
 
     LoopResult finish(Stop stop) {
-        if (stop != Stop::interrupted) certify();
+        if (stop != Stop::interrupted && options_.certified) certify();
         result_.stop = stop;
         return std::move(result_);
     }
@@ -286,6 +299,8 @@ class Loop {
     std::chrono::steady_clock::time_point begun_;
     FitState now_, held_;
     double loss_at_zero_ = 0.0;
+    double least_ = 0.0;  // held-out loss so far, and after how many rounds
+    std::size_t least_round_ = 0;
     double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
     LoopResult result_;
 };

@@ -21,9 +21,11 @@ struct LoopOptions {
     int first_round = 0;         // rounds already taken, if a fit is continued
     bool start_constant = true;  // fit the constant before the first round
     double max_seconds = 0.0;    // 0: no limit
+    int patience = 0;            // stop after so many rounds without a new least held-out loss; 0: never
+    bool certified = true;       // compute what is left to gain at the end
 };
 
-enum class Stop : int { rounds = 0, no_edge = 1, separable = 2, time = 3, interrupted = 4 };
+enum class Stop : int { rounds = 0, no_edge = 1, separable = 2, time = 3, interrupted = 4, held_out = 5 };
 
 struct Round {
     std::vector<Candidate> literals;

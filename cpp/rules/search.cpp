@@ -25,20 +25,26 @@ bool empty_side(const Criterion& criterion, Sums in) {
     return !(inside && outside);
 }
 
-/// Sums inside of every cut of a column, and what each would gain.
+/// Sums inside of every cut of a column, and what each would gain; one variant of all cuts after the other.
 struct CutTable {
     double weight[4 * 256];  // integers below 2^53, so exact
     double curvature[4 * 256];
     double decrease[4 * 256];
+    int code[256];
 
     int64_t weight_of(int cut) const { return static_cast<int64_t>(weight[cut]); }
     int64_t curvature_of(int cut) const { return static_cast<int64_t>(curvature[cut]); }
-};
 
-CutTable& cut_table() {
-    thread_local CutTable table;
-    return table;
-}
+    /// The variant whose sums are `constant` + `sign` times those below the cut.
+    void add_variant(int variant, int listed, double sign, Sums constant) {
+        const auto w = static_cast<double>(constant.weight), c = static_cast<double>(constant.curvature);
+        double *to_weight = weight + variant * listed, *to_curvature = curvature + variant * listed;
+        for (int i = 0; i < listed; ++i) {
+            to_weight[i] = w + sign * weight[i];
+            to_curvature[i] = c + sign * curvature[i];
+        }
+    }
+};
 
 /// Criterion::decrease over a table, the same operations in the same order.
 PERMISSIBLE_CLONES
@@ -72,7 +78,9 @@ class ColumnScan {
           criterion_(criterion),
           oriented_(oriented) {
         best_.column = column;
-        for (int code = 0; code < 256; ++code) add(whole_, at(code));
+        for (int code = 0; code < layout.n_bins; ++code) add(whole_, at(code));
+        if (layout.categorical && layout.n_bins <= kOtherCode) add(whole_, at(kOtherCode));
+        add(whole_, at(kMissingCode));
     }
 
     Candidate run() {
@@ -111,42 +119,47 @@ class ColumnScan {
 
     /// All cuts of an ordered column at once: sums first, then decreases in one vector loop, then the first best one.
     void scan_cuts() {
-        CutTable& cuts = cut_table();
+        CutTable cuts;
+        const int listed = list_below(cuts);
+        const int absent_variant = oriented_ ? 2 : 1;
+        const int variants = absent_variant * (layout_.has_missing ? 2 : 1);
         const Sums absent = at(kMissingCode);
-        Sums below;
-        int n = 0;
-        const auto list = [&](Sums in) {
-            cuts.weight[n] = static_cast<double>(in.weight);
-            cuts.curvature[n] = static_cast<double>(in.curvature);
-            ++n;
-        };
-        for (int code = 0; code + 1 < layout_.n_bins; ++code) {
-            add(below, at(code));
-            list(below);
-            if (oriented_) list(minus(minus(whole_, below), absent));
-            if (layout_.has_missing) {
-                Sums with = below;
-                add(with, absent);
-                list(with);
-                if (oriented_) list(minus(whole_, below));
-            }
-        }
-        cut_decreases(cuts, n, criterion_);
-        const int variants = (oriented_ ? 2 : 1) * (layout_.has_missing ? 2 : 1);
+        if (oriented_) cuts.add_variant(1, listed, -1.0, minus(whole_, absent));
+        if (layout_.has_missing) cuts.add_variant(absent_variant, listed, 1.0, absent);
+        if (layout_.has_missing && oriented_) cuts.add_variant(3, listed, -1.0, whole_);
+        cut_decreases(cuts, variants * listed, criterion_);
         int found = -1;
         double best = best_.decrease;
-        for (int i = 0; i < n; ++i) {
-            if (!(cuts.decrease[i] > best)) continue;
-            if (empty_side(criterion_, {cuts.weight_of(i), cuts.curvature_of(i)})) continue;
-            best = cuts.decrease[i];
-            found = i;
+        for (int cut = 0; cut < listed; ++cut) {
+            for (int i = cut; i < variants * listed; i += listed) {
+                if (!(cuts.decrease[i] > best)) continue;
+                if (empty_side(criterion_, {cuts.weight_of(i), cuts.curvature_of(i)})) continue;
+                best = cuts.decrease[i];
+                found = i;
+            }
         }
         if (found < 0) return;
-        const int variant = found % variants;
-        const bool above = oriented_ && variant % 2 == 1;
-        const bool with_missing = layout_.has_missing && variant >= (oriented_ ? 2 : 1);
-        offer({cuts.weight_of(found), cuts.curvature_of(found)}, above ? Test::above : Test::at_most, found / variants,
-              with_missing);
+        const int variant = found / listed;
+        offer({cuts.weight_of(found), cuts.curvature_of(found)},
+              oriented_ && variant % 2 == 1 ? Test::above : Test::at_most, cuts.code[found % listed],
+              variant >= absent_variant);
+    }
+
+    /// Lists the sums below each cut. A bin without sums makes the same cut as the one before it, which wins the tie.
+    int list_below(CutTable& cuts) const {
+        int listed = 0;
+        Sums below;
+        const bool may_start_empty = !criterion_.two_values || layout_.has_missing;
+        for (int code = 0; code + 1 < layout_.n_bins; ++code) {
+            const Sums here = at(code);
+            add(below, here);
+            cuts.weight[listed] = static_cast<double>(below.weight);
+            cuts.curvature[listed] = static_cast<double>(below.curvature);
+            cuts.code[listed] = code;
+            listed += static_cast<int>((here.weight | here.curvature) != 0) |
+                      (static_cast<int>(code == 0) & static_cast<int>(may_start_empty));
+        }
+        return listed;
     }
 
     /// Offers the rule that keeps the first `count` of the categories in `order` (or the others). It is written with as

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from papers.pages.verdict import AGREES, DIFFERS, RULE, UNTOLD, Statement
+
 Cell = str | int | float | None
 
 
@@ -61,7 +63,7 @@ def shown(cell: Cell, decimals: int) -> str:
     return str(cell)
 
 
-def claims(name: str, rows: Sequence[tuple[str, str, bool | None, str]]) -> Table:
+def claims(name: str, rows: Sequence[Statement | tuple[str, str, bool | None, str]]) -> Table:
     """Set the paper's statements beside ours: statement, what we find, whether it agrees (None: cannot be told), and why.
 
     Examples
@@ -69,6 +71,13 @@ def claims(name: str, rows: Sequence[tuple[str, str, bool | None, str]]) -> Tabl
     >>> claims("claims", [("M beats Q", "M .10, Q .12", True, "")]).rows
     [['M beats Q', 'M .10, Q .12', 'agrees', '']]
     """
-    verdicts = {True: "agrees", False: "differs", None: "cannot be told"}
-    table = [[said, found, verdicts[agrees], why] for said, found, agrees, why in rows]
-    return Table(name, "What the paper says, and what we find", ["the paper", "here", "verdict", "why"], table)
+    verdicts = {True: AGREES, False: DIFFERS, None: UNTOLD}
+    table: list[list[Cell]] = []
+    for row in rows:
+        if isinstance(row, Statement):
+            table.append([row.said, row.found, row.verdict, row.why])
+        else:
+            table.append([row[0], row[1], verdicts[row[2]], row[3]])
+    said = "What the paper says, and what we find"
+    caption = f"{said}. {RULE}" if any(isinstance(row, Statement) for row in rows) else said
+    return Table(name, caption, ["the paper", "here", "verdict", "why"], table)

@@ -13,7 +13,7 @@ import numpy as np
 from papers import statistics
 from papers.pages import Chapter, Drawing, Prose, Table, claims
 from papers.pages.chapter import Cell
-from papers.pages.figures import lines_with_errors, simulation_sample
+from papers.pages.figures import canvas, lines_with_errors, simulation_sample
 from papers.protocols import risk_groups
 from papers.protocols.public import public
 from papers.scope import Scope
@@ -21,6 +21,7 @@ from papers.simulations import SETTINGS, draw, rotation
 from papers.store import Payload, Unit, unit
 from permissible.decisions import Boundaries
 from permissible.evaluation import paired
+from permissible.report.boundary_figures import margin_losses_figure, regions_figure, theoretical_losses_figure
 from permissible.types import AnyArray
 
 METHODS = ("piecewise linear", "logistic")
@@ -101,8 +102,27 @@ def _logistic(boundaries: tuple[float, ...], train: Part, tune: Part, test: Part
         return best[1], Boundaries(boundaries).decide(1.0 / (1.0 + np.exp(-best[2])))
 
 
+def _framework() -> list[Drawing]:
+    """Draw Figures 1 to 3: the problems between hard and soft classification and their losses."""
+    named = (
+        ("1", "100 rows of two normal populations (the paper prints no numbers) and the true regions", regions_figure),
+        ("2", "the theoretical loss (7) of a positive and of a negative", theoretical_losses_figure),
+        (
+            "3",
+            "the same loss over the margin, (9), with the scores of the logistic loss for delta",
+            margin_losses_figure,
+        ),
+    )
+    drawings = []
+    for number, words, draw_on in named:
+        figure, axes = canvas(3)
+        draw_on(ax=axes[0])
+        drawings.append(Drawing(f"figure-{number}", f"Figure {number}: {words}", figure))
+    return drawings
+
+
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
-    """Draw Figures 6 and 7, show the 18 cells with paired tests, then the risk groups."""
+    """Draw Figures 1 to 3, 6 and 7, show the 18 cells with paired tests, then the risk groups."""
     simulated = {one: payload for one, payload in results.items() if one.method in METHODS}
     count = 1 + max(one.fold for one in simulated)
     ran = [name for name in SETTINGS if any(one.dataset == name for one in simulated)]
@@ -111,7 +131,8 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         Prose(
             f"{count} replications: train 100, tune 100, test 10,000 rows; lambda = 2^-15 ... 2^10; the piecewise-linear "
             "classifier is solved to a certified duality gap where the paper takes projected sub-gradient steps (E14, E15)."
-        )
+        ),
+        *_framework(),
     ]
     for figure, names, sample in (("6", ("1.1", "1.2", "1.3"), "1.2"), ("7", ("2.1", "2.2", "2.3"), "2.3")):
         absent = [name for name in names if name not in ran]
@@ -146,7 +167,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     shown = {"replications": count, "seed": scope.seed, "p": "2 10 50"}
     return Chapter(
         "boundaries",
-        "Multiple boundaries: simulations and risk groups ([K] Figures 6 to 8)",
+        "Multiple boundaries: simulations and risk groups ([K] Figures 1 to 3 and 6 to 8)",
         ("K",),
         blocks,
         shown,

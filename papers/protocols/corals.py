@@ -14,6 +14,7 @@ from papers import published
 from papers.pages import Drawing, Prose, Table, claims
 from papers.pages.chapter import Cell
 from papers.pages.figures import bars_with_errors
+from papers.pages.verdict import alike, ordered
 from papers.protocols.public import public
 from papers.scope import Scope
 from papers.store import Payload, Unit, unit
@@ -24,6 +25,8 @@ from permissible.types import AnyArray
 SET = "simulated corals"
 METHODS = ("MC", "P-MC", "GEL", "GLL", "Ls", "Lt", "SVM-OVA", "SVM-MC", "SVM-CSMC")
 LOSSES = {"MC": "mc", "P-MC": "mc", "GEL": "gel", "GLL": "gll", "Ls": "ls", "Lt": "lt"}
+GUESS_AVERSE = ("MC", "P-MC", "GEL", "GLL", "SVM-MC", "SVM-CSMC")
+SWEEPS = 1000
 # Shares of the classes: algae and sand abound, corals are rare, as on a reef.
 SHARES = (0.30, 0.12, 0.10, 0.16, 0.06, 0.05, 0.08, 0.06, 0.07)
 
@@ -81,7 +84,7 @@ def _machine(method: str, table: AnyArray, label: AnyArray, cost: AnyArray) -> A
 
     def fit(alpha: float, rows: slice) -> Any:
         if method == "SVM-CSMC":
-            return fit_csmc(table[rows], label[rows], cost, alpha=alpha, tol=0.01, max_sweeps=20)
+            return fit_csmc(table[rows], label[rows], cost, alpha=alpha, tol=0.01, max_sweeps=SWEEPS)
         machine = liblinear(method, alpha, len(label[rows]), random_state=0, max_iter=2000)
         return machine.fit(table[rows], label[rows])
 
@@ -111,12 +114,17 @@ def blocks(results: Mapping[Unit, Payload]) -> list[Prose | Table | Drawing]:
         [method, float(mean), float(error), printed.get(method)]
         for method, mean, error in zip(methods, means, errors, strict=True)
     ]
-    of = dict(zip(methods, means, strict=True))
-    averse = max(of[method] for method in ("MC", "P-MC", "GEL", "GLL"))
+    options = next(iter(results)).options
+    averse = max(GUESS_AVERSE, key=lambda method: float(risks[method].mean()))
+    costly = max(("GLL", "SVM-CSMC"), key=lambda method: float(risks[method].mean()))
     return [
         Prose(
-            "Moorea Labeled Corals cannot be had. In its place: nine simulated classes with the printed cost matrix. The printed "
-            "risks are of the images and are quoted for their order only."
+            "Moorea Labeled Corals cannot be had. In its place: nine simulated classes with the printed cost matrix, "
+            f"{options['rows']} rows, {len(risks[methods[0]])} random splits of two thirds against one third, "
+            f"{options['rounds']} rounds of boosting. The paper tunes lambda over 1e-17 to 1e7 by cross-validation; here it is "
+            "the one of 1, .1, ..., 1e-5 of least risk on a third of the training rows, "
+            "and SVM-CSMC is solved to a relative duality gap of 1%, in at most "
+            f"{SWEEPS} passes. The printed risks are of the images and are quoted for their order only."
         ),
         Table("corals", "Risk (5) on simulated corals", ["method", "risk", "s.e.", "printed (images)"], rows),
         Drawing(
@@ -127,16 +135,24 @@ def blocks(results: Mapping[Unit, Payload]) -> list[Prose | Table | Drawing]:
         claims(
             "coral-claims",
             [
-                (
+                ordered(
                     "L_s and L_t are significantly outperformed by the guess-averse losses",
-                    f"L_s {of['Ls']:.3f}, L_t {of['Lt']:.3f}; worst of MC, P-MC, GEL, GLL {averse:.3f}",
-                    bool(min(of["Ls"], of["Lt"]) > averse),
-                    "simulated rows",
+                    (averse, risks[averse]),
+                    {"L_s": risks["Ls"], "L_t": risks["Lt"]},
+                    "simulated rows; the worst of MC, P-MC, GEL, GLL and the two machines that are guess-averse by appendix E",
                 ),
-                (
-                    "GLL and SVM-CSMC are alike, before MC and the cost-blind SVMs",
-                    ", ".join(f"{m} {of[m]:.3f}" for m in ("GLL", "SVM-CSMC", "MC", "SVM-OVA", "SVM-MC")),
-                    bool(max(of["GLL"], of["SVM-CSMC"]) < min(of["MC"], of["SVM-OVA"], of["SVM-MC"])),
+                ordered(
+                    "GLL and SVM-CSMC are before MC and the cost-blind SVMs",
+                    (costly, risks[costly]),
+                    {method: risks[method] for method in ("MC", "SVM-OVA", "SVM-MC")},
+                    "simulated rows; the worse of the two",
+                ),
+                alike(
+                    "GLL and SVM-CSMC are alike",
+                    ("GLL", "SVM-CSMC"),
+                    risks["GLL"],
+                    risks["SVM-CSMC"],
+                    0.02,
                     "simulated rows",
                 ),
             ],

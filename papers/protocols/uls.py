@@ -5,7 +5,7 @@ exponential loss on the same rules ([N] after Lemma 2). The papers do not give m
 F* needs no fit of its own: on each fold it is that of the five fixed functions which has the least training error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from papers import statistics
 from papers.datasets import suite
 from papers.pages import Chapter, Drawing, Prose, Table, claims
 from papers.pages.figures import ranked_bars
+from papers.pages.verdict import alike, chain, ordered, same
 from papers.protocols import comparison
 from papers.protocols.public import loss, public
 from papers.scope import Scope, binary_task, constant, folds
@@ -109,7 +110,11 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
             f"{next(iter(results)).options['folds']}-fold. AdaBoost is ULS with the exponential loss on the same rules. "
             f"The papers do not print mu and upsilon for these figures: here mu = {MU:.3g} (their Figure 1), "
             f"upsilon = {UPSILON}. "
-            "The bars of their figures are images; the text printed with them is quoted below."
+            "The bars of their figures are images; the text printed with them is quoted below. Neither paper lists its "
+            "domains: these are the 52 of the collection named below. The three monks sets are their training and test files "
+            "joined, so that 43 to 49% of the test rows of a fold repeat a training row. [I] shows l = 2, r = 10 only. Rules are "
+            "found by the second-order decrease of the surrogate, which is the exact greedy minimiser in nearly every round "
+            "(70 of 72 tried), not in all."
         ),
         *comparison.left_out(missing),
     ]
@@ -121,8 +126,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
                 Prose(f"A run that was ended early: l = {literals}, r = {rules} on {len(here)} of the domains.")
             )
         table = comparison.error_table(own, here, METHODS)
-        training = comparison.error_table(own, here, METHODS, "train_error")
-        blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", here, table, training)
+        blocks += _setting(f"l{literals}-r{rules}", f"l = {literals}, r = {rules}", here, table)
     blocks.append(comparison.sources(results))
     headline = [f"summary-l{literals}-r{rules}" for literals, rules in settings]
     shown = {"folds": next(iter(results)).options["folds"], "seed": scope.seed, "(l, r)": " ".join(map(str, settings))}
@@ -131,16 +135,14 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
     )
 
 
-def _setting(
-    name: str, label: str, datasets: list[str], table: AnyArray, training: AnyArray
-) -> list[Prose | Table | Drawing]:
+def _setting(name: str, label: str, datasets: list[str], table: AnyArray) -> list[Prose | Table | Drawing]:
     means, ranks, wins = table.mean(axis=0), paired.average_ranks(table), statistics.beaten(table)
     figure = ranked_bars(label, METHODS, means, ranks, wins)
     said = f"Mean error, average rank, number beaten by a paired t-test at .1; {label}"
     return [
         Drawing(f"figure-{name}", f"Mean error, average rank (red) and number beaten, {label}", figure),
         comparison.summary(f"summary-{name}", said, METHODS, table),
-        _claims(f"claims-{name}", means, training.mean(axis=0), table),
+        _claims(f"claims-{name}", table, datasets),
         comparison.friedman_sentence(METHODS, table),
         comparison.wilcoxon_table(f"wilcoxon-{name}", METHODS, table),
         comparison.per_dataset(
@@ -149,47 +151,50 @@ def _setting(
     ]
 
 
-def _claims(name: str, means: AnyArray, training: AnyArray, table: AnyArray) -> Table:
-    of = dict(zip(METHODS, means, strict=True))
-    column = {method: place for place, method in enumerate(METHODS)}
-    star = paired.paired_t(table[:, column["F*"]], table[:, column["M"]])
-    better = [method for method in METHODS if method != "F*" and of[method] < of["F*"]]
-    m_q = paired.paired_t(table[:, column["M"]], table[:, column["Q"]])
-    adaptive = min(of[method] for method in ("F1", "F2", "E1", "E2"))
-    fixed = min(of[method] for method in ("M", "Q"))
-    gap = float(np.max(np.abs(table[:, column["mu"]] - table[:, column["M"]])))
+MARGIN = 0.005
+"""Half a point of error: less is no difference that matters here."""
+
+
+def _claims(name: str, table: AnyArray, datasets: Sequence[str]) -> Table:
+    of = {method: table[:, place] for place, method in enumerate(METHODS)}
+    means = {method: float(values.mean()) for method, values in of.items()}
+    flavour = min(("F1", "F2", "E1", "E2"), key=means.__getitem__)
+    fixed = min(("M", "Q"), key=means.__getitem__)
+    gap = float(np.max(np.abs(of["mu"] - of["M"])))
+    easy = table.min(axis=1) < 0.5
+    rest = {method: float(values[easy].mean()) for method, values in of.items()}
+    hopeless = ", ".join(np.array(datasets)[~easy]) or "none"
     return claims(
         name,
         [
-            (
+            ordered(
                 "F* is superior to all other approaches",
-                f"F* {of['F*']:.4f}; smaller mean: {', '.join(better) or 'none'}; F* against M: P = {star.p_value:.2g}",
-                not better,
-                "F* picks by training error, which rewards fit as much as truth" if better else "",
+                ("F*", of["F*"]),
+                {method: values for method, values in of.items() if method != "F*"},
+                f"F* picks by training error; without the domains where all err in half of the cases or more ({hopeless}) the "
+                f"least mean is that of {min(rest, key=rest.__getitem__)}",
             ),
-            (
+            alike(
                 "choosing phi at each round (E, F) does not improve",
-                f"best of E1, E2, F1, F2 {adaptive:.4f}, best of M, Q {fixed:.4f}",
-                bool(adaptive >= fixed - 0.001),
-                "",
+                (flavour, fixed),
+                of[flavour],
+                of[fixed],
+                MARGIN,
+                "the best of E1, E2, F1, F2 against the better of M and Q, both picked by these means",
             ),
-            (
-                "Matsushita is a serious alternative to logistic",
-                f"M {of['M']:.4f}, Q {of['Q']:.4f}, paired t-test P = {m_q.p_value:.2g}",
-                bool(of["M"] <= of["Q"] + 0.005),
-                "",
+            alike("Matsushita is a serious alternative to logistic", ("M", "Q"), of["M"], of["Q"], MARGIN),
+            chain(
+                "stronger concavity tends to improve, at least for small r",
+                [(method, of[method]) for method in ("upsilon", "M", "Q", "B")],
+                "from the most concave to the least; the bound of the rate orders them the other way "
+                "round (erratum E4)",
             ),
-            (
-                "stronger concavity (M, then Q, then B) tends to improve, at least for small r",
-                f"M {of['M']:.4f}, Q {of['Q']:.4f}, B {of['B']:.4f}",
-                bool(of["M"] <= of["Q"] <= of["B"]),
-                "the bound of the rate orders them the other way round (erratum E4)",
-            ),
-            (
-                "phi_mu is listed as a function of its own",
-                f"largest difference between mu and M on a domain: {gap:.2g}",
-                None if gap == 0.0 else False,
+            same(
+                "phi_mu is a function of its own",
+                "largest difference between mu and M on a domain",
+                gap,
                 "phi_mu is phi_M with the score rescaled, so that both give the same classifier (erratum E5)",
+                claimed=False,
             ),
         ],
     )

@@ -47,10 +47,26 @@ def kill_at(monkeypatch, transport, message, victims):
 def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_path, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
     victim = sorted(client.run(os.getpid).values())[0]
-    sent = kill_at(monkeypatch, RPCTransport, 30, [victim])
+    sent = kill_at(monkeypatch, RPCTransport, 20, [victim])
     model = ULSClassifier(client=client, **SETTINGS).fit(frame, y)
-    assert sent[0] > 40
+    assert sent[0] > 28
     assert document(model, tmp_path) == local
+
+
+def test_a_worker_killed_in_mid_fit_changes_no_boosted_tree(client, data, tmp_path, monkeypatch):
+    settings = {"learner": "tree", "n_rounds": 8, "random_state": 0, "early_stopping": False}
+    frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
+    victim = sorted(client.run(os.getpid).values())[0]
+    sent = kill_at(monkeypatch, RPCTransport, 14, [victim])
+    model = ULSClassifier(client=client, **settings).fit(frame, y)
+    assert sent[0] > 18
+    assert document(model, tmp_path) == document(pm.ULSClassifier(**settings).fit(*data), tmp_path)
+
+
+def test_boosted_trees_keep_no_checkpoint(client, data, tmp_path):
+    frame, y = (dd.from_pandas(given, npartitions=2, sort=False) for given in data)
+    with pytest.raises(ValueError, match="`checkpoint` must be None, since this estimator cannot resume"):
+        ULSClassifier(client=client, learner="tree", checkpoint=tmp_path / "fit.json").fit(frame, y)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from dask import delayed
 
 import permissible as pm
-from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier, estimators
+from permissible.dask import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier, loading
 from tests.dask.machines import workers
 from tests.distributed.rows_in_parts import document, make
 
@@ -47,6 +47,16 @@ def test_any_number_of_partitions_gives_the_same_model(client, data, local, tmp_
     whole = data[0].assign(label=data[1])
     frame = dd.from_pandas(whole, npartitions=n_partitions, sort=False)
     assert document(ULSClassifier(**SETTINGS).fit(frame, "label"), tmp_path) == local  # the default client
+
+
+@pytest.mark.parametrize("transport", ["rpc", "serial"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_boosted_trees_are_those_of_one_machine(client, tmp_path, transport, classes):
+    data = make(1500, classes)
+    frame, y = (dd.from_pandas(given, npartitions=4, sort=False) for given in data)
+    settings = {"learner": "tree", "n_rounds": 15, "max_leaf_nodes": "auto", "random_state": 0}
+    model = ULSClassifier(client=client, transport=transport, **settings).fit(frame, y)
+    assert document(model, tmp_path) == document(pm.ULSClassifier(**settings).fit(*data), tmp_path)
 
 
 @pytest.mark.slow
@@ -162,7 +172,7 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence(client, data):
     with pytest.raises(TypeError, match="`X` must be a dask DataFrame"):
         fitter.fit(frame, y)
     with pytest.raises(ValueError, match="`y` must be partitioned like X"):
-        fitter.fit(dd.from_pandas(frame, npartitions=3), dd.from_pandas(y, npartitions=2))
+        fitter.fit(dd.from_pandas(frame, npartitions=3), da.from_array(y.to_numpy(), chunks=1500))
     with pytest.raises(ValueError, match="`transport` must be"):
         ULSClassifier(transport="pigeon").fit(frame, y)
     with pytest.raises(ValueError, match="at least two classes"):
@@ -176,14 +186,14 @@ def test_partitions_that_change_between_the_passes_are_refused(client, data, tmp
         frame.to_csv(path, index=False)
     model = UDTClassifier(client=client, max_leaf_nodes=3)
     assert model.fit(paths, target="label").classes_.tolist() == [0, 1]
-    survey = estimators.survey_of_all
+    survey = loading.survey_of_all
 
     def survey_and_change(*given):
         found = survey(*given)
         frame.assign(count=frame["count"] + 1).to_csv(paths[1], index=False)
         return found
 
-    monkeypatch.setattr(estimators, "survey_of_all", survey_and_change)
+    monkeypatch.setattr(loading, "survey_of_all", survey_and_change)
     with pytest.raises(ValueError, match=r"^`batches` must be the same rows in both passes"):
         model.fit(paths, target="label")
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import log_loss
 
 import permissible as pm
 from permissible import decisions
@@ -150,3 +151,16 @@ def test_documents_are_plain_data_and_read_back(decision):
 def test_bad_input_is_refused_in_one_sentence(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
+
+
+def test_the_log_loss_is_that_of_scikit_learn_and_its_least_risk_the_entropy():
+    rng = np.random.default_rng(3)
+    for m in (2, 3):
+        proba, y = rng.dirichlet(np.ones(m), 60), rng.integers(0, m, 60)
+        assert pm.LogLoss().risk(y, proba) == pytest.approx(log_loss(y, proba, labels=range(m)), rel=1e-12)
+        mean = sum(proba[:, k] * pm.LogLoss().loss(np.full(60, k), proba) for k in range(m))
+        assert pm.LogLoss().bayes_risk(proba) == pytest.approx(mean, rel=1e-12)
+    certain = pm.LogLoss().loss([1], [0.0])
+    assert certain == pytest.approx(log_loss([1], [[1.0, 0.0]], labels=[0, 1]), rel=1e-12)
+    assert pm.decisions.from_document(pm.LogLoss(1e-6).to_document()) == pm.LogLoss(1e-6)
+    assert np.array_equal(pm.LogLoss().decide([0.2, 0.7]), [0.2, 0.7])

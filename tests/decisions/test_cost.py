@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permissible as pm
+from papers.published import read as read_published
 from permissible import decisions
 from permissible.decisions import CostMatrix
 
@@ -160,3 +161,30 @@ def test_a_bad_csv_file_is_refused_with_its_row(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
         CostMatrix.from_csv(path)
+
+
+def test_a_weighted_hierarchy_writes_the_printed_costs_of_the_corals():
+    # [B] appendix D, 81 entries as printed
+    printed = pm.CostMatrix(*published_costs())
+    assert pm.CostMatrix.corals() == printed.aligned(sorted(printed.classes))
+
+
+def published_costs():
+    table = read_published("beijbom-mlc-cost")
+    names = [row["class"] for row in table]
+    return [[float(row[name]) for name in names] for row in table], None, names
+
+
+def test_a_node_without_a_cost_is_named():
+    tree = {"all": {"pair": ["a", "b"], "c": None}}
+    assert pm.CostMatrix.from_hierarchy(tree, node_costs={"all": 3, "pair": 1}).matrix.tolist() == [
+        [0, 1, 3],
+        [1, 0, 3],
+        [3, 3, 0],
+    ]
+    with pytest.raises(ValueError, match="no cost of 'pair'"):
+        pm.CostMatrix.from_hierarchy(tree, node_costs={"all": 3})
+    with pytest.raises(ValueError, match="a node without a name"):
+        pm.CostMatrix.from_hierarchy(tree["all"], node_costs={"pair": 1})
+    with pytest.raises(ValueError, match="positive costs"):
+        pm.CostMatrix.from_hierarchy(tree, node_costs={"all": 3, "pair": 0})

@@ -31,7 +31,7 @@ def frame(n_rows, seed=0, weighted=False):
     "parameters",
     [
         {},
-        {"pruning": "cv"},
+        {"pruning": "auto"},
         {"loss": "squared", "max_leaf_nodes": None, "max_depth": 5},
         {"min_samples_leaf": 30, "monotonic_cst": {"x0": 1}},
     ],
@@ -63,12 +63,6 @@ def test_several_blocks_give_the_tree_of_memory():
     np.testing.assert_array_equal(ours.model_.weight, memory.model_.weight)
 
 
-def test_boosted_trees_over_parts_are_refused_in_one_sentence():
-    stored = pm.BinnedDataset.from_batches([frame(200)], target="y")
-    with pytest.raises(ValueError, match='`learner` must be "rule" for data in parts'):
-        pm.ULSClassifier(learner="tree").fit(stored)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_parts_give_the_file_of_memory_its_certificate_included(monkeypatch, weighted):
     monkeypatch.setattr(store_module, "BLOCK_ROWS", 250)
@@ -76,7 +70,7 @@ def test_parts_give_the_file_of_memory_its_certificate_included(monkeypatch, wei
     weight = np.random.default_rng(1).random(900) + 0.1 if weighted else None
     whole = X.assign(label=y, w=weight) if weighted else X.assign(label=y)
     stored = pm.BinnedDataset.from_batches([whole[:333], whole[333:]], target="label", weight="w" if weighted else None)
-    settings = {"random_state": 0, "max_leaf_nodes": 20, "pruning": "cv", "min_weight_fraction_leaf": 0.01}
+    settings = {"random_state": 0, "max_leaf_nodes": 20, "pruning": "auto", "min_weight_fraction_leaf": 0.01}
     wanted = pm.UDTClassifier(**settings).fit(X, y, weight)
     assert wanted.certificate_.lower_bound > 0
     for source in (stored, InParts(stored, [1, 500, 0, 399])):
@@ -98,7 +92,7 @@ def test_checkpoints_of_earlier_versions_are_read(monkeypatch):
 def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(tmp_path, monkeypatch):
     X, y = make(900)
     stored = pm.BinnedDataset.from_batches([X.assign(label=y)], target="label")
-    settings = {"random_state": 0, "max_leaf_nodes": 40, "pruning": "cv"}
+    settings = {"random_state": 0, "max_leaf_nodes": 40, "pruning": "auto"}
     asked, ask = [], LocalRows.ask
 
     def counted(self, question):

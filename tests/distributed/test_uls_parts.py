@@ -112,7 +112,7 @@ def test_a_target_beside_the_data_set_is_refused():
     [
         ({"loss": "auto"}, "`loss` must be one loss on data in parts"),
         ({"loss": "F*"}, "`loss` must be one loss on data in parts"),
-        ({"learner": "tree"}, '`learner` must be "rule" for data in parts'),
+        ({"learner": "column"}, '`learner` must be "rule" or "tree" for data in parts'),
         ({"warm_start": True}, "`warm_start` must be False on data in parts"),
     ],
 )
@@ -126,7 +126,7 @@ def test_what_parts_cannot_do_is_refused_in_one_sentence(settings, said):
 
 
 @pytest.mark.parametrize(
-    ("settings", "most"), [({"max_literals": 2}, 6), ({"max_literals": 3, "beam": 3}, 7), ({"max_literals": 1}, 5)]
+    ("settings", "most"), [({"max_literals": 2}, 5), ({"max_literals": 3, "beam": 3}, 6), ({"max_literals": 1}, 4)]
 )
 def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(settings, most):
     frame, y = make(900)
@@ -153,7 +153,7 @@ def test_where_messages_cost_the_classes_of_a_fit_share_them(stopping):
         asked = source.transport.asked
         same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, target))
         sent.append(len([method for method in asked if method != "close"]))
-        assert (asked.count("batch") > 0) == (classes == 4)
+        assert (asked.count("batch") > 0) == (classes == 4 or stopping)  # held-out rows are moved with the others
     assert sent[1] < 1.6 * sent[0]  # rounds and line searches of classes differ a little, and the longest counts
 
 

@@ -7,7 +7,7 @@ takes, how near equal models must be, and which changes of the data may change t
 - `drawn`: columns or tests are drawn by their position,
 - `ordered`: the order of three classes or more matters,
 - `counts_rows`: a prior or test is worth one row of weight 1, so that the unit of the weights matters,
-- `counts_copies`: a least number of rows counts the copies where weights are whole numbers, so that their unit matters.
+- `counts_copies`: whole weights count as copies (of a least number of rows, or of rounded terms), so that their unit matters.
 """
 
 from collections.abc import Callable
@@ -71,7 +71,7 @@ BOTH = (2, 3)
 MODES = {
     "rules": Mode(uls(), BOTH),
     "rules, l2 = 0": Mode(uls(l2=0.0, fit_intercept=False)),
-    "rules, hold-out": Mode(uls(early_stopping=True, max_literals="auto"), BOTH, shuffles=True),
+    "rules, hold-out": Mode(uls(early_stopping=True, max_literals="auto"), BOTH, shuffles=True, counts_copies=True),
     "rules, four literals": Mode(uls(max_literals=4, beam=4)),
     "rules, corrective": Mode(uls(scheme="corrective"), BOTH),
     "rules, blocks": Mode(uls(scheme=3)),
@@ -85,22 +85,37 @@ MODES = {
     "rules, parts": Mode(uls(), BOTH, parts=True),
     "rules, hold-out, parts": Mode(uls(early_stopping=True), shuffles=True, parts=True),
     "rules, corrective, parts": Mode(uls(scheme="corrective"), parts=True),
-    "leaves": Mode(uls(learner="tree"), BOTH),
+    "leaves": Mode(uls(learner="tree", search_fraction=1.0), BOTH),
+    "leaves, sampled": Mode(uls(learner="tree"), BOTH, shuffles=True),
+    "leaves, parts": Mode(uls(learner="tree"), BOTH, shuffles=True, parts=True),
     "leaves, hold-out": Mode(uls(learner="tree", early_stopping=True), shuffles=True),
     "columns": Mode(uls(learner="column"), BOTH),
     "columns, corrective": Mode(uls(learner="column", scheme="corrective"), near=1e-8),
-    "tree": Mode(fixed(UDT, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True),
-    "tree, least weight": Mode(fixed(UDT, max_leaf_nodes=8, min_weight_fraction_leaf=0.05)),
+    "tree": Mode(fixed(UDT, smoothing=0.0, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True),
+    "tree, least weight": Mode(fixed(UDT, smoothing=0.0, max_leaf_nodes=8, min_weight_fraction_leaf=0.05)),
     "tree, smoothed": Mode(lambda unit: UDT(max_leaf_nodes=8, min_samples_leaf=5, smoothing=unit), counts_copies=True),
-    "tree, pruned": Mode(fixed(UDT, max_leaf_nodes=12, min_samples_leaf=3, pruning=0.01), counts_copies=True),
-    "tree, pruned by folds": Mode(
-        fixed(UDT, max_leaf_nodes=12, min_samples_leaf=3, pruning="cv"), shuffles=True, counts_rows=True
+    "tree, pruned": Mode(
+        fixed(UDT, smoothing=0.0, max_leaf_nodes=12, min_samples_leaf=3, pruning=0.01), counts_copies=True
     ),
-    "tree, parts": Mode(fixed(UDT, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True, parts=True),
+    "tree, pruned by folds": Mode(
+        fixed(UDT, smoothing=0.0, max_leaf_nodes=12, min_samples_leaf=3, pruning="auto"),
+        shuffles=True,
+        counts_rows=True,
+    ),
+    "tree, parts": Mode(
+        fixed(UDT, smoothing=0.0, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True, parts=True
+    ),
     "boundary": Mode(fixed(BND, tol=1e-9), near=1e-6),
     "boundary, three": Mode(fixed(BND, boundaries=(0.3, 0.5, 0.7), tol=1e-9), near=1e-6),
     "boundary, balanced": Mode(fixed(BND, alpha=1.0, class_weight="balanced", tol=1e-9), near=1e-6),
     "boundary, coordinates": Mode(fixed(BND, solver="dcd", alpha=0.1, tol=1e-9), near=1e-4),
+    "boundary, rules": Mode(fixed(BND, learner="rule", n_rounds=12, tol=1e-9), near=1e-6),
+    "boundary, trees": Mode(
+        fixed(BND, boundaries=(0.3, 0.7), learner="tree", n_rounds=12, max_leaf_nodes=5, tol=1e-9), near=1e-6
+    ),
+    "boundary, stumps": Mode(
+        fixed(BND, boundaries=(0.3, 0.7), learner="rule", alpha=0.02, max_literals=1, tol=1e-9), near=1e-6
+    ),
     "boundary, soft": Mode(fixed(BND, boundaries="soft"), near=1e-6),
     "boundary, kernel": Mode(fixed(BND, kernel="rbf", gamma=0.2, alpha=0.01), near=1e-6),
     "boundary, kernel, balanced": Mode(
@@ -110,26 +125,30 @@ MODES = {
     "boundary, folds": Mode(fixed(CV, alphas=[0.1, 0.01], cv=3), near=1e-5, shuffles=True),
     "boundary, parts": Mode(fixed(BND, tol=1e-9), near=1e-4, parts=True),
     "mcboost, linear": Mode(mcb(), BOTH, ordered=True),
-    "mcboost, linear, gradient": Mode(mcb(descent="gradient"), BOTH),
+    "mcboost, linear, gradient": Mode(mcb(descent="gradient"), BOTH, counts_copies=True),
     "mcboost, all attributes": Mode(mcb(learner="linear-full"), BOTH, near=1e-7, ordered=True),
     "mcboost, exponential": Mode(mcb("gel"), ordered=True),
     "mcboost, rules": Mode(mcb(learner="rule"), BOTH, ordered=True),
-    "mcboost, trees": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True),
-    "mcboost, trees, gradient": Mode(mcb(learner="tree", least=3.0, descent="gradient"), BOTH),
+    "mcboost, trees": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True, counts_copies=True),
+    "mcboost, trees, gradient": Mode(mcb(learner="tree", least=3.0, descent="gradient"), BOTH, counts_copies=True),
     "mcboost, trees, hold-out": Mode(
-        mcb(learner="tree", least=3.0, early_stopping=True, scoring="surrogate"), BOTH, shuffles=True, ordered=True
+        mcb(learner="tree", least=3.0, early_stopping=True, scoring="surrogate"),
+        BOTH,
+        shuffles=True,
+        ordered=True,
+        counts_copies=True,
     ),
     "mcboost, trees, sampled": Mode(
-        mcb(learner="tree", least=3.0, subsample=0.7, n_bags=2), BOTH, shuffles=True, ordered=True
+        mcb(learner="tree", least=3.0, subsample=0.7, n_bags=2), BOTH, shuffles=True, ordered=True, counts_copies=True
     ),
     "mcboost, trees, random tests": Mode(
-        mcb(learner="tree", least=3.0, random_tests=True, max_features=0.5), BOTH, drawn=True, ordered=True
+        mcb(learner="tree", least=3.0, max_features=0.5), BOTH, drawn=True, ordered=True, counts_copies=True
     ),
     "mcboost, calibrated": Mode(mcb("ls"), (3,), near=1e-5, shuffles=True, ordered=True, counts_rows=True),
     "mcboost, auto": Mode(
         mcb(learner="auto", n_rounds=3), BOTH, 1e-5, shuffles=True, drawn=True, ordered=True, counts_rows=True
     ),
-    "mcboost, trees, parts": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True, parts=True),
+    "mcboost, trees, parts": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True, counts_copies=True, parts=True),
     "mcboost, linear, parts": Mode(mcb(), near=1e-7, ordered=True, parts=True),
 }
 

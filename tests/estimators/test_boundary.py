@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import permissible as pm
 from permissible.estimators.boundary import BoundaryClassifier
@@ -23,6 +25,8 @@ from permissible.estimators.boundary import BoundaryClassifier
         BoundaryClassifier((0.3, 0.7), loss="matsushita", penalize_intercept=True),
         BoundaryClassifier(kernel="rbf"),
         BoundaryClassifier("soft"),
+        BoundaryClassifier((0.3, 0.7), learner="rule", n_rounds=10),
+        BoundaryClassifier(learner="tree", n_rounds=10, max_leaf_nodes=4),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -235,3 +239,45 @@ def test_partial_fit_refuses_what_it_does_not_use(data, given):
     with pytest.raises(ValueError, match=f"`{next(iter(given))}` must be left at its default .* in partial_fit"):
         BoundaryClassifier(**given).partial_fit(X, y, classes=[0, 1])
     BoundaryClassifier(solver="psgd", warm_start=True).partial_fit(X, y, classes=[0, 1])
+
+
+def test_learner_kernel_is_the_named_kernel_or_rbf(data):
+    X, y = data
+    given = BoundaryClassifier(kernel="rbf", alpha=0.01).fit(X, y)
+    assert np.array_equal(BoundaryClassifier(learner="kernel", alpha=0.01).fit(X, y).dual_coef_, given.dual_coef_)
+    polynomial = BoundaryClassifier(learner="kernel", kernel="poly", alpha=0.01).fit(X, y)
+    assert polynomial.model_.kernel.name == "poly"
+    with pytest.raises(ValueError, match="`kernel` must be left at its default None with rules"):
+        BoundaryClassifier(learner="rule", kernel="rbf").fit(X, y)
+    assert not hasattr(BoundaryClassifier(learner="rule"), "partial_fit")
+
+
+def test_rules_are_refused_on_data_in_parts(data):
+    X, y = data
+    whole = pd.DataFrame(X).add_prefix("x").assign(y=y)
+    parts = pm.BinnedDataset.from_batches([whole[:200], whole[200:]], target="y", keep_values=True)
+    with pytest.raises(ValueError, match="`learner` must be linear on data in parts, got 'rule'"):
+        BoundaryClassifier(learner="rule").fit(parts)
+
+
+def test_a_fit_of_another_learner_leaves_nothing_of_the_last_one(data):
+    X, y = data
+    model = BoundaryClassifier((0.3, 0.7), learner="rule", n_rounds=5).fit(X, y)
+    assert model.rules_
+    assert not hasattr(model, "coef_")
+    model.set_params(learner="linear", n_rounds=100).fit(X, y)
+    assert model.coef_.shape == (1, 6)
+    assert not any(hasattr(model, name) for name in ("rules_table", "rules_", "schema_"))
+    model.set_params(learner="rule", n_rounds=5).fit(X, y)
+    assert not hasattr(model, "support_")
+    assert len(model.rules_) <= 5
+
+
+def test_rules_do_not_depend_on_threads_of_the_linear_algebra(data):
+    X, y = data
+    fits = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            fits.append(BoundaryClassifier((0.3, 0.7), learner="rule", n_jobs=n_threads).fit(X, y))
+    assert fits[0].rules_ == fits[1].rules_
+    assert np.array_equal(fits[0].coefficients_, fits[1].coefficients_)

@@ -19,6 +19,7 @@ MODELS = {
     "leaves": pm.ULSClassifier(learner="tree", n_rounds=5),
     "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier((0.3, 0.7)),
+    "boundary, rules": pm.BoundaryClassifier((0.3, 0.7), learner="rule", n_rounds=8),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
     "affine": pm.MCBoostClassifier(n_rounds=5),
     "boosted rules": pm.MCBoostClassifier(n_rounds=5, learner="rule"),

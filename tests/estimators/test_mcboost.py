@@ -38,7 +38,7 @@ def overlapping():
         pm.MCBoostClassifier(n_rounds=10),
         pm.MCBoostClassifier(loss="gel", n_rounds=5, descent="gradient"),
         pm.MCBoostClassifier(loss="mc", n_rounds=5, decision="bayes", learner="linear-full"),
-        pm.MCBoostClassifier(n_rounds=30, learner="tree", subsample=0.7, max_features=0.5, random_tests=True),
+        pm.MCBoostClassifier(n_rounds=30, learner="tree", subsample=0.7, max_features=0.5),
         pm.MCBoostClassifier(n_rounds=30, learner="rule", descent="gradient"),
         pm.MCBoostClassifier(n_rounds=5, learner="auto"),
     ]

@@ -18,13 +18,14 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "udt": lambda **given: pm.UDTClassifier(**{"max_leaf_nodes": 4, "random_state": 0, **given}),
     "boundary": lambda **given: pm.BoundaryClassifier(**given),
     "boundary-kernel": lambda **given: pm.BoundaryClassifier(**{"kernel": "rbf", "alpha": 1e-2, **given}),
+    "boundary-rules": lambda **given: pm.BoundaryClassifier(**{"learner": "rule", "n_rounds": 5, **given}),
     "boundary-cv": lambda **given: pm.BoundaryClassifierCV(**{"alphas": [0.01, 0.1], "cv": 2, **given}),
     "mcboost": lambda **given: pm.MCBoostClassifier(**{"n_rounds": 3, "random_state": 0, **given}),
     "mcboost-tree": lambda **given: pm.MCBoostClassifier(
         **{"n_rounds": 2, "learner": "tree", "max_leaf_nodes": 3, "random_state": 0, **given}
     ),
 }
-TAKES_MISSING = ("uls", "uls-tree", "udt", "mcboost", "mcboost-tree")
+TAKES_MISSING = ("uls", "uls-tree", "udt", "mcboost", "mcboost-tree", "boundary-rules")
 
 # One sentence of the house, or the words that scikit-learn fixes (docs/errors.md), which may name the argument in its own way.
 HOUSE = re.compile(r"`(?P<argument>[^`]+)` must be .+, got .+\.", flags=re.DOTALL)

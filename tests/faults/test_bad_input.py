@@ -161,7 +161,8 @@ BAD_WEIGHTS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_malformed_weights_are_refused(kind, name):
     estimator = ESTIMATORS[kind]()
-    with refused(EITHER, "y" if name == "only one class left" and not kind.startswith("b") else "sample_weight"):
+    by_matrix = kind.startswith("b") and kind not in TAKES_MISSING
+    with refused(EITHER, "y" if name == "only one class left" and not by_matrix else "sample_weight"):
         estimator.fit(X, Y, sample_weight=BAD_WEIGHTS[name])
     still_works(estimator)
 
@@ -263,7 +264,19 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "cache_size": (0, -1, "many", None),
         "solver": ("newton", "dcd", "psgd"),
     },
+    "boundary-rules": {
+        "boundaries": ("soft",),
+        "learner": (*NAME, None),
+        "kernel": ("rbf",),
+        "n_rounds": COUNT,
+        "max_literals": COUNT,
+        "max_leaf_nodes": (1, 257, 1.5, "many", None),
+        "max_bins": (1, 256, 1.5, "many", None),
+        "solver": ("newton",),
+        "categorical_features": (["nobody"], [9], [True], 1.5),
+    },
     "boundary-cv": {
+        "learner": ("rule",),
         "alphas": ([], [0.0], [-1.0], [float("nan")], "many", [[0.1]], {"a": 1}),
         "cv": (1, 0, -2, "many", 1.5),
         "tuning": ("nonsense", 3, None),
@@ -307,7 +320,6 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "max_depth": (0, -1, 1.5, "deep"),
         "min_samples_leaf": (0.0, -1.0, "many", None),
         "l2_regularization": NOT_NEGATIVE,
-        "random_tests": FLAG,
         "line_search": (*NAME, None),
         "max_bins": (1, 256, 1.5, "many", None),
         "categorical_features": (["nobody"], [9], [True], 1.5),

@@ -43,7 +43,7 @@ def sensible(estimator):
         tree = given["learner"] == "tree"
         idle = ["scheme", "max_literals"] if tree else ["learning_rate"] if given["scheme"] != "classic" else []
     elif isinstance(estimator, pm.UDTClassifier):
-        idle = [] if given["pruning"] == "cv" else ["pruning_folds"]
+        idle = [] if given["pruning"] == "auto" else ["pruning_folds"]
     elif isinstance(estimator, pm.BoundaryClassifier):
         idle = [] if given["fit_intercept"] else ["penalize_intercept"]
     elif given["learner"] != "tree":
@@ -72,7 +72,7 @@ UDT = st.builds(
     max_leaf_nodes=st.none() | st.integers(1, 9),
     max_depth=st.none() | st.integers(0, 4),
     min_samples_leaf=st.integers(1, 4),
-    pruning=st.sampled_from([None, 0.0, 0.1, "cv"]),
+    pruning=st.sampled_from([None, 0.0, 0.1, "auto"]),
     smoothing=st.sampled_from([0.0, 1.0]),
     max_bins=st.sampled_from([2, 3, 255]),
     pruning_folds=st.just(2),

@@ -28,7 +28,7 @@ START = LISTEN + "import numpy as np, permissible as pm\n"
 LONG_FITS = {
     "uls": "pm.ULSClassifier(n_rounds=200000, early_stopping=False, max_literals=4, random_state=0)",
     "uls-tree": "pm.ULSClassifier(n_rounds=200000, learner='tree', early_stopping=False, random_state=0)",
-    "udt": "pm.UDTClassifier(max_leaf_nodes=None, pruning='cv', pruning_folds=200)",
+    "udt": "pm.UDTClassifier(max_leaf_nodes=None, pruning='auto', pruning_folds=200)",
     "boundary": "pm.BoundaryClassifierCV(alphas=np.geomspace(1e-9, 1, 400), cv=10, tol=1e-14, max_iter=100000)",
     "boundary-kernel": "pm.BoundaryClassifier(kernel='rbf', alpha=1e-9, tol=1e-15, max_iter=10**8)",
     "mcboost": "pm.MCBoostClassifier(n_rounds=10**6, learner='rule', tol=0.0)",
@@ -73,8 +73,10 @@ try:
 except KeyboardInterrupt:
     heard = time.process_time()
     print("stopped", sorted(vars(model)) == before, flush=True)
-    model.set_params(**{{name: value for name, value in dict(n_rounds=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3,
-        max_iter=100, alpha=0.1).items() if name in model.get_params()}})
+    short = dict(n_rounds=2, pruning_folds=2, alphas=[0.1], cv=2, tol=1e-3, max_iter=100, alpha=0.1)
+    if {kind == "boundary-kernel"}:
+        del short["n_rounds"]  # of rules
+    model.set_params(**{{name: value for name, value in short.items() if name in model.get_params()}})
     model.fit(X[:200], y[:200]).predict(X[:5])
     print("usable", flush=True)
 """

@@ -33,7 +33,8 @@ def write_patients(path: Path) -> None:
 
 
 def run_commands(block: str, folder: Path) -> None:
-    for line in re.findall(r"^\$ (.*)$", block, flags=re.MULTILINE):
+    """Run each command; what the page prints below one must be what it says, with `...` for anything."""
+    for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
         if line.startswith(SETTING_UP):
             continue
         words = shlex.split(line.split("  #")[0])
@@ -41,6 +42,9 @@ def run_commands(block: str, folder: Path) -> None:
         command = [str(Path(sys.executable).with_name("permissible")), *words[1:]]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        if printed.strip():
+            same = doctest.OutputChecker().check_output(printed.rstrip() + "\n...\n", done.stdout, doctest.ELLIPSIS)
+            assert same, f"{line}\nThe page says\n{printed}\nThe command said\n{done.stdout}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -25,7 +25,9 @@ def documented() -> dict[str, object]:
             elif word == "automodule":
                 members = vars(importlib.import_module(name)).items()
                 found |= {
-                    f"{name}.{one}": thing for one, thing in members if one[0] != "_" and inspect.isfunction(thing)
+                    f"{name}.{one}": thing
+                    for one, thing in members
+                    if one[0] != "_" and inspect.isfunction(thing) and thing.__module__ == name  # as the page shows
                 }
             else:
                 full = name if name.startswith("permissible.") else f"{module}.{name}"

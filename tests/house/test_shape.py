@@ -14,22 +14,16 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 32_900  # to become 27,000
-CORE_LINES = 16_980  # at most 14,000, and 2,430 of boosted trees
+PACKAGE_LINES = 45_600  # to become 27,000 without what was added since
+CORE_LINES = 16_800
 
 LONG_FILES = {
     "tests/cli/test_verbs.py",
     "tests/estimators/test_uls.py",
     "tests/faults/test_bad_input.py",
 }
-LARGE_FOLDERS = {
-    "cpp/bind",
-    "cpp/mcboost",
-    "src/permissible/learners/mcboost",
-}
-LONG_FUNCTIONS = {
-    "src/permissible/estimators/mcboost.py:__init__",
-}
+LARGE_FOLDERS: set[str] = set()
+LONG_FUNCTIONS: set[str] = set()
 REPEATED_CLASSES = {
     "Growth",
     "Round",

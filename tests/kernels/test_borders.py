@@ -22,34 +22,10 @@ BINS = np.array([4, 3], dtype=np.int32)
 NUMERIC = np.zeros(2, dtype=np.uint8)
 
 
-def boosting_state() -> mcboost.State:
-    target = (np.arange(N) % 2).astype(np.int32)
-    return mcboost.state(target, 1.0 - np.eye(2), np.ones(N), True, 0, 1)
-
-
-def node_cells(blocks):
-    state = boosting_state()
-    state.begin_sums()
-    state.derive_largest(0, True)
-    place = np.zeros(N, dtype=np.int32)
-    return state.node_cells(blocks, NUMERIC, BINS, place, np.zeros(1, dtype=np.int32), 1, 1.0, 1.0, 1.0)
-
-
-def round_of_trees(blocks, gradient=False):
-    state = boosting_state()
-    state.begin_round()
-    limits = {"max_leaf_nodes": 4, "max_depth": 0, "max_literals": 0, "min_leaf_weight": 1.0, "l2": 1.0}
-    growth = mcboost.Growth(**limits, random_thresholds=False, column_share=1.0, seed=0)
-    more = {"share": None, "rate": 1.0, "exact": False, "gradient": gradient}
-    return state.round_trees(blocks, NUMERIC, BINS, growth, **more)
-
-
-def round_of_gradient(blocks):
-    return round_of_trees(blocks, gradient=True)
-
-
-def bundles(blocks):
-    return mcboost.Bundles(blocks, NUMERIC, BINS)
+def rows_of_trees(blocks, bins=BINS):
+    layout = np.column_stack([NUMERIC, bins, NUMERIC, NUMERIC]).astype(np.int32)
+    target, names = (np.arange(N) % 2).astype(np.uint16), np.zeros(0, dtype=np.uint64)
+    return mcboost.tree_rows(blocks, layout, names, target, 1.0 - np.eye(2), True, np.ones(N), 0, 1)
 
 
 def tree(blocks):
@@ -66,11 +42,11 @@ def histograms(blocks):
     return trees.Rows(blocks, columns, target, None, 2).sums(nodes, np.zeros(1, dtype=np.int32), 1)
 
 
-KERNELS = [node_cells, round_of_trees, round_of_gradient, bundles, tree, histograms]
+KERNELS = [rows_of_trees, tree, histograms]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("row", "column", "code"), [(0, 0, 4), (N - 1, 0, 254), (N - 3, 1, 3), (17, 1, 200)])
+@pytest.mark.parametrize(("row", "column", "code"), [(0, 0, 4), (N - 1, 0, 253), (N - 3, 1, 3), (17, 1, 200)])
 def test_a_code_beyond_its_bins_is_refused(kernel, blocks, row, column, code):
     kernel(blocks)
     blocks[0, row, column] = code
@@ -80,8 +56,8 @@ def test_a_code_beyond_its_bins_is_refused(kernel, blocks, row, column, code):
 
 def test_bins_out_of_range_are_refused(blocks):
     for bins in (0, 256, -1, 2**31 - 1):
-        with pytest.raises(ValueError, match=r"bins must lie in 1..255"):
-            mcboost.Bundles(blocks, NUMERIC, np.array([bins, 3], dtype=np.int32))
+        with pytest.raises(ValueError, match=r"at most 255 bins|beyond the"):
+            rows_of_trees(blocks, np.array([bins, 3], dtype=np.int32))
         layout = np.array([[0, bins if bins else -5, 1]], dtype=np.int32)
         criterion = boosting.Criterion(False, 0.0, 1.0, 1.0, 0, 0)
         with pytest.raises(ValueError, match="0 to 255 bins"):

@@ -37,17 +37,6 @@ def affine_round(state, x, gradient=False):
     return state.round_affine(attributes(x), np.ones(x.shape[1], dtype=np.uint8), None, 1.0, gradient)
 
 
-def growth(max_leaf_nodes=2, *, min_leaf_weight=0.0, l2=1.0, seed=0):
-    size = {"max_leaf_nodes": max_leaf_nodes, "max_depth": 0, "max_literals": 0, "min_leaf_weight": min_leaf_weight}
-    return kernel.Growth(**size, l2=l2, random_thresholds=False, column_share=1.0, seed=seed)
-
-
-def tree_round(state, blocks, bins, of, share=None, rate=0.5, gradient=False, bundles=None):
-    numeric = np.zeros(len(bins), dtype=np.uint8)
-    more = {"share": share, "rate": rate, "exact": False, "gradient": gradient, "bundles": bundles}
-    return state.round_trees(blocks, numeric, np.asarray(bins, dtype=np.int32), of, **more).arrays
-
-
 def test_exponential_is_exact_to_two_ulp():
     x = np.concatenate([np.linspace(-700, 700, 100_001), np.random.default_rng(0).normal(size=10_000)])
     assert np.max(np.abs(kernel.exponential(x) / np.exp(x) - 1)) < 5e-16
@@ -156,7 +145,7 @@ def test_affine_fits_are_the_same_for_any_parts_and_order_of_the_rows(coordinate
         ]
         for state, _ in states:
             state.begin_sums()
-            largest.append(state.derive_largest(coordinate, False)[outputs if coordinate < 0 else 0])
+            largest.append(state.derive_largest(coordinate))
         for state, values in states:
             sums.append(state.affine_sums(attributes(x, values), None, outputs, max(largest), len(x)))
         choice = kernel.affine_choice(
@@ -184,94 +173,6 @@ def test_extreme_scores_stay_finite():
         assert np.all(np.isfinite(state.scores()))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_curvature_of_a_newton_tree_is_the_mean_second_derivative(loss):
-    """A vector tree of one leaf takes -sum w / sum h: h must be the trace of the Hessian over M-1."""
-    target, costs, functions, weight, _ = problem(11, n=7, m=4)
-    state = state_of(loss, target, costs, weight, scores_of(functions))
-    state.begin_round()
-    blocks = np.zeros((1, 7, 8), dtype=np.uint8)
-    made = tree_round(state, blocks, [1], growth(l2=0.0), rate=1.0, gradient=True)
-    words, rows = codewords(4), costs[target]
-    gradient = weight[:, None] * reference.weights(loss, scores_of(functions), target, rows, words)
-    trace = np.zeros(7)
-    for r in range(3):
-        ahead, behind = functions.copy(), functions.copy()
-        ahead[:, r] += 1e-5
-        behind[:, r] -= 1e-5
-        slope = [reference.weights(loss, scores_of(f), target, rows, words)[:, r] for f in (ahead, behind)]
-        trace += weight * (slope[0] - slope[1]) / 2e-5
-    np.testing.assert_allclose(made["value"], -gradient.sum(axis=0) / (trace.sum() / 3), rtol=1e-6)
-
-
-@pytest.mark.parametrize("m", [4, 10])
-@pytest.mark.parametrize("gradient", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_packed_stumps_of_many_rows_are_the_plain_ones(gradient, m, weighted):
-    """Above 16,384 rows stumps are searched on packed words; a share of ones takes the plain way."""
-    rng = np.random.default_rng(0)
-    n, d = 20_000, 11
-    codes = rng.integers(0, 200, (n, d)).astype(np.uint8)
-    codes[rng.random((n, d)) < 0.05] = 255
-    blocks = np.zeros((2, n, 8), dtype=np.uint8)
-    for column in range(d):
-        blocks[column // 8, :, column % 8] = codes[:, column]
-    target = (rng.normal(size=n) + codes[:, 3] / 60 + (codes[:, 9] > 100)).clip(0, 3.99).astype(np.int64)
-    target = (target + 4 * rng.integers(0, 3, n)).clip(0, m - 1)
-    weight = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
-    found = []
-    for share in (None, np.ones(n)):
-        state = state_of("gll", target, 1.0 - np.eye(m), weight, np.zeros((n, m)))
-        for number in range(3):
-            started = state.begin_round()
-            made = tree_round(state, blocks, [200] * d, growth(seed=number), share, gradient=gradient)
-        found.append((made["column"], made["code"], state.scores(), started))
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    np.testing.assert_array_equal(found[0][1], found[1][1])
-    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(found[0][3], found[1][3], rtol=1e-9)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("few", [[2] * 30, [3, 255, 18, 19, 255, 17, 20, 2, 1, 100, 5], [1, 255], [22, 21, 21]])
-def test_columns_that_share_a_lane_change_nothing(few, threads):
-    """Joint codes of columns of few values, missing ones among them: the same stumps, bit for bit."""
-    rng = np.random.default_rng(len(few))
-    n, d, m = 20_000, len(few), 5
-    bins = np.array(few, dtype=np.int32)
-    codes = (rng.random((n, d)) * bins).astype(np.uint8)
-    codes[rng.random((n, d)) < 0.03] = 255
-    codes[:, 0] = np.minimum(codes[:, 0], bins[0] - 1)
-    blocks = np.zeros((-(-d // 8), n, 8), dtype=np.uint8)
-    for column in range(d):
-        blocks[column // 8, :, column % 8] = codes[:, column]
-    target = (
-        (rng.normal(size=n) + 3 * (codes / bins).clip(0, 1) @ rng.random(d) / np.sqrt(d))
-        .clip(0, m - 0.01)
-        .astype(np.int64)
-    )
-    named = np.zeros(d, dtype=np.uint8)
-    bundles = kernel.Bundles(blocks, named, bins)
-    found = []
-    for given_bundles in (None, bundles):
-        state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
-        for number in range(3):
-            state.begin_round()
-            made = tree_round(state, blocks, bins, growth(seed=number), bundles=given_bundles)
-        found.append((made["column"], made["code"], made["mask"], state.scores()))
-    for plain, joined in zip(*found, strict=True):
-        np.testing.assert_array_equal(plain, joined)
-
-
-def test_bundles_of_other_codes_are_refused():
-    target, costs, functions, weight, _ = problem(1, n=30, m=4)
-    state = state_of("gll", target, costs, weight, scores_of(functions))
-    blocks, named, bins = np.zeros((1, 30, 8), np.uint8), np.zeros(3, np.uint8), np.full(3, 2, np.int32)
-    others = kernel.Bundles(blocks[:, :20].copy(), named, bins)
-    with pytest.raises(ValueError, match="bundles of other codes"):
-        tree_round(state, blocks, bins, growth(), bundles=others)
-
-
 def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
     # The end of a round prepares the next one while its rows are at hand; scores set from outside undo that.
     target, costs, functions, weight, x = problem(3, n=5000, m=4)
@@ -288,66 +189,19 @@ def test_a_round_begun_at_the_end_of_the_last_is_the_round_begun_afresh():
     assert ahead.begin_round() == again.begin_round()
 
 
-@pytest.mark.parametrize("gradient", [False, True])
-def test_packed_stumps_do_not_depend_on_threads(gradient):
-    rng = np.random.default_rng(1)
-    n, m = 40_000, 9
-    blocks = rng.integers(0, 250, (3, n, 8)).astype(np.uint8)
-    target = (blocks[0, :, 2] // 30 + rng.integers(0, 2, n)).clip(0, m - 1)
-    found = []
-    for threads in (1, 2, 4):
-        state = state_of("gll", target, 1.0 - np.eye(m), np.ones(n), np.zeros((n, m)), threads=threads)
-        for number in range(2):
-            state.begin_round()
-            tree_round(state, blocks, [250] * 24, growth(seed=number), gradient=gradient)
-        found.append(state.scores())
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
-
-
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
-def test_cells_of_nodes_are_sums_by_code(seed):
-    target, costs, functions, weight, _ = problem(seed, n=50, m=3)
-    rng = np.random.default_rng(seed)
-    bins, categorical = np.array([4, 255], dtype=np.int32), np.array([0, 1], dtype=np.uint8)
-    blocks = np.zeros((1, 50, 8), dtype=np.uint8)
-    blocks[0, :, 0] = rng.choice([0, 1, 2, 3, 255], 50)
-    blocks[0, :, 1] = rng.choice([0, 7, 254, 255], 50)
-    place, wanted = rng.integers(-1, 3, 50).astype(np.int32), np.array([2, 0], dtype=np.int32)
-    state = state_of("gll", target, costs, weight, scores_of(functions))
-    state.begin_round()
-    state.derive_largest(-1, True)
-    gradient = state.derive_all()
-    state.derive_largest(-1, True)
-    cells, sizes = state.node_cells(blocks, categorical, bins, place, wanted, 2, 2.0**30, 1.0, 2.0**20)
-    for found, size, node in zip(cells, sizes, wanted, strict=True):
-        rows = place == node
-        moments = np.rint(gradient[:, rows] * 2.0**30).astype(np.int64)
-        assert size == np.abs(moments).sum()
-        numeric, named = found[: 5 * 5].reshape(5, 5), found[25:].reshape(256, 5)
-        for column, table in ((0, numeric), (1, named)):
-            codes = blocks[0, rows, column].astype(int)
-            codes = np.where((codes == 255) & (column == 0), 4, codes)
-            for code in range(len(table)):
-                at = codes == code
-                np.testing.assert_array_equal(table[code, :2], moments[:, at].sum(axis=1))
-                assert table[code, 4] == at.sum()
-                assert table[code, 3] == np.rint(weight[rows][at] * 2.0**20).astype(np.int64).sum()
-
-
 def test_a_state_saved_and_restored_goes_on_alike():
-    target, costs, functions, weight, _ = problem(1, n=30, m=4)
+    target, costs, functions, weight, x = problem(1, n=30, m=4)
+    step = kernel.AffineStep(0, np.array([0.3]), np.array([-0.2]))
     for loss in LOSSES:
         one, other = (state_of(loss, target, costs, weight, scores_of(functions)) for _ in range(2))
         one.begin_round()
         one.derive(0)
-        one.set_steps(0, np.zeros(30, dtype=np.int32), np.array([[0.3]]))
+        one.set_affine(0, attributes(x), step)
         one.move(0, 0.5)
         other.restore(one.save())
         for state in (one, other):
             state.derive(1)
-            state.set_steps(1, np.zeros(30, dtype=np.int32), np.array([[-0.2]]))
+            state.set_affine(1, attributes(x), step)
         np.testing.assert_array_equal(one.slopes(1, 0.7), other.slopes(1, 0.7))
         np.testing.assert_array_equal(one.scores(), other.scores())
 

@@ -8,8 +8,9 @@ import pytest
 from permissible import losses
 from permissible.bins import encode, find_bins
 from permissible.bins.binning import BinnedTable
-from permissible.learners.trees.boosted import BoostedOptions, BoostedRows, boost_trees, kernel_of
+from permissible.learners.trees.boosted import BoostedRows, boost_trees, kernel_of
 from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
+from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits
 from permissible.rows.local import LocalSource
@@ -147,7 +148,7 @@ def test_the_figures_of_every_round_are_those_of_the_model():
     kept, held = (LocalSource((part,), binned.binning, np.arange(2), len(part.classes), True) for part in parts)
     loss = losses.get("matsushita")
     options = BoostedOptions(n_trees=8, max_leaf_nodes=5, bundle=False)
-    found = fit_trees(kept, TreesTask(loss, (options,), stopping=False, validation=held))
+    found = fit_trees(kept, TreesTask(loss, options, stopping=False, validation=held))
     for source, rows, name in ((kept, slice(1000), "surrogate"), (held, slice(1000, None), "validation")):
         table = read({k: v[rows] for k, v in X.items()}, binned.binning.schema)
         sign = np.where(y[rows] == 1, 1.0, -1.0)

@@ -1,8 +1,10 @@
 """Choosing: the mean curve decides the stage, the least loss the candidate, and ties go to the simpler one."""
 
+from functools import partial
+
 import numpy as np
 
-from permissible.learners.choose import choose, mean_curve
+from permissible.learners.choose import Fold, choose, mean_curve, race
 
 CURVES = {"short": np.array([1.0, 0.6, 0.5, 0.7]), "long": np.array([1.0, 0.7, 0.497]), "best": np.array([1.0, 0.4])}
 
@@ -26,3 +28,48 @@ def test_equal_stages_go_to_the_first_or_the_last():
 def test_the_mean_over_splits_is_weighted():
     sums = [(np.array([2.0, 1.0]), 1.0), (np.array([4.0, 8.0]), 3.0)]
     assert mean_curve([0, 1], lambda split: sums[split]).tolist() == [1.5, 2.25]
+
+
+def raced(folds, names, **more):
+    """Race named curves: `folds` holds a mapping from name to curve for each fold; also the fits that were made."""
+    fits = []
+
+    def losses(fold, name):
+        fits.append(name)
+        return np.array(fold[name])
+
+    return race([Fold(partial(losses, fold), 1.0) for fold in folds], names, **more), fits
+
+
+def test_the_minimum_of_the_mean_curve_is_chosen_and_not_a_mean_of_minima():
+    found, _ = raced([{"a": [3, 1, 2, 2]}, {"a": [3, 4, 2, 1]}], ["a"])
+    assert found.chosen.curve.tolist() == [3.0, 2.5, 2.0, 1.5]
+    assert (found.chosen.stage, found.chosen.loss) == (3, 1.5)
+
+
+def test_a_shorter_curve_goes_on_with_its_last_value():
+    found, _ = raced([{"a": [4, 2]}, {"a": [4, 2, 1]}], ["a"])
+    assert found.chosen.curve.tolist() == [4.0, 2.0, 1.5]
+
+
+def test_within_a_tenth_of_a_standard_error_the_simpler_is_chosen():
+    spread = [0.0, 0.2, 0.4, 0.6, 0.8]  # standard deviation 0.316, standard error 0.141
+    near = [{"short": [1 + s + 0.013], "long": [1 + s]} for s in spread]
+    far = [{"short": [1 + s + 0.015], "long": [1 + s]} for s in spread]
+    assert raced(near, ["short", "long"])[0].chosen.candidate == "short"
+    assert raced(far, ["short", "long"])[0].chosen.candidate == "long"
+
+
+def test_a_hopeless_candidate_is_not_fitted_on_the_later_folds():
+    folds = [{"good": [1.0], "bad": [1.5], "close": [1.01 if k else 0.99]} for k in range(5)]
+    found, fits = raced(folds, ["good", "bad", "close"])
+    assert [fits.count(name) for name in ("good", "bad", "close")] == [5, 3, 5]
+    assert found.chosen.candidate == "good"
+    assert [tried.loss for tried in found.tried][1] == 1.5
+
+
+def test_first_stage_and_weights_count():
+    folds = [Fold(lambda _: np.array([0.0, 2.0, 1.0]), 1.0), Fold(lambda _: np.array([0.0, 1.0, 3.0]), 3.0)]
+    found = race(folds, ["a"], first_stage=1)
+    assert found.chosen.curve.tolist() == [0.0, 1.25, 2.5]
+    assert found.chosen.stage == 1

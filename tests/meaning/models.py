@@ -151,15 +151,26 @@ def kinds(every: bool) -> list[Kind]:
     found += [Kind(f"rules, {loss}, three classes", rules(loss), 3) for loss in ("auto", "logcosh")]
     found += [
         Kind("rules, own phi", rules(own)),
+        Kind("points", lambda: pm.ULSClassifier.points(n_rules=4, max_literals=2)),
+        Kind("points, three classes", lambda: pm.ULSClassifier.points(n_rules=3, loss="matsushita"), 3),
         Kind("columns", rules("logistic", learner="column"), columns="numbers"),
         Kind("columns, three classes", rules("matsushita", learner="column"), 3, "numbers"),
         Kind("tree", lambda: pm.UDTClassifier(max_leaf_nodes=9)),
         Kind("tree, three classes", lambda: pm.UDTClassifier("matsushita", max_leaf_nodes=7, smoothing=1.0), 3),
         Kind("hard", lambda: pm.BoundaryClassifier(pm.Hard()), columns="numbers"),
         Kind("regions", lambda: pm.BoundaryClassifier((0.3, 0.7), loss=lines), columns="numbers"),
+        Kind(
+            "boundary leaves",
+            lambda: pm.BoundaryClassifier((0.3, 0.7), learner="tree", alpha=0.01, n_rounds=12, max_leaf_nodes=5),
+        ),
+        Kind("boundary rules", lambda: pm.BoundaryClassifier((0.3, 0.7), learner="rule", alpha=0.01, n_rounds=12)),
+        Kind(
+            "stumps, one boundary", lambda: pm.BoundaryClassifier((0.3,), learner="rule", max_literals=1, n_rounds=12)
+        ),
         Kind("soft", lambda: pm.BoundaryClassifier("soft", alpha=0.1), columns="numbers"),
         Kind("rbf", lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.02, alpha=0.05), columns="numbers"),
         Kind("boosted lines", lambda: pm.MCBoostClassifier(n_rounds=8), 3),
+        Kind("structured machine", lambda: pm.StructuredSVMClassifier(alpha=0.05), 3),
         Kind("boosted rules", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=4, random_state=0)),
         Kind(
             "boosted trees",

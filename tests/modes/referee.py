@@ -327,6 +327,12 @@ class Objective:
         unit = np.sqrt((self.design**2).sum(axis=0))
         unit = np.where(unit > 0, unit, 1.0)
         scaled = Objective(self.referee, self.design / unit, self.sign, self.sample, self.cost / unit**2)
+
+        def bent(theta):
+            """The Hessian with a little on its diagonal: scipy's exact subproblem may loop for ever where it is singular."""
+            hessian = scaled.hessian(theta)
+            return hessian + 1e-10 * max(np.trace(hessian), 1e-300) * np.eye(len(hessian))
+
         found = []
         for start in (np.zeros(len(unit)), *(np.asarray(start) * unit for start in starts)):
             with np.errstate(all="ignore"):
@@ -334,7 +340,7 @@ class Objective:
                     scaled.value,
                     start,
                     jac=scaled.gradient,
-                    hess=scaled.hessian,
+                    hess=bent,
                     method="trust-exact",
                     options={"gtol": 1e-10, "maxiter": 300, "initial_trust_radius": 1.0, "max_trust_radius": 1e9},
                 ).x

@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 import permissible as pm
+from permissible.cli.io.notices import Notices
 from permissible.learners import doubts as honesty
+from permissible.learners.doubts import of_rounds
+from permissible.table.schema import Column, Schema
 from tests.modes.cases import documented, in_parts, limit
 from tests.modes.problems import quasi_separable
 from tests.modes.referee import LOSSES
@@ -58,31 +61,23 @@ def partly_separable():
     return columns(l2_regularization=0.0, scheme="classic", learning_rate=1.0, n_rounds=300), X, y
 
 
-def overshooting():
-    """Newton steps of full length without a penalty, on rows that are nearly separated."""
-    random = np.random.default_rng(7)
-    X = random.normal(size=(30, 3))
-    y = np.argmax(X @ random.normal(size=(3, 3)), axis=1)
-    y[:3] = 0, 1, 2
-    costs = random.uniform(0.5, 4.0, (3, 3)) * (1 - np.eye(3))
-    options = {
-        "learner": "rule",
-        "learning_rate": 1.0,
-        "l2_regularization": 0.0,
-        "tol": 0.0,
-        "calibration": None,
-        "n_rounds": 60,
-    }
-    return pm.MCBoostClassifier("gll", cost_matrix=costs, **options), X, y
+def turn_rounds(monkeypatch):
+    """No step of any learner is known that raises the surrogate: here the rounds are read backwards."""
+    backwards = lambda start, surrogate, *more: of_rounds(surrogate[-1], [*surrogate[::-1], start], *more)  # noqa: E731
+    monkeypatch.setattr("permissible.learners.mcboost.certificate.of_rounds", backwards)
 
 
 def cut_newton(monkeypatch):
-    monkeypatch.setattr("permissible.learners.uls.step.MAX_STEPS", 1)
+    monkeypatch.setattr("permissible.learners.uls.refit.MAX_STEPS", 1)
 
 
 MUST = {
     "surrogate rises": {
-        "Newton steps that overshoot": overshooting,
+        "rounds read backwards": lambda: (
+            pm.MCBoostClassifier("gll", learner="rule", n_rounds=5, line_search="exact"),
+            *noisy(),
+            turn_rounds,
+        ),
     },
     "coefficient explodes": {
         **{
@@ -310,6 +305,18 @@ def predicted(model, train, test):
     return lambda: model.fit(train, LABELS).predict(test)
 
 
+def told_of_sizes(sizes):
+    """What the command line says of a chunk of rows whose column `size` was between 0 and 39 in fit."""
+
+    def tell():
+        notices = Notices(Schema((Column("size"),)), {"size": (0.0, 39.0)})
+        with notices.chunk({"size": np.array(sizes)}):
+            pass
+        notices.tell()
+
+    return tell
+
+
 WARNINGS = {
     "DoubtfulFitWarning": (
         {"rules that separate": lambda: rules(l2_regularization=0.0).fit(*SEPARABLE)},
@@ -336,6 +343,10 @@ WARNINGS = {
             "names": predicted(rules(), FRAME[["size"]], FRAME[["size"]]),
             "no names": predicted(rules(), FRAME[["size"]].to_numpy(), FRAME[["size"]].to_numpy()),
         },
+    ),
+    "OutOfRangeWarning": (
+        {"a larger size": told_of_sizes([0.0, 50.0])},
+        {"sizes of fit": told_of_sizes([0.0, 39.0]), "a missing size": told_of_sizes([np.nan, 3.0])},
     ),
     "DataConversionWarning": (
         {"a column of labels": lambda: rules().fit(noisy()[0], noisy()[1][:, None])},

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import permissible as pm
 from permissible.bins import encode
 from permissible.kernels._core import boosted as kernels
-from permissible.models.kinds.boosted import kernel_trees
+from permissible.models.kinds.boosted import kernel_form
 from permissible.table import read
 from tests.modes.cases import matrix, table
 from tests.modes.referee import LOSSES
@@ -30,7 +30,7 @@ def leaves_of_first_tree(fit):
         return []
     forest = fit.model.model_.forest.first(1)
     binned = encode(forest.binning, read(fit.X, forest.binning.schema))
-    trees = kernel_trees(forest, 1)
+    trees = kernels.Trees(*kernel_form(forest, 1))
     leaf = trees.leaves(kernels.Codes(binned.blocks, binned.n_columns), 0)
     return [(leaf == place, value) for place, value in enumerate(trees.values[:, 0].tolist())]
 

@@ -92,7 +92,10 @@ def case(cell):
         fitted(model, X, y, **({} if sample is None else {"sample_weight": sample}))
     share = np.ones(len(y)) if sample is None else sample
     share = share / share.sum()
-    scores = [np.zeros((len(y), size)), *(stage.scores(model._rows(given)) for stage in model._stages())]
+    scores = [
+        np.tile(model.model_.prior, (len(y), 1)),
+        *(stage.scores(model._rows(given)) for stage in model._stages()),
+    ]
     return model, y, costs, share, scores, lambda S: float(share @ FORMULAS[loss](S, y, costs))
 
 

@@ -5,12 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import entropy
 
 import permissible as pm
 from tests.modes.cases import fitted, in_parts, matrix, table
 from tests.modes.referee import LOSSES
 
-PRUNING = (None, 0.02, "cv")
+PRUNING = (None, 0.02, "auto")
 CELLS = list(product(LOSSES, (2, 3), PRUNING, (None, 5), (False, True), ("memory", "parts")))
 MATRIX = list(matrix(CELLS, 2, many=2, thin=3))
 
@@ -67,9 +68,12 @@ class Tree:
         return found
 
     def surrogates(self, sums):
-        """Weight times impurity of groups, given the weight of each class; several classes one against the rest."""
+        """Weight times impurity of groups, given the weight of each class; several by Shannon, or one against the rest."""
         weight = sums.sum(axis=1, keepdims=True)
         shares = sums / np.where(weight > 0, weight, 1.0)
+        if len(self.classes) > 2 and self.loss == "logistic":
+            inner = np.where(weight > 0, shares, 1.0 / len(self.classes))  # an empty group weighs nothing
+            return weight[:, 0] * entropy(inner.T, base=2)
         shares = shares[:, 1:] if len(self.classes) == 2 else shares
         return weight[:, 0] * least_risk(self.loss)(shares).sum(axis=1)
 
@@ -154,7 +158,7 @@ def test_every_split_is_the_best_one_of_all_leaves(cell):
 @pytest.mark.parametrize("cell", [param for param in MATRIX if param.values[0][2] is not None])
 def test_the_pruned_tree_is_the_cheapest_one(cell):
     tree, full = tree_of(cell), tree_of(cell, pruned=False)
-    level = tree.model.pruning_path_.chosen if cell[2] == "cv" else cell[2]
+    level = tree.model.pruning_path_.chosen if cell[2] == "auto" else cell[2]
     rows = full.rows_of()
     least = {}
     for node in reversed(range(full.tree.n_nodes)):

@@ -98,6 +98,8 @@ def rules() -> dict[str, Fit]:
         "uls-three-classes": Fit(in_memory(uls(n_rounds=5), classes=3)),
         "uls-block": Fit(in_memory(uls(scheme=2, **SHORT)), exact=False),
         "uls-beam": Fit(in_memory(uls(beam=8, n_rounds=5, max_literals=3, early_stopping=False))),
+        "uls-points": Fit(in_memory(uls.points(n_rules=4)), exact=False),
+        "uls-pairwise": Fit(in_memory(uls(n_rounds=6, early_stopping=False, interaction_cst="pairwise")), exact=False),
         "uls-compact": Fit(in_memory(uls.compact(n_rules=6)), exact=False),
         "uls-plain": Fit(in_memory(uls.plain("matsushita", n_rules=8, max_literals=2))),
         "uls-tree": Fit(on_numbers(uls(learner="tree", n_rounds=12, early_stopping=False))),
@@ -117,11 +119,11 @@ def trees() -> dict[str, Fit]:
     udt = pm.UDTClassifier
     found = {f"udt-{name_of(loss)}": Fit(in_memory(udt(loss, max_leaf_nodes=8))) for loss in LOSSES[:6]}
     return found | {
-        "udt-pruned": Fit(in_memory(udt(pruning="cv"))),
+        "udt-pruned": Fit(in_memory(udt(pruning="auto"))),
         "udt-three-classes": Fit(in_memory(udt("matsushita", max_leaf_nodes=9, smoothing=1.0), classes=3)),
         "udt-weighted": Fit(in_memory(udt(max_leaf_nodes=8, min_samples_leaf=5), weighted=True)),
         "udt-blocks": Fit(in_blocks(udt(max_leaf_nodes=8))),
-        "udt-blocks-pruned": Fit(in_blocks(udt(pruning="cv"), classes=3)),
+        "udt-blocks-pruned": Fit(in_blocks(udt(pruning="auto"), classes=3)),
     }
 
 

@@ -33,6 +33,12 @@ def models():
         "rules, matsushita": (pm.ULSClassifier(loss="matsushita", n_rounds=8, random_state=0).fit(X, y), X, y),
         "rules of three classes": (pm.ULSClassifier(n_rounds=5, random_state=0).fit(numbers, kinds), numbers, kinds),
         "tree": (pm.UDTClassifier(max_leaf_nodes=6).fit(X, y), X, y),
+        "boundary rules": (
+            pm.BoundaryClassifier((0.3, 0.7), learner="rule", n_rounds=8).fit(numbers, two),
+            numbers,
+            two,
+        ),
         "linear": (pm.BoundaryClassifier(boundaries=(0.3, 0.7)).fit(numbers, two), numbers, two),
+        "point card": (pm.ULSClassifier.points(n_rules=4).fit(X, y), X, y),
         "additive": (pm.MCBoostClassifier(n_rounds=15).fit(numbers, kinds), numbers, kinds),
     }

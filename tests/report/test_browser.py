@@ -1,5 +1,6 @@
 """The page in a real browser: no errors, no network, controls move the numbers to what Python computes, what-if is predict."""
 
+import re
 import time
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import permissible as pm
+from permissible import metrics
 from permissible.decisions import class_codes
 from tests.report import browser
 from tests.report.pages import mixed_rows, models
@@ -16,7 +18,7 @@ pytestmark = [
     pytest.mark.needs("chromium"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-NAMES = ["rules", "rules, matsushita", "rules of three classes", "tree", "linear", "additive"]
+NAMES = ["rules", "rules, matsushita", "rules of three classes", "tree", "linear", "point card", "additive"]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +109,110 @@ def test_cost_sliders_give_what_python_computes(name, opened, driver):
         assert found(driver)["cost"] == pytest.approx(decision.risk(codes, proba), rel=1e-9)
         assert driver.find_element("id", "mean-cost").text == f"{decision.risk(codes, proba):.4f}"
         assert found(driver)["rejected"] == pytest.approx((actions == -1).mean())
+        constant = metrics.decision_benefit(codes, proba, decision, n_bootstrap=0)
+        assert driver.find_element("id", "alike-cost").text == f"{constant['cost'][1]:.4f}"
+        assert (
+            driver.find_element("id", "saved").text.replace("\N{MINUS SIGN}", "-")
+            == f"{1000 * constant['saving'][1]:.1f}"
+        )
+
+
+@pytest.mark.parametrize("name", ["rules", "tree", "linear"])
+def test_the_decision_curve_and_the_threshold_table_follow_the_sliders_as_python_computes(name, opened, driver):
+    estimator, X, y = opened(name)
+    codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
+    curve = driver.execute_script("return window.report.state.curve")
+    wanted = metrics.net_benefit(codes, proba, np.arange(1, 100) / 100, n_bootstrap=0)
+    np.testing.assert_allclose(curve, wanted["net_benefit"], rtol=0, atol=1e-12)
+    set_slider(driver, "cost-0-1", 2)
+    set_slider(driver, "cost-1-0", 7)
+    lines = driver.execute_script("return window.report.state.thresholds")
+    at = [line["t"] for line in lines]
+    assert 2 / 9 in at
+    table = metrics.threshold_table(codes, proba, at, costs=[[0, 2], [7, 0]], n_bootstrap=0)
+    for key in ("tp", "fp", "fn", "tn"):
+        assert [line[key] for line in lines] == table[key].tolist()
+    np.testing.assert_allclose([line["benefit"] for line in lines], table["net_benefit"], atol=1e-12)
+    cells = driver.execute_script(
+        "return [...document.querySelectorAll('#threshold-table tr.now td')].map(c => c.textContent)"
+    )
+    place = at.index(2 / 9)
+    assert cells[-1] == f"{table['cost'][place]:.4f}"
+    assert cells[-2] == f"{table['net_benefit'][place]:.4f}"
+    assert cells[1].startswith(f"{100 * table['sensitivity'][place]:.1f} %")
+    marks = "return [...document.querySelectorAll('#chart-curve .mark')].length"
+    assert driver.execute_script(marks) == 1
+
+
+def test_two_models_share_the_controls(fitted, driver, tmp_path):
+    first, X, y = fitted["rules"]
+    second = fitted["tree"][0]
+    driver.get(f"file://{pm.report([first, second], X, y, tmp_path / 'two.html')}")
+    assert errors_of(driver) == []
+    set_slider(driver, "cost-1-0", 6)
+    codes = class_codes(y, first.classes_)
+    costs = pm.CostMatrix([[0, 1], [6, 0]])
+    assert driver.find_element("id", "mean-cost").text == f"{costs.risk(codes, first.predict_proba(X)):.4f}"
+    assert driver.find_element("id", "rival-cost").text == f"{costs.risk(codes, second.predict_proba(X)):.4f}"
+
+
+def test_ten_thousand_rows_are_drawn_within_a_second(driver, tmp_path):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(10_000, 4))
+    y = X[:, 0] + generator.normal(size=10_000) > 0.5
+    page = pm.report(pm.BoundaryClassifier([0.3]).fit(X[:1000], y[:1000]), X, y, tmp_path / "many.html")
+    driver.get(f"file://{page}")
+    drawn = driver.execute_script("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    assert drawn < 1000
+    moved = """const t = performance.now(); document.getElementById('cost-0-1').dispatchEvent(new Event('input'));
+      return performance.now() - t"""
+    assert driver.execute_script(moved) < 200
+
+
+def test_the_page_prints_its_answer_and_its_curve(opened, driver):
+    opened("rules")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        hidden = "return getComputedStyle(document.querySelector(arguments[0])).display"
+        assert driver.execute_script(hidden, "#explorer-controls") == "none"
+        assert driver.execute_script(hidden, "nav") == "none"
+        assert driver.execute_script(hidden, "#chart-curve svg") != "none"
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def contrast(first, second):
+    def light(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        return sum(
+            w * (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4)
+            for w, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
+
+    dark, bright = sorted([light(first), light(second)])
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_light_and_in_dark(scheme, opened, driver):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        opened("rules")
+        script = "const s = getComputedStyle(document.querySelector(arguments[0])); return s[arguments[1]]"
+        paper = driver.execute_script(script, "section", "backgroundColor")
+        for text in ("section p", "caption", "summary"):
+            assert contrast(driver.execute_script(script, text, "color"), paper) >= 4.5
+        assert (
+            contrast(
+                driver.execute_script(script, ".verdict", "color"),
+                driver.execute_script(script, ".verdict", "backgroundColor"),
+            )
+            >= 4.5
+        )
+        assert contrast(driver.execute_script(script, "#chart-curve .line.blue", "stroke"), paper) >= 3
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_a_cost_matrix_of_several_classes_gives_what_python_computes(opened, driver):
@@ -226,7 +332,9 @@ def test_every_control_has_a_name_and_every_heading_its_place(name, opened, driv
       return [...document.querySelectorAll('input,select,button,[role=slider]')].filter(e =>
         !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"""
     assert driver.execute_script(nameless) == []
-    levels = driver.execute_script("return [...document.querySelectorAll('h1,h2,h3')].map(h => Number(h.tagName[1]))")
+    levels = driver.execute_script(
+        "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
+    )
     assert levels[0] == 1
     assert all(b - a <= 1 for a, b in pairwise(levels))
     assert driver.execute_script("return document.documentElement.lang") == "en"

@@ -10,8 +10,7 @@
 
 #include "trees/boosted/codes.hpp"
 #include "trees/boosted/growth/grow.hpp"
-#include "trees/boosted/sample.hpp"
-#include "trees/boosted/scores/scores.hpp"
+#include "trees/boosted/part.hpp"
 #include "trees/boosted/scores/step.hpp"
 
 namespace permissible::boosted {
@@ -24,19 +23,21 @@ struct FitOptions {
     double search_rows = 1e18;     // rows that a search looks at, copies counted; all where that is nearly as many
     uint64_t seed = 0;
     int patience = 0;          // rounds without a smaller held-out loss after which to stop; 0: never
+    double rival = -1.0;       // the held-out loss of a rival: stop once it is out of reach; below 0: none
+    int rival_trees = 0;       // the trees that the rival took for it
     bool fit_constant = true;  // begin from the best constant
     bool track_loss = false;   // the training loss of every round
     int threads = 1;
 };
 
-/// Coded rows, labels and scores of one part of a fit.
-struct FitRows {
-    const Codes* codes = nullptr;
-    Labels labels;
-    std::unique_ptr<Scores> scores;
-    std::vector<uint32_t> hash;  // of the content of each row; empty where no row is sampled
-    std::vector<uint8_t> leaf;
+/// What is known of all rows before the first round.
+struct RowFacts {
+    double total = 0.0;                // rows, copies counted
+    std::vector<double> class_weight;  // of each class
+    bool held_out = false;             // whether some are held out
+    bool hashed = false;               // whether they can be sampled
 };
+RowFacts facts_of(const FitRows& rows, const FitRows* held_out);
 
 enum class Stop : int { rounds = 0, no_gain = 1, held_out = 2, callback = 3 };
 
@@ -48,13 +49,15 @@ struct FitResult {
     std::vector<double> values;           // of each leaf and output, shrinkage included; tree by tree
     std::vector<double> loss, held_out;   // sums after each round, and before the first
     std::vector<int64_t> searched;        // rows, of each round
+    double largest_gain = 0.0;            // of one more split, on the rows of the next search
     int best_round = 0;                   // trees with the smallest held-out loss; all without held-out rows
     Stop stop = Stop::rounds;
 };
 
-/// `held_out` may be null. `watch(round)` is called before each round; false stops the fit.
-FitResult fit(FitRows& rows, FitRows* held_out, const std::vector<Column>& columns, const FitOptions& options,
-              const std::function<bool(int)>& watch);
+/// `scores` says what the loss is; its rows are not looked at. `watch(round)` is called before each round; false stops
+/// the fit.
+FitResult fit(TrainingRows& rows, const RowFacts& facts, const Scores& scores, const std::vector<Column>& columns,
+              const FitOptions& options, const std::function<bool(int)>& watch);
 
 /// Trees as flat arrays; `first_split` has an entry a tree and the end.
 struct Forest {

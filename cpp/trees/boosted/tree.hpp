@@ -39,6 +39,7 @@ struct Split {
 struct Tree {
     std::vector<Split> splits;
     std::vector<double> low, high;  // of each leaf: where a monotone constraint lets its value lie; else empty
+    int inside = -1;                // of a rule: the leaf of the rows that pass every literal
     std::size_t leaves() const { return splits.size() + 1; }
 };
 

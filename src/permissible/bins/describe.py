@@ -1,4 +1,9 @@
-"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `age is missing`, `age > 41.5 or missing`."""
+"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `age is missing`, `age > 41.5 or missing`.
+
+Both bounds of a column are one interval, `40 < age <= 60`.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -40,8 +45,40 @@ def describe(
 
 
 def describe_rule(rule: Rule, schema: Schema) -> str:
-    """The literals of a rule joined by "and"; the empty rule covers everything."""
-    return " and ".join(describe(literal, schema) for literal in rule) or "always"
+    """The literals of a rule joined by "and"; the empty rule covers everything.
+
+    Examples
+    --------
+    >>> from permissible.bins import Literal, describe_rule
+    >>> from permissible.table import Column, Schema
+    >>> describe_rule((Literal(0, ">", 40.0, (3,)), Literal(0, "<=", 60.0, (7,))), Schema((Column("age"),)))
+    '40 < age <= 60'
+    """
+    return " and ".join(described(rule, schema, lambda literal: describe(literal, schema))) or "always"
+
+
+def described(rule: Rule, schema: Schema, words: Callable[[Literal], str]) -> list[str]:
+    """Each literal in words, both bounds of a column as one interval."""
+    found, done = [], set[Literal]()
+    for literal in rule:
+        other = next((one for one in rule if _bounds(literal, one)), None)
+        if literal in done:
+            continue
+        if other is None:
+            found.append(words(literal))
+            continue
+        lower, upper = (literal, other) if literal.test == ">" else (other, literal)
+        tail = " or missing" if words(upper).endswith(" or missing") else ""
+        name = schema.columns[literal.column].name
+        found.append(f"{number(lower.threshold)} < {name} <= {number(upper.threshold)}{tail}")
+        done.add(other)
+    return found
+
+
+def _bounds(one: Literal, other: Literal) -> bool:
+    """Whether two literals are the bounds of one interval."""
+    tests = {one.test, other.test}
+    return one.column == other.column and tests == {"<=", ">"} and one.missing == other.missing
 
 
 def _comparison(literal: Literal, column: Column, code_of_category: Codes | None) -> str:

@@ -55,8 +55,8 @@ def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_
         return kernels.row_hashes(columns, own, _hashes_of([]), offsets, seed & _WORD, X.shape[0], n_threads)
     bits = (np.where(np.isnan(X.data), np.nan, X.data).astype(np.float64) + 0.0).view(np.uint64)
     total = np.append(np.uint64(0), np.cumsum(_scrambled(bits, own[X.indices]), dtype=np.uint64))
-    salt = _finalised(np.array([(seed + _GOLDEN) & _WORD], dtype=np.uint64))
-    return _finalised((total[X.indptr[1:]] - total[X.indptr[:-1]]) ^ salt)
+    salt = finalised(np.array([(seed + _GOLDEN) & _WORD], dtype=np.uint64))
+    return finalised((total[X.indptr[1:]] - total[X.indptr[:-1]]) ^ salt)
 
 
 def category_hash(category: Category) -> int:
@@ -74,7 +74,7 @@ def _scrambled(bits: Hashes, own: Hashes) -> Hashes:
     return np.asarray(bits ^ (bits >> np.uint64(32)))
 
 
-def _finalised(h: Hashes) -> Hashes:
+def finalised(h: Hashes) -> Hashes:
     """The finaliser of splitmix64."""
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,7 +18,6 @@ from permissible.cli.verbs import checkout, compare, demo, evaluate, explain, ex
 app = typer.Typer(
     name="permissible",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -39,6 +39,29 @@ Missing: TypeAlias = Annotated[
     str | None,
     typer.Option("--missing", help="Cells that mean missing: a,b. (empty, ?, NA, NaN, null)", show_default=False),
 ]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--decimal", help="The decimal sign, . or , where it is not clear by itself.", show_default=False),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Of a CSV file, such as latin-1; UTF-8 unless given.", show_default=False),
+]
+Dates: TypeAlias = Annotated[
+    str, typer.Option("--dates", help="auto, day-first, month-first, or text (leave them as categories).")
+]
+Numeric: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--numeric", help="Columns of numbers to learn from though they look like ids: a,b.", show_default=False
+    ),
+]
+Positive: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", help="The label whose probability is shown; the last in order unless given.", show_default=False
+    ),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Of every random choice.", min=0)]
 Jobs: TypeAlias = Annotated[
@@ -55,6 +78,18 @@ Literals: TypeAlias = Annotated[
 ]
 Compact: TypeAlias = Annotated[
     bool, typer.Option("--compact", help="A short list to read: ten rules of at most two conditions.")
+]
+Points: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--points", help="A card: five conditions with at most so many points each.", min=1, show_default=False
+    ),
+]
+Monotone: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--monotone", help="Columns with which the probability may only rise or fall: age:+,debt:-.", show_default=False
+    ),
 ]
 Boundaries: TypeAlias = Annotated[
     str | None,
@@ -88,6 +123,9 @@ class FileOptions:
     delimiter: Delimiter = None
     no_header: NoHeader = False
     missing: Missing = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    dates: Dates = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +136,8 @@ class ColumnOptions:
     drop: Drop = ""
     id_columns: Id = ""
     weight: Weight = None
+    numeric: Numeric = ""
+    positive: Positive = None
 
     @property
     def left_out(self) -> list[str]:
@@ -121,6 +161,8 @@ class EstimatorOptions:
     rules: Rules = None
     literals: Literals = None
     compact: Compact = False
+    points: Points = None
+    monotone: Monotone = ""
     settings: Set = None
     seed: Seed = 0
     jobs: Jobs = 1

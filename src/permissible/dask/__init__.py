@@ -13,6 +13,17 @@ except ImportError as error:  # pragma: no cover (the extra is installed whereve
     ) from error
 
 from permissible.dask.estimators import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
+from permissible.dask.loading import Loaded, decide, load, predict, predict_proba
 
-__all__ = ["BoundaryClassifier", "MCBoostClassifier", "UDTClassifier", "ULSClassifier"]
+__all__ = [
+    "BoundaryClassifier",
+    "Loaded",
+    "MCBoostClassifier",
+    "UDTClassifier",
+    "ULSClassifier",
+    "decide",
+    "load",
+    "predict",
+    "predict_proba",
+]
 del _distributed

@@ -10,44 +10,30 @@ from typing import Any, ClassVar
 from distributed import Client, default_client
 
 from permissible.bins.literal import Literal
+from permissible.dask.loading import TRANSPORTS, Loaded, source_of_partitions, spread
 from permissible.dask.partitions import partitions_of
-from permissible.dask.passes import binned_futures, survey_of_all
-from permissible.dask.rpc import RPCTransport
 from permissible.distributed.data.content import ContentOf, label_hashes
-from permissible.distributed.data.passes import refuse_categories
+from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import FileJournal, Records, fingerprint
-from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators import boundary, mcboost, udt, uls
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
-from permissible.learners.mcboost.affine import AffineStep
-from permissible.learners.trees.arrays import Grown
+from permissible.learners.mcboost.linear.affine import AffineStep
+from permissible.learners.mcboost.tree_step import TreeStep
 from permissible.learners.trees.grower import Weighed
+from permissible.learners.uls.refit import Refit
 from permissible.learners.uls.search import GrownRule
-from permissible.learners.uls.step import Leverage, Refit
+from permissible.learners.uls.step import Leverage
 from permissible.learners.uls.trace import Round, Trace
-from permissible.rows.local import LocalSource
 from permissible.rows.source import Source
 from permissible.validation import one_of, refusal
 from permissible.validation.numbers import real_number, whole_number
 
-TRANSPORTS = ("rpc", "serial")
 RECORDS = Records(
-    {AffineStep: 1, Grown: 1, GrownRule: 1, Weighed: None, Leverage: 0, Literal: 0, Refit: 0, Round: 0, Trace: 0},
+    {AffineStep: 1, TreeStep: 1, GrownRule: 1, Weighed: None, Leverage: 0, Literal: 0, Refit: 0, Round: 0, Trace: 0},
     (Trace,),
 )
 """The classes of choices that a checkpoint may contain."""
-
-
-class Loaded:
-    """Binned partitions on a cluster."""
-
-    def __init__(self, data: Source) -> None:
-        self.data = data
-
-    def source(self) -> Source:
-        """How to reach the partitions."""
-        return self.data
 
 
 class OnCluster:
@@ -91,8 +77,10 @@ class OnCluster:
 
         Parameters
         ----------
-        X : dask DataFrame, dask Array, list of files, or BinnedDataset
-        y : dask collection partitioned like X, or the name of a column of X
+        X : dask DataFrame, dask Array, list of files, BinnedDataset, or what `permissible.dask.load` returned
+            A `BinnedDataset` is spread over the workers of a `client` that is given, and is fitted in this process
+            without one.
+        y : dask collection with the rows of X, or the name of a column of X
         sample_weight : the same
         target, weight : str
             Column names, if X is a list of files.
@@ -101,19 +89,27 @@ class OnCluster:
         timeout = real_number("timeout", self.timeout)
         every = whole_number("checkpoint_every", self.checkpoint_every, 1) or 1
         fit_seed = seed(self.estimator.random_state)
-        if self.checkpoint is not None and not self.resumes:
+        if self.checkpoint is not None and not self._can_resume():
             raise refusal("checkpoint", "None, since this estimator cannot resume", self.checkpoint)
         chosen = self.estimator.random_state
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
         fitted = self.local(**{**self.estimator.get_params(deep=False), "random_state": fit_seed})
-        if isinstance(X, HasSource):
+        if isinstance(X, BinnedDataset) and self.client is not None:
+            data: Source = spread(self.client, X, timeout)
+        elif isinstance(X, HasSource):
             data = X.source()
         else:
             partitions = partitions_of(
                 X, y, sample_weight, target, weight, getattr(fitted, "categorical_features", None)
             )
-            data = self._load(partitions, getattr(fitted, "max_bins", 255), fit_seed, timeout)
+            client = default_client() if self.client is None else self.client
+            valued = self._needs_values()
+            numbers_only = valued and self.local is boundary.BoundaryClassifier
+            bins = getattr(fitted, "max_bins", 255)
+            data = source_of_partitions(
+                client, partitions, bins, fit_seed, valued, timeout, self.transport, numbers_only
+            )
             used = {"categorical_features": None, "max_bins": 255}  # used by the loading only
             fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is None:
@@ -125,19 +121,9 @@ class OnCluster:
         fitted.set_params(**self.estimator.get_params(deep=False))
         return fitted
 
-    def _load(self, partitions: Any, max_bins: int, fit_seed: int, timeout: float) -> Source:
-        """Both passes: survey the data, then bin the partitions on the workers."""
-        client = default_client() if self.client is None else self.client
-        seen = survey_of_all(client, partitions, max_bins, fit_seed)
-        classes, binning = seen.classes(), seen.binning()
-        valued = self._needs_values()
-        if valued and self.local is boundary.BoundaryClassifier:
-            refuse_categories(binning)
-        futures = binned_futures(client, partitions, seen, fit_seed, valued)
-        known = (binning, classes, seen.survey.n_rows, seen.weighted)
-        if self.transport == "serial":
-            return LocalSource(tuple(client.gather([*futures.values()])), *known)
-        return RemoteSource(RPCTransport(client, futures, timeout), *known)
+    def _can_resume(self) -> bool:
+        """Whether a fit with these settings writes checkpoints."""
+        return self.resumes
 
     def _needs_values(self) -> bool:
         """Whether the partitions must keep the values as well as the codes."""
@@ -159,7 +145,8 @@ class ULSClassifier(OnCluster):
         The default client if None.
     checkpoint : path, optional
         File from which an interrupted fit can resume. It is replaced every `checkpoint_every` rounds and deleted when
-        the fit is done. A new fit with the same data and settings continues from it and gives the identical model.
+        the fit is done. A new fit with the same data and settings continues from it and gives the identical model. Not with
+        ``learner="tree"``.
     checkpoint_every : int
     timeout : float
         Seconds to wait for the answers of all partitions, including the reloading of lost ones, before the fit fails.
@@ -176,6 +163,10 @@ class ULSClassifier(OnCluster):
     """
 
     local = uls.ULSClassifier
+
+    def _can_resume(self) -> bool:
+        """Boosted trees keep no journal."""
+        return bool(self.estimator.learner != "tree")
 
 
 class UDTClassifier(OnCluster):

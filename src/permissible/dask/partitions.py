@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,9 +18,15 @@ from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
 from permissible.validation import Words, refusal, refusal_type
 
+BESIDE = {"y": "permissible: y", "sample_weight": "permissible: sample_weight"}
+"""The columns in which labels and weights are joined to a frame that they are not partitioned like."""
+
 
 class Loader(Protocol):
     """Reads the rows of a partition from the values of its inputs."""
+
+    in_memory: ClassVar[bool]
+    """Whether the inputs hold the rows, which then stay on the worker between the passes."""
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The rows as one or more parts, encoded by `schema` if it is given."""
@@ -39,6 +45,7 @@ class Partition:
 class CollectionLoader:
     """A partition of a collection: features, labels and optional weights, or one frame with all of them."""
 
+    in_memory: ClassVar[bool] = True
     target: str | None = None
     weight: str | None = None
     categorical_features: Any = None
@@ -71,6 +78,7 @@ class CollectionLoader:
 class FileLoader:
     """A file, read in chunks. `kinds` are those of the columns over all files."""
 
+    in_memory: ClassVar[bool] = False
     path: str
     kinds: dict[str, Any]
     target: str
@@ -104,21 +112,43 @@ def partitions_of(
     weight, sample_weight = (sample_weight, None) if isinstance(sample_weight, str) else (weight, sample_weight)
     if y is None and target is None:
         raise refusal("y", "the labels: a dask collection partitioned like X, or a column name", None)
-    columns = [_delayed("X", X)]
-    for name, beside in (("y", y), ("sample_weight", sample_weight)):
-        if beside is not None:
-            columns.append(_delayed(name, beside))
-    if len({len(column) for column in columns}) > 1:
-        raise refusal(
-            "y",
-            "partitioned like X",
-            Words(f"{[len(column) for column in columns]} partitions"),
-            "rechunk or repartition it",
-        )
-    loader = CollectionLoader(target, weight, categorical)
     if y is None and sample_weight is not None:
         raise refusal("sample_weight", "a column name where y is one", Words("a collection"))
+    beside = {"y": y, "sample_weight": sample_weight}
+    columns = _delayed_alike(X, {name: given for name, given in beside.items() if given is not None})
+    if columns is None:
+        columns = [_delayed("X", _joined(X, beside))]
+        target, weight = BESIDE["y"], None if sample_weight is None else BESIDE["sample_weight"]
+    loader = CollectionLoader(target, weight, categorical)
     return [Partition(loader, inputs) for inputs in zip(*columns, strict=True)]
+
+
+def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
+    """The delayed partitions of X and of the collections beside it; None if they are not cut alike.
+
+    Arrays are cut like X. Columns of one frame may be read in larger pieces than the frame.
+    """
+    for name, given in beside.items():
+        if _is_array(X) and _is_array(given) and given.ndim == 1 and given.shape == X.shape[:1]:
+            beside[name] = given.rechunk((X.chunks[0],))
+    columns = [_delayed("X", X), *(_delayed(name, given) for name, given in beside.items())]
+    return columns if len({len(column) for column in columns}) == 1 else None
+
+
+def _joined(X: Any, beside: dict[str, Any]) -> Any:
+    """X with the collections beside it as columns, which dask aligns: they come from one frame, or have known divisions."""
+    counts = [given.npartitions for given in (X, *beside.values()) if given is not None]
+    refused = refusal("y", "partitioned like X", Words(f"{counts} partitions"), "rechunk or repartition it")
+    if _is_array(X) or any(_is_array(given) for given in beside.values() if given is not None):
+        raise refused
+    try:
+        return X.assign(**{BESIDE[name]: given for name, given in beside.items() if given is not None})
+    except (ValueError, NotImplementedError):  # divisions that are not known
+        raise refused from None
+
+
+def _is_array(collection: Any) -> bool:
+    return hasattr(collection, "chunks")
 
 
 def _delayed(name: str, collection: Any) -> list[Any]:

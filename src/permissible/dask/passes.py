@@ -1,109 +1,199 @@
-"""The two passes over partitions on a cluster: surveys are merged in a tree, then each worker bins its partitions.
+"""The two passes over partitions on a cluster: a survey, merged in a tree, then each worker bins its partitions.
 
-Both passes are dask task graphs, so dask loads and bins the partitions of a lost worker again.
+A survey moves few bytes. Each partition first sends the smallest content hashes of its rows, which give the common bound
+of the sample; then only the rows up to that bound. Partitions of a collection stay on their workers between the passes,
+so they are loaded once; files are read again, in chunks. Both passes are dask task graphs, so dask loads and bins the
+partitions of a lost worker again.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from dask import delayed
 
 from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.hashing import Hashes
 from permissible.dask.partitions import Loader, Partition
+from permissible.distributed.data.batches import LabelledTable
 from permissible.distributed.data.content import Content
-from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, encoded
-from permissible.distributed.data.survey import Survey
+from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, counted, encoded
+from permissible.distributed.data.survey import Rows, Survey, bound_of, smallest_hashes
 from permissible.rows.part import MemoryPart
-from permissible.types import AnyArray
+from permissible.table.match import matched
+from permissible.types import AnyArray, FloatArray
 
 FAN_IN = 8
-"""Surveys merged by one task; a survey may hold a sample of 200,000 rows."""
+"""Outlines merged by one task; an outline holds up to 200,000 hashes."""
 
 
-def first_pass(loader: Loader, number: int, max_bins: int, seed: int, *inputs: Any) -> FirstPass:
+class Kept(NamedTuple):
+    """Rows that stay on a worker between the passes, and their content hashes."""
+
+    part: LabelledTable
+    hashes: Hashes
+
+
+@dataclass(slots=True)
+class Looked:
+    """What pass 1 keeps of one partition on its worker; `kept` is empty for files, whose sample is kept instead."""
+
+    first: FirstPass
+    smallest: Hashes
+    kept: tuple[Kept, ...] = ()
+
+
+class Outline(NamedTuple):
+    """A first pass without its sample, and the smallest hashes of its rows."""
+
+    first: FirstPass
+    smallest: Hashes
+
+
+class Packed(NamedTuple):
+    """Rows of the sample as they travel: no weights or counts of 1, and single precision where it is exact."""
+
+    hashes: Hashes
+    weights: FloatArray | None
+    counts: AnyArray | None
+    columns: list[AnyArray]
+
+    @staticmethod
+    def of(rows: Rows) -> "Packed":
+        """Pack rows."""
+        hashes, weights, counts, columns = rows
+        return Packed(
+            hashes,
+            None if (weights == 1.0).all() else weights,
+            None if (counts == 1).all() else counts,
+            [_narrowed(values) for values in columns],
+        )
+
+    def rows(self) -> Rows:
+        """The rows."""
+        ones = np.ones(len(self.hashes))
+        weights = ones if self.weights is None else self.weights
+        counts = ones.astype(np.int64) if self.counts is None else self.counts
+        return self.hashes, weights, counts, [values.astype(np.float64) for values in self.columns]
+
+
+def _narrowed(values: FloatArray) -> AnyArray:
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    return single if np.array_equal(single, values, equal_nan=True) else values
+
+
+def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: Any) -> Looked:
     """Survey one partition."""
-    seen = FirstPass(Survey(max_bins, seed))
+    first, kept, smallest = FirstPass(Survey(max_bins, seed)), list[Kept](), smallest_hashes([])
     for part in loader.parts(list(inputs), None):
-        seen.add(part, number)
-    return seen
+        hashes = first.add(part, number, sampled=not loader.in_memory)
+        if loader.in_memory:
+            kept.append(Kept(counted(part), hashes))
+        smallest = smallest_hashes([smallest, hashes])
+    return Looked(first, smallest, tuple(kept))
 
 
-def merged_passes(passes: Sequence[FirstPass]) -> FirstPass:
-    """Merge several surveys."""
-
-    def merge(one: FirstPass, other: FirstPass) -> FirstPass:
-        one.merge(other)
-        return one
-
-    survey = passes[0].survey
-    return reduce(merge, passes, FirstPass(Survey(survey.max_bins, survey.seed)))
+def outline_of(looked: Looked) -> Outline:
+    """What a partition sends first."""
+    survey = looked.first.survey.without_sample()
+    return Outline(replace(looked.first, survey=survey), looked.smallest)
 
 
-def load_and_bin(
-    loader: Loader,
-    number: int,
-    binning: Binning,
-    classes: AnyArray,
-    weighted: bool,
-    seed: int,
-    valued: bool,
-    content: Content,
-    *inputs: Any,
-) -> MemoryPart:
-    """Read and encode one partition; its rows must be those of the first pass."""
-    pieces = [
-        encoded(part, binning, classes, weighted, seed, valued) for part in loader.parts(list(inputs), binning.schema)
-    ]
-    check_same(content, reduce(add, (content_of_rows(piece, classes) for piece in pieces), Content()))
+def merged_outlines(outlines: Sequence[Outline]) -> Outline:
+    """Merge several outlines."""
+    survey = outlines[0].first.survey
+    merged = FirstPass(Survey(survey.max_bins, survey.seed))
+    for outline in outlines:
+        merged.merge(outline.first)
+    return Outline(merged, smallest_hashes([outline.smallest for outline in outlines]))
+
+
+def drawn(looked: Looked, bound: int) -> Packed:
+    """The rows of a partition that belong to the sample."""
+    survey = looked.first.survey
+    if looked.kept:
+        survey = survey.without_sample()
+        for part, hashes in looked.kept:
+            survey.draw(part.table, part.weight, hashes, bound)
+    return Packed.of(survey.sample.below(bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What pass 2 needs to know: bins, classes, whether rows are weighted, the seed, and whether values are kept."""
+
+    binning: Binning
+    classes: AnyArray
+    weighted: bool
+    seed: int
+    valued: bool = False
+
+    def encode(self, part: LabelledTable, hashes: Hashes | None = None) -> MemoryPart:
+        """Encode some rows."""
+        return encoded(part, self.binning, self.classes, self.weighted, self.seed, self.valued, hashes)
+
+
+def load_and_bin(looked: Looked, loader: Loader, number: int, plan: Plan, content: Content) -> MemoryPart:
+    """Encode one partition; the rows of a file are read again and must be those of the first pass."""
+    schema = plan.binning.schema
+    if looked.kept:
+        pieces = [plan.encode(replace(part, table=matched(part.table, schema)), hashes) for part, hashes in looked.kept]
+    else:
+        pieces = [plan.encode(part) for part in loader.parts([], schema)]
+    check_same(content, reduce(add, (content_of_rows(piece, plan.classes) for piece in pieces), Content()))
     if len(pieces) == 1:
         return replace(pieces[0], number=number)
     blocks = np.concatenate([piece.codes.blocks for piece in pieces], axis=1)
     weights = [piece.weights for piece in pieces if piece.weights is not None]
     return MemoryPart(
-        BinnedTable(binning, blocks, blocks.shape[1]),
+        BinnedTable(plan.binning, blocks, blocks.shape[1]),
         np.concatenate([piece.classes for piece in pieces]),
         np.concatenate(weights) if weights else None,
         np.concatenate([piece.hashes() for piece in pieces]),
-        np.concatenate([piece.numbers for piece in pieces if piece.numbers is not None]) if valued else None,
+        np.concatenate([piece.numbers for piece in pieces if piece.numbers is not None]) if plan.valued else None,
         number,
     )
 
 
-def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> FirstPass:
-    """Pass 1: surveys merged in a tree; the shape of the tree does not change the result."""
-    look, merge = delayed(first_pass, pure=False), delayed(merged_passes, pure=False)
-    level = [
-        look(partition.loader, number, max_bins, seed, *partition.inputs) for number, partition in enumerate(partitions)
-    ]
+class Surveyed(NamedTuple):
+    """The merged first pass, and the futures of what each worker keeps of its partitions."""
+
+    first: FirstPass
+    looked: list[Any]
+
+
+def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> Surveyed:
+    """Pass 1: outlines merged in a tree, then the rows of the sample; the shape of the tree changes nothing."""
+    task = delayed(look, pure=False)
+    looked = client.compute(
+        [task(part.loader, number, max_bins, seed, *part.inputs) for number, part in enumerate(partitions)]
+    )
+    level = client.map(outline_of, looked, pure=False)
     while len(level) > 1:
-        level = [merge(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    seen: FirstPass = client.compute(level[0]).result()
-    return seen
+        groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
+        level = [client.submit(merged_outlines, group, pure=False) for group in groups]
+    first, smallest = level[0].result()
+    bound = bound_of(smallest)
+    for packed in client.gather(client.map(drawn, looked, bound=bound, pure=False)):
+        if len(packed.hashes):
+            first.survey.sample.add(packed.rows())
+    return Surveyed(first, looked)
 
 
 def binned_futures(
-    client: Any, partitions: Sequence[Partition], seen: FirstPass, seed: int, valued: bool = False
+    client: Any, partitions: Sequence[Partition], surveyed: Surveyed, binning: Binning, seed: int, valued: bool = False
 ) -> dict[str, Any]:
     """Pass 2: futures of the binned partitions by key, which keep the partitions on the workers."""
+    first = surveyed.first
     # As a node of the graph the bins are sent once, and are available when a lost partition is recomputed.
-    bins, classes = delayed(seen.binning(), pure=False), delayed(seen.classes(), pure=False)
+    plan = delayed(Plan(binning, first.classes(), first.weighted, seed, valued), pure=False)
     load = delayed(load_and_bin, pure=False)
     tasks = [
-        load(
-            partition.loader,
-            number,
-            bins,
-            classes,
-            seen.weighted,
-            seed,
-            valued,
-            seen.contents.get(number, Content()),
-            *partition.inputs,
-        )
-        for number, partition in enumerate(partitions)
+        load(looked, partition.loader, number, plan, first.contents.get(number, Content()))
+        for number, (partition, looked) in enumerate(zip(partitions, surveyed.looked, strict=True))
     ]
     return {str(future.key): future for future in client.compute(tasks)}

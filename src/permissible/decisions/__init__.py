@@ -1,7 +1,7 @@
-"""Scores become actions: hard, weighted, reject, boundaries, soft, cost matrix; each with its theoretical loss."""
+"""Scores become actions: hard, weighted, reject, boundaries, soft, log loss, cost matrix; each with its theoretical loss."""
 
 from permissible.decisions.alignment import decision_for
-from permissible.decisions.binary import Boundaries, Hard, Reject, Soft, Weighted
+from permissible.decisions.binary import Boundaries, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.decisions.cost import CostMatrix
 from permissible.decisions.documents import from_document
 from permissible.decisions.scoring import Decision, Scorer, class_codes
@@ -11,6 +11,7 @@ __all__ = [
     "CostMatrix",
     "Decision",
     "Hard",
+    "LogLoss",
     "Reject",
     "Scorer",
     "Soft",

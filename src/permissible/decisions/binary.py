@@ -1,4 +1,4 @@
-"""The decisions of two classes: hard, weighted, reject, boundaries, soft ([K] sections 2, 3; mathematics section 8).
+"""The decisions of two classes: hard, weighted, reject, boundaries, soft, log loss ([K] sections 2, 3; mathematics section 8).
 
 All are one family. K boundaries 0 < pi_1 < ... < pi_K < 1 cut [0, 1] into regions [0, pi_1], (pi_1, pi_2], ..., (pi_K,
 1], right-closed; predicting region h costs (2/K) sum_{k > h} (1 - pi_k) on a positive example and (2/K) sum_{k <= h}
@@ -50,6 +50,10 @@ class Boundaries(Decision):
         loss: FloatArray = self.region_losses()[codes(y, region.size, 2), region]
         return loss
 
+    def action_losses(self, n_classes: int) -> FloatArray:
+        """Return `region_losses`."""
+        return self.region_losses()
+
     def region_losses(self) -> FloatArray:
         """Return the table of losses: row 0 for a negative example, row 1 for a positive, a column for each region."""
         pi = np.array(self.boundaries)
@@ -90,6 +94,10 @@ class Hard(Decision):
         array = by_class(proba)
         return np.where(codes(y, len(array), array.shape[1]) != self.decide(proba), 1.0, 0.0)
 
+    def action_losses(self, n_classes: int) -> FloatArray:
+        """Return 1 - the identity."""
+        return 1.0 - np.eye(n_classes)
+
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
         """Return the least conditional risk, 1 - max_k p_k."""
         least: FloatArray = 1 - by_class(proba).max(axis=1)
@@ -124,6 +132,10 @@ class Weighted(Decision):
     def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
         """Return 2 (1 - pi) for a miss, 2 pi for a false alarm."""
         return Boundaries((self.pi,)).loss(y, proba)
+
+    def action_losses(self, n_classes: int) -> FloatArray:
+        """Return the losses of not acting and of acting."""
+        return Boundaries((self.pi,)).region_losses()
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
         """Return the least conditional risk, 2 min(p (1 - pi), (1 - p) pi)."""
@@ -167,6 +179,10 @@ class Reject(Decision):
         wrong = codes(y, action.size, 2) != action
         return np.where(action == -1, self.cost, wrong.astype(np.float64))
 
+    def action_losses(self, n_classes: int) -> FloatArray:
+        """Return the losses of both classes and of a rejection."""
+        return np.array([[0.0, 1.0, self.cost], [1.0, 0.0, self.cost]])
+
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
         """Return the least conditional risk, min(p, 1 - p, d)."""
         p = positive(proba)
@@ -203,6 +219,45 @@ class Soft(Decision):
         """Return the least conditional risk, p (1 - p) for two classes."""
         array = by_class(proba)
         least: FloatArray = (array * (1 - array)).sum(axis=1) / 2
+        return least
+
+
+@dataclass(frozen=True)
+class LogLoss(Decision):
+    """Report the probability itself; the log loss, -ln of the probability of the true class ([N] section 5: the game of phi_Q).
+
+    Parameters
+    ----------
+    floor : float
+        A reported probability below it counts as this one, so that one certain mistake does not make the risk infinite;
+        the default is scikit-learn's.
+
+    Examples
+    --------
+    >>> import permissible as pm
+    >>> pm.LogLoss().loss([1, 0], [0.75, 0.5]).round(6)
+    array([0.287682, 0.693147])
+    """
+
+    floor: float = float(np.finfo(np.float64).eps)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "floor", _inside("floor", self.floor, 1.0))
+
+    def decide(self, proba: ArrayLike) -> FloatArray:
+        """Return the probabilities: here they are the action."""
+        return Soft().decide(proba)
+
+    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
+        """Return -ln of the probability of the true class."""
+        array = by_class(proba)
+        own = array[np.arange(len(array)), codes(y, len(array), array.shape[1])]
+        return np.asarray(-np.log(np.maximum(own, self.floor)))
+
+    def bayes_risk(self, proba: ArrayLike) -> FloatArray:
+        """Return the least conditional risk, Shannon's entropy in nats."""
+        array = by_class(proba)
+        least: FloatArray = -(array * np.log(np.maximum(array, self.floor))).sum(axis=1)
         return least
 
 

@@ -1,9 +1,10 @@
 """Ways to build a cost matrix: class weights, a hierarchy, an ordered scale, a CSV file, the random ones of [B]."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,15 @@ from permissible.validation import Words, real_numbers, refusal, refusal_type, s
 from permissible.validation.numbers import real_number, whole_number
 
 REJECT = "reject"
+Path: TypeAlias = tuple[int, ...]
+"""The branch taken at each node from the root down."""
+CORALS = {
+    "reef": {
+        "ground": {"algae": ["CCA", "Turf", "Macro"], "Sand": None},
+        "coral": ["Acropora", "Pavona", "Montipora", "Pocillopora", "Porites"],
+    }
+}
+CORAL_COSTS = {"reef": 4.0, "ground": 2.0, "algae": 1.0, "coral": 1.0}
 
 
 def named_costs(matrix: Any, classes: Any) -> tuple[Any, Any]:
@@ -46,13 +56,20 @@ def weight_costs(weights: ArrayLike | Mapping[Any, float]) -> tuple[FloatArray, 
     return column[:, None] * (1 - np.eye(column.size)), classes
 
 
-def hierarchy_costs(tree: Any) -> tuple[FloatArray, tuple[Any, ...]]:
-    """Return the number of edges between the leaves of a tree, and the leaves."""
+def hierarchy_costs(tree: Any, node_costs: Mapping[Any, float] | None = None) -> tuple[FloatArray, tuple[Any, ...]]:
+    """Return costs of confusing the leaves of a tree, and the leaves.
+
+    Without `node_costs` the number of edges between them; else the cost of the inner node at which their paths part.
+    """
     paths = list(_leaves(tree, ()))
     names = [name for name, _ in paths]
     if len(names) < 2 or len(set(names)) != len(names):
         raise refusal("tree", "a hierarchy of two or more different classes", Words(f"the leaves {names}"))
-    return np.array([[float(_distance(first, second)) for _, second in paths] for _, first in paths]), tuple(names)
+    if node_costs is None:
+        cost: Callable[[Path, Path], float] = _distance
+    else:
+        cost = partial(_parting_cost, _named_nodes(tree, (), None), _checked_node_costs(node_costs))
+    return np.array([[cost(first, second) for _, second in paths] for _, first in paths]), tuple(names)
 
 
 def ordinal_costs(n_classes: int, power: float) -> FloatArray:
@@ -122,11 +139,48 @@ def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, 
         raise refusal_type("tree", "nested mappings and lists of class names", tree)
 
 
-def _distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
+def _distance(first: Path, second: Path) -> float:
+    return float(len(first) + len(second) - 2 * _shared(first, second))
+
+
+def _shared(first: Path, second: Path) -> int:
+    """How long two paths run together."""
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:
         shared += 1
-    return len(first) + len(second) - 2 * shared
+    return shared
+
+
+def _named_nodes(tree: Any, path: Path, name: Any) -> dict[Path, Any]:
+    """The name of each inner node by its path; None for the root and for branches of a list."""
+    if not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
+        return {}
+    branches = tree.items() if isinstance(tree, Mapping) else ((None, branch) for branch in tree)
+    found = {path: name}
+    for number, (own, branch) in enumerate(branches):
+        found.update(_named_nodes(branch, (*path, number), own))
+    return found
+
+
+def _checked_node_costs(node_costs: Any) -> dict[Any, float]:
+    if not isinstance(node_costs, Mapping):
+        raise refusal_type("node_costs", "a mapping from the names of inner nodes to costs", node_costs)
+    found = {name: real_number("node_costs", value) for name, value in node_costs.items()}
+    if not all(value > 0 for value in found.values()):
+        raise refusal("node_costs", "positive costs", node_costs)
+    return found
+
+
+def _parting_cost(names: Mapping[Path, Any], costs: Mapping[Any, float], first: Path, second: Path) -> float:
+    """The cost of the node at which two paths part; 0 for a class and itself."""
+    if first == second:
+        return 0.0
+    name = names[first[: _shared(first, second)]]
+    if name not in costs:
+        came = Words(f"no cost of {'a node without a name' if name is None else shown(name)}")
+        remedy = "put the tree under a name of its own, {'root': tree}, and name every inner node"
+        raise refusal("node_costs", "a cost for each inner node at which classes part", came, remedy)
+    return costs[name]
 
 
 def _cost(cell: str, name: str, path: object) -> float:

@@ -72,10 +72,14 @@ class CostMatrix(Decision):
         return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
 
     @classmethod
-    def from_hierarchy(cls, tree: Any, reject_cost: RejectCost = None) -> Self:
-        """Build costs from a hierarchy: the number of edges between two classes in the tree.
+    def from_hierarchy(
+        cls, tree: Any, reject_cost: RejectCost = None, node_costs: Mapping[Any, float] | None = None
+    ) -> Self:
+        """Build costs from a hierarchy: the number of edges between two classes in the tree, or the costs of its nodes.
 
-        Branches are mappings (names of inner nodes are free) or lists, leaves are class names; the classes are sorted.
+        Branches are mappings (names of inner nodes are free) or lists, leaves are class names; the classes are sorted. With
+        `node_costs`, a mapping from the names of inner nodes, confusing two classes costs what the node costs at which
+        their branches part.
 
         Examples
         --------
@@ -85,8 +89,22 @@ class CostMatrix(Decision):
                [4., 0., 2.],
                [4., 2., 0.]])
         """
-        matrix, classes = builders.hierarchy_costs(tree)
+        matrix, classes = builders.hierarchy_costs(tree, node_costs)
         return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
+
+    @classmethod
+    def corals(cls) -> Self:
+        """Build the costs of the nine classes of Moorea Labeled Corals ([B] appendix D), from their hierarchy.
+
+        Examples
+        --------
+        >>> import permissible as pm
+        >>> costs = pm.CostMatrix.corals()
+        >>> costs.matrix[costs.classes.index("Sand"), costs.classes.index("Turf")]
+        np.float64(2.0)
+        """
+        matrix, classes = builders.hierarchy_costs(builders.CORALS, builders.CORAL_COSTS)
+        return cls(matrix, None, classes)._sorted()
 
     @classmethod
     def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: RejectCost = None) -> Self:
@@ -133,6 +151,10 @@ class CostMatrix(Decision):
         """Return C[y, decided], or the price of rejection."""
         action = self.decide(proba)
         return self._table()[codes(y, action.size, self.n_classes), action]
+
+    def action_losses(self, n_classes: int) -> FloatArray:
+        """Return the matrix, with the price of rejection as last column where there is one."""
+        return self._table()
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
         """Return the least expected cost."""

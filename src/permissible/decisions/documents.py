@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from permissible.decisions.binary import Boundaries, Hard, Reject, Soft, Weighted
+from permissible.decisions.binary import Boundaries, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.decisions.cost import CostMatrix
 from permissible.decisions.scoring import Decision
 from permissible.validation import refusal
 
 KINDS: dict[str, type[Decision]] = {
-    kind.__name__: kind for kind in (Hard, Weighted, Reject, Boundaries, Soft, CostMatrix)
+    kind.__name__: kind for kind in (Hard, Weighted, Reject, Boundaries, Soft, LogLoss, CostMatrix)
 }
 
 

@@ -25,6 +25,10 @@ class Decision:
         """Return the theoretical loss of each row; `y` holds codes, positions in ``classes_``."""
         raise NotImplementedError
 
+    def action_losses(self, n_classes: int) -> FloatArray | None:
+        """Return the loss of each action (columns) for each true class, a rejection last; None where actions are not a few."""
+        return None
+
     def risk(self, y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean theoretical loss; weight 2 counts a row twice."""
         return mean(self.loss(y, proba), sample_weight)

@@ -8,15 +8,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.bins.literal import Rule
 from permissible.decisions import Decision, Hard, decision_for
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
 from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import remember_names, seed, threads
-from permissible.estimators.parameters.boundary import check_settings, check_source, encoded, kernel_of, row_weights
+from permissible.estimators.parameters.boundary import (
+    GENERATED,
+    check_settings,
+    check_source,
+    encoded,
+    kernel_named,
+    kernel_of,
+    row_weights,
+)
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.rollback import whole
+from permissible.estimators.uls_rules import rules_columns
 from permissible.learners.boundary import Options, Problem, Segments, Solution, Target, decision_of
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
 from permissible.learners.boundary.problem import Penalty
@@ -25,14 +35,22 @@ from permissible.learners.boundary.target import boundaries_of, tie_is_positive
 from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import KernelModel
 from permissible.models.kinds.linear import LinearModel
+from permissible.models.kinds.rules import RuleModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
+_OF_SOME = ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_", "fit_", "schema_", "_rounds", "_coverage")
 NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
 
 def _streams(estimator: Any) -> bool:
     """Whether there is a `partial_fit`: for linear classifiers with boundaries."""
-    return hasattr(estimator, "alpha") and estimator.kernel is None and boundaries_of(estimator.boundaries) is not None
+    linear = hasattr(estimator, "alpha") and estimator.learner == "linear" and estimator.kernel is None
+    return linear and boundaries_of(estimator.boundaries) is not None
+
+
+def _has_rules(estimator: Any) -> bool:
+    """Whether it was fitted, and to rules."""
+    return isinstance(getattr(estimator, "model_", None), RuleModel)
 
 
 class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
@@ -48,10 +66,21 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         ``pm.Reject(d)``, ``pm.Boundaries([...])``. ``"soft"`` (``pm.Soft()``) fits the smooth loss itself.
     loss : str, permissible loss or PiecewiseLinear, default="logistic"
         The loss whose tangents at the boundaries are the surrogate, or the surrogate itself.
+    learner : {"linear", "kernel", "rule", "tree"}, default="linear"
+        What the score is made of. ``"linear"``: the columns of X, or the feature space of `kernel` where one is given;
+        ``"kernel"``: the same with the kernel ``"rbf"`` unless another is given. ``"rule"``: readable rules, built test by
+        test; ``"tree"``: rules that are the leaves of trees. Both take missing values and categories.
     alpha : float, default=1e-3
-        lambda of (18).
+        lambda of (18): ``alpha |h|^2 / 2`` is added to the mean loss. Of rules, alpha times the sum of their absolute
+        coefficients is added, so that many are 0.
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or function, default=None
         None is the linear classifier with `coef_`; the others give `dual_coef_`. Names and parameters as in LIBSVM.
+    n_rounds : int, default=100
+        Rules that a fit may find, leaves of trees among them. It stops earlier where no further one can lower the objective.
+    max_literals : int, default=2
+        Tests in a rule, at most; with 1 the fit is certified optimal over all rules. Only with ``learner="rule"``.
+    max_leaf_nodes : int, default=8
+        Leaves of a tree, at most. Only with ``learner="tree"``.
     gamma : "scale", "auto" or float, default="scale"
     degree : int, default=3
     coef0 : float, default=0.0
@@ -68,6 +97,10 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     max_iter : int, default=1000
         Newton steps, epochs, or rounds of as many pair updates as there are rows.
     class_weight : dict, "balanced" or None
+    max_bins : int, default=255
+        Of rules: columns with no more different values than this are not approximated.
+    categorical_features : names, positions or mask, optional
+        Of rules: numeric columns to be taken as categories.
     n_jobs : int or None
         Threads of the Newton solver; the result is the same bit for bit for any number of them.
     random_state : int, RandomState or None
@@ -91,10 +124,16 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         The cut-offs of `decision_function` at which the boundaries lie.
     objective_, gap_ : float
         The value of (18), and a bound on its distance to the optimum.
-    certificate_ : Certificate
+    certificate_ : Certificate or TermCertificate
+        Of rules with `largest_edge` and, for rules of one test, `class_gap`: the distance to the optimum over
+        all of them.
     history_ : mapping of arrays
-        ``objective`` and ``gap``, with one entry: the end of the fit.
+        ``objective`` and ``gap``, with one entry: the end of the fit. Of rules one entry a round, with
+        ``edge``, the largest edge, and ``terms``, how many there were.
+    rules_, coefficients_ : tuple and array
+        With ``learner="rule"`` or ``"tree"``: the rules, and the coefficient of each.
     n_iter_ : int
+        Iterations of the solver; of rules rounds.
     classes_ : array
         ``classes_[1]`` is the positive class.
 
@@ -125,18 +164,24 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         boundaries: Any = (0.5,),
         *,
         loss: Any = "logistic",
+        learner: str = "linear",
         alpha: float = 1e-3,
         kernel: Any = None,
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_size: float = 200,
+        n_rounds: int = 100,
+        max_literals: int = 2,
+        max_leaf_nodes: int = 8,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
         class_weight: Any = None,
+        max_bins: int = 255,
+        categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
@@ -144,29 +189,37 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.boundaries = boundaries
         self.loss = loss
+        self.learner = learner
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.cache_size = cache_size
+        self.n_rounds = n_rounds
+        self.max_literals = max_literals
+        self.max_leaf_nodes = max_leaf_nodes
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes; dense or sparse rows; a square matrix for a precomputed kernel."""
+        """Two classes; dense or sparse rows, and missing values and categories for rules."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        found = self.learner in GENERATED
+        tags.input_tags.sparse = not found
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = found
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and kernel_named(self) == "precomputed"
         return tags
 
     @whole
@@ -186,6 +239,11 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
             remember_names(self, schema.names if schema.named else None, len(schema.columns))
             remember_kinds(self, schema)
             return self._store(fit, target)
+        if self.learner in GENERATED:
+            from permissible.estimators.variants.boundary_terms import fit_terms
+
+            fit_terms(self, X, y, sample_weight, target)
+            return self
         task = self._task(X, y, sample_weight, target)
         last = getattr(self, "fit_", None) if self.warm_start else None
         fit = fit_rows(task, last)
@@ -210,7 +268,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         weight = row_weights(codes, self.classes_, sample_weight, self.class_weight, part=True)
         self.stream_ = stream_step(features, self._problem(target, codes == 1, weight, float(self.alpha)), self.stream_)
         coef, intercept = self.stream_.mean_coef, self.stream_.mean_intercept
-        self.model_: LinearModel | KernelModel = LinearModel(
+        self.model_: LinearModel | KernelModel | RuleModel = LinearModel(
             coef, intercept, target.loss, target.boundaries, target.deltas
         )
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
@@ -252,8 +310,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     def _store(self, fit: BoundaryFit, target: Target, task: BoundaryTask | None = None) -> Self:
         """Keep the fit in place of an earlier one; of rows in memory also the support vectors."""
-        for name in ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_"):
-            self.__dict__.pop(name, None)
+        self._forget()
         self.fit_, self.target_, self.deltas_ = fit.solution, target, target.deltas
         self.model_ = fit.model
         self.intercept_ = np.array([fit.model.intercept])
@@ -276,6 +333,11 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         warn_of([fit.certificate.doubts])
         return self
 
+    def _forget(self) -> None:
+        """Drop what only some learners store."""
+        for name in _OF_SOME:
+            self.__dict__.pop(name, None)
+
     def predict_region(self, X: ArrayLike) -> IntArray:
         """Return the region 0..K of each row: k where pi_k < p <= pi_{k+1}; of ``pm.Hard()`` the class."""
         scores = self.decision_function(X)
@@ -284,9 +346,32 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         )
 
     @property
+    def rules_(self) -> tuple[Rule, ...]:
+        """The rules that have a coefficient; only with learner="rule" or "tree"."""
+        return self._rule_model().rules
+
+    @property
+    def coefficients_(self) -> FloatArray:
+        """The coefficient of each rule: it is added where the rule holds and subtracted where not."""
+        return self._rule_model().coefficients
+
+    @available_if(_has_rules)  # type: ignore[untyped-decorator]
+    def rules_table(self) -> dict[str, list[Any]]:
+        """Return the rules as columns: rule, coefficient, support, precision, probability, as those of ULSClassifier."""
+        return rules_columns(self, (self._rule_model(),))
+
+    def _rule_model(self) -> RuleModel:
+        check_is_fitted(self, "model_")
+        if not isinstance(self.model_, RuleModel):
+            raise AttributeError("Only learner='rule' and learner='tree' find rules.")
+        return self.model_
+
+    @property
     def history_(self) -> dict[str, FloatArray]:
-        """The objective and the gap of the fit, of the last iteration alone."""
+        """The objective and the gap: of the end of the fit alone, of rules after every round."""
         check_is_fitted(self, "objective_")
+        if hasattr(self, "_rounds"):
+            return dict(self._rounds)
         return {"objective": np.array([self.objective_]), "gap": np.array([self.gap_])}
 
     def _predicting(self) -> Actions:

@@ -11,7 +11,7 @@ from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
-from permissible.estimators.parameters.boundary import check_settings
+from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.learners.boundary import Target, decision_of
@@ -70,6 +70,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         cv: Any = 5,
         tuning: Any = "decision",
         loss: Any = "logistic",
+        learner: str = "linear",
         kernel: Any = None,
         gamma: Any = "scale",
         degree: int = 3,
@@ -90,6 +91,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         self.cv = cv
         self.tuning = tuning
         self.loss = loss
+        self.learner = learner
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -112,6 +114,8 @@ class BoundaryClassifierCV(BoundaryClassifier):
             came, remedy = Words("data in parts"), "fit a BoundaryClassifier for each alpha"
             raise refusal("X", "rows in memory for cross-validation", came, remedy)
         check_settings(self)
+        if self.learner in GENERATED:
+            raise refusal("learner", "linear or kernel", self.learner, "search over alpha with GridSearchCV")
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
         self._check_tuning()

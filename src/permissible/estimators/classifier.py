@@ -4,13 +4,14 @@ An estimator stores its frozen model in `model_`, the columns of fit and `classe
 `StagedClassifier` where the model grows round by round.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import Decision, Hard, decision_for
+from permissible.decisions.words import worded
 from permissible.estimators.exports import Exports
 from permissible.estimators.input.matrix import matrix, numeric_schema
 from permissible.estimators.input.target import codes_among
@@ -18,11 +19,13 @@ from permissible.estimators.input.training import check_names, rows, threads
 from permissible.models.card.actions import Actions, actions_of, predicting
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.kinds.tree import TreeModel
+from permissible.models.margins import normalised_margins
 from permissible.models.model import Model
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
+from permissible.validation.numbers import flag
 
 
 class Classifier(Exports):
@@ -67,6 +70,35 @@ class Classifier(Exports):
         chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
         return self._decided(self.model_, given, actions_of(chosen, labels_of(self)))
 
+    def decide_labels(
+        self, X: Any, decision: Any = None, refer: str = "refer", *, names: Sequence[str] | None = None
+    ) -> AnyArray:
+        """Return the actions of a decision in words: labels of classes, `refer`, or names of risk groups.
+
+        Parameters
+        ----------
+        X : rows
+        decision : Decision or array of costs, optional
+            As for `decide`.
+        refer : str
+            The word for a row that is not decided.
+        names : sequence of str, optional
+            Of the risk groups of `pm.Boundaries`, from the lowest; their probabilities unless given.
+
+        Examples
+        --------
+        >>> import permissible as pm
+        >>> X, y = [[0.0], [1.0], [1.0], [2.0]], ["no", "no", "yes", "yes"]
+        >>> model = pm.UDTClassifier(max_leaf_nodes=3, smoothing=0).fit(X, y)
+        >>> model.decide_labels(X, pm.Reject(0.2)).tolist()
+        ['no', 'refer', 'refer', 'yes']
+        >>> model.decide_labels(X, pm.Boundaries([0.2, 0.8])).tolist()
+        ['P <= 0.2', '0.2 < P <= 0.8', '0.2 < P <= 0.8', 'P > 0.8']
+        """
+        codes = self.decide(X, decision)
+        chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
+        return worded(chosen, codes, np.asarray(self.classes_), refer, names)
+
     def _decided(self, model: Model[Any], given: Any, actions: Actions) -> AnyArray:
         read_from = model.scores if actions.by_score else model.probabilities
         return actions.decide(read_from(given, threads(self.n_jobs)))
@@ -79,10 +111,15 @@ class Classifier(Exports):
         """The decision of `decide` where none is given."""
         return Hard()
 
-    def margins(self, X: Any, y: Any) -> FloatArray:
-        """Return the margin of each example: 2 Pr[its class] - 1, in [-1, 1], which for two classes is (27) of [T]."""
+    def margins(self, X: Any, y: Any, *, normalised: bool = False) -> FloatArray:
+        """Return the margin of each example: 2 Pr[its class] - 1, in [-1, 1], which for two classes is (27) of [T].
+
+        With `normalised` that of the separator instead, ``y H / sum |alpha|``, for rules and columns of two classes.
+        """
         given = self._rows(X)
         codes = codes_among(self.classes_, y, given.shape[0] if self.model_.takes_matrix else given.n_rows)
+        if flag("normalised", normalised):
+            return normalised_margins(self.model_, given, codes, threads(self.n_jobs))
         return self.model_.margins(given, codes, threads(self.n_jobs))
 
     def margin_distribution(self, X: Any, y: Any, at: Any = None) -> tuple[FloatArray, FloatArray]:
@@ -113,6 +150,83 @@ class Classifier(Exports):
         if isinstance(self.model_, TreeModel):
             return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
         return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
+
+    def reasons(self, X: Any, k: int = 4, *, decision: Any = None) -> list[Any]:
+        """Return the principal reasons for the decision of each row, in words.
+
+        Against the positive class they are the rules by which the row lost most against their best values; for it those by
+        which it won most against the worst.
+
+        Parameters
+        ----------
+        X : rows
+        k : int
+            The most reasons of a row.
+        decision : Decision or array of costs, optional
+            As `predict` decides unless given.
+
+        Returns
+        -------
+        reasons : list of Reasons
+            With ``decision``, ``reasons`` (``words``, ``score``, ``points``), ``rest``, ``score`` and ``reference``: the reasons
+            and the rest add up to the difference of the last two.
+
+        Examples
+        --------
+        >>> import numpy as np, permissible as pm
+        >>> card = pm.ULSClassifier.points(n_rules=1).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
+        >>> card.reasons({"age": [30.0]})[0].reasons[0].words
+        'not: age > 45.5'
+        """
+        from permissible.estimators.cards.explaining import reasons
+
+        return reasons(self, X, k, decision)
+
+    def recourse(
+        self,
+        x: Any,
+        decision: Any = None,
+        *,
+        target: Any = None,
+        costs: Any = None,
+        fixed: Any = (),
+        max_columns: int = 3,
+        max_time: float = 10.0,
+    ) -> Any:
+        """Return the cheapest change of a row that changes its decision, with a proof that none is cheaper.
+
+        Parameters
+        ----------
+        x : one row
+        decision : Decision or array of costs, optional
+            As `predict` decides unless given.
+        target : label, optional
+            The decision that is wanted; any other one than now unless given.
+        costs : mapping from column name, optional
+            What a column costs: for each unit of a number, or once for a category; 1 for columns without one. Without costs
+            the number of changed columns counts, and among equals the distance.
+        fixed : sequence of column names
+            Columns that cannot be changed.
+        max_columns : int
+            The most columns to change.
+        max_time : float
+            Seconds.
+
+        Returns
+        -------
+        recourse : Recourse
+            With ``found``, ``changes``, ``cost``, ``before``, ``after`` and ``proved``.
+
+        Examples
+        --------
+        >>> import numpy as np, permissible as pm
+        >>> card = pm.ULSClassifier.points(n_rules=1).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
+        >>> card.recourse({"age": [30.0]}).changes
+        {'age': (30.0, 45.51)}
+        """
+        from permissible.estimators.cards.explaining import recourse
+
+        return recourse(self, x, decision, target, costs, fixed, max_columns, max_time)
 
     def _costs(self) -> FloatArray | None:
         """What each mistake costs, where the estimator was fitted for costs."""

@@ -4,6 +4,8 @@ An estimator inherits `Exports`. The renderings are imported when first used, so
 """
 
 from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ class Exports:
     SELECT
     >>> space = {}
     >>> exec(model.to_python(), space)
-    >>> space["probability"]({"age": 50.0}) > 0.99
+    >>> space["probability"]({"age": 50.0}) > 0.9
     True
     """
 
@@ -33,6 +35,7 @@ class Exports:
         decision: "Decision | None" = None,
         keep: Sequence[str] | None = None,
         prefix: str = "",
+        reasons: int = 0,
     ) -> str:
         """Write the model as one SELECT that adds score, probability and decision to the rows of a table.
 
@@ -48,23 +51,36 @@ class Exports:
             Columns to return with the answer; all of them unless given.
         prefix : str
             Put before the names score, probability and decision, for a table that has such columns.
+        reasons : int
+            Add the columns reasons_against and reasons_for, the words of so many principal reasons against and for the
+            positive class (see `reasons`), each with a semicolon after it.
         """
         from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import sql
+        from permissible.models.render.reasons import reasons_sql
+        from permissible.validation.numbers import count
 
-        return sql.select(
-            card_of(self), actions_for(self, decision), table=table, dialect_name=dialect, keep=keep, prefix=prefix
-        )
+        card, k = card_of(self), count("reasons", reasons, 0)
 
-    def to_python(self, *, decision: "Decision | None" = None) -> str:
+        def more(target: Any) -> dict[str, str]:
+            sides = (("reasons_against", False), ("reasons_for", True)) if k else ()
+            return {name: reasons_sql(card, k, wins, target) for name, wins in sides}
+
+        actions = actions_for(self, decision)
+        return sql.select(card, actions, table=table, dialect_name=dialect, keep=keep, prefix=prefix, more=more)
+
+    def to_python(self, *, decision: "Decision | None" = None, reasons: bool = False) -> str:
         """Write the model as Python source with score(row), probability(row) and decide(row); it imports only math.
 
-        `decision` is how to decide, as `predict` does unless given; "no decision" is None.
+        `decision` is how to decide, as `predict` does unless given; "no decision" is None. With `reasons` the source also has
+        reasons(row, k), for a model of two classes whose score is a sum of rules.
         """
         from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import python
+        from permissible.models.render.reasons import reasons_python
 
-        return python.module(card_of(self), actions_for(self, decision))
+        card, actions = card_of(self), actions_for(self, decision)
+        return python.module(card, actions, reasons_python(card, actions.labels[-1]) if reasons else ())
 
     def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
@@ -88,8 +104,14 @@ class Exports:
 
         return to_graph(card_of(self), actions_for(self, decision), dtype)
 
-    def to_text(self) -> str:
-        """Return the model as text."""
+    def to_text(self, max_rules: int | None = 60) -> str:
+        """Return the model as text.
+
+        Parameters
+        ----------
+        max_rules : int or None, default=60
+            Lines of rules, the heaviest first; the others are counted in a last line. None writes all.
+        """
         from permissible.estimators.classifier import card_of, labels_of
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
@@ -97,7 +119,36 @@ class Exports:
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
             return text.tree_text(model, labels_of(self))
-        return text.text(card_of(self), tuple(labels_of(self)))
+        return text.text(card_of(self), tuple(labels_of(self)), max_rules)
+
+    def plot(self, ax: Any = None, *, n_terms: int = 15) -> Any:
+        """Draw the model: a tree as its tests, rules and columns as what they add to the score, boosted trees as importances.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        n_terms : int
+            The most bars; not used for a single tree.
+
+        Returns
+        -------
+        ax : matplotlib axes, an array of them where several classes have a panel each
+
+        Examples
+        --------
+        >>> import numpy as np, permissible as pm
+        >>> model = pm.ULSClassifier.compact(2).fit({"age": np.arange(20.0, 60.0)}, np.arange(40) > 25)
+        >>> model.plot().get_xlabel()
+        'adds to the score of True'
+        """
+        from permissible.estimators.classifier import card_of, labels_of
+        from permissible.estimators.pictures.terms import plot_terms
+        from permissible.estimators.pictures.tree import plot_tree
+        from permissible.models.kinds.tree import TreeModel
+
+        if isinstance(getattr(self, "model_", None), TreeModel):
+            return plot_tree(self, ax)
+        return plot_terms(card_of(self), labels_of(self), ax, n_terms)
 
     def to_html(self) -> str:
         """Show the model as an HTML table, as notebooks do."""
@@ -112,18 +163,47 @@ class Exports:
         return diagram + self.to_html() if hasattr(self, "classes_") else diagram
 
 
+def framed(columns: Callable[[Any], dict[str, list[Any]]]) -> Callable[[Any], Any]:
+    """Make a method that returns columns return a data frame: of pandas where it is installed, else of polars, else the dict."""
+
+    @wraps(columns)
+    def table(self: Any) -> Any:
+        found = columns(self)
+        if find_spec("pandas") is not None:
+            import pandas
+
+            return pandas.DataFrame(found)
+        if find_spec("polars") is not None:
+            import polars
+
+            return polars.DataFrame(found, strict=False)
+        return found
+
+    return table
+
+
 def _json(model: Any) -> str:
     from permissible.estimators.files.save_load import text_of
 
     return text_of(model)
 
 
+def _excel(model: Any) -> bytes:
+    from permissible.estimators.cards.methods import CardMethods
+    from permissible.models.points.excel import refuse_no_card, workbook
+
+    if not isinstance(model, CardMethods):
+        refuse_no_card(model)
+    return workbook(model._sheets())
+
+
 FORMATS: dict[str, Callable[..., str | bytes]] = {
-    "text": lambda model, **_: model.to_text() + "\n",
+    "text": lambda model, **_: model.to_text(max_rules=None) + "\n",
     "sql": lambda model, **sql: model.to_sql(**sql) + "\n",
     "onnx": lambda model, **_: model.to_onnx().SerializeToString(),
     "json": lambda model, **_: _json(model),
     "python": lambda model, **_: model.to_python(),
     "html": lambda model, **_: model.to_html(),
+    "excel": lambda model, **_: _excel(model),
 }
 """What `permissible export` writes, by the name of the format; the options of SQL are its table, dialect and columns."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from permissible.bins.encoding import encode
 from permissible.decisions import CostMatrix, Decision
 from permissible.estimators.classifier import StagedClassifier, card_of, labels_of
+from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, source_of, without_codes
@@ -19,6 +20,7 @@ from permissible.estimators.parameters.mcboost import (
     checked_settings,
     costs_of,
     loss_name,
+    own_loss,
     refuse_light,
     refused_on_parts,
     task_of,
@@ -42,7 +44,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     ----------
     loss : {"gll", "gel", "ls", "lt", "mc"} or loss object, default="gll"
         The surrogate: generalised logistic (21), generalised exponential (20), L_s (12), L_t (14), or MC (22), which
-        ignores costs. "mc" with ``decision="bayes"`` is P-MCBoost.
+        ignores costs. "mc" with ``decision="bayes"`` is P-MCBoost. A ``losses.GammaPhi`` of your own (15) boosts affine
+        terms on rows in memory.
     cost_matrix : CostMatrix or array (M, M), optional
         ``cost_matrix[true, predicted]``, classes in sorted order unless named. None: every mistake costs 1.
     n_rounds : int, default=100
@@ -51,7 +54,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         "linear" is a x + b on the best single column, the variant that reproduces the published table; "linear-full"
         uses all columns at once. There missing values count as the column's mean, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins and support missing values and categories.
-        "auto" chooses affine terms, rules, trees or a blend, and how many rounds, by cross-validated cost; it fits a
+        "auto" chooses affine terms, trees or a blend, and how many rounds, by the cost of held-out rows; it fits a
         posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the full gradient.
@@ -59,18 +62,19 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         Largest score, or least expected cost under the posterior.
     learning_rate : float or "auto", default="auto"
         Factor on each step; "auto" is 1 for affine terms and 0.1 for rules and trees.
-    subsample, max_features : float, default=1.0
-        Fractions of the rows and of the columns that the search of a round uses.
+    subsample : float or "auto", default="auto"
+        Fraction of the rows that the search of a round uses. "auto": all, or for trees and rules on many rows a sample
+        in which rows of large gradient are likelier. Values always come from all rows.
+    max_features : float, default=1.0
+        Fraction of the columns that the search of a round uses.
     max_leaf_nodes, max_depth : int or None, default=31 and None
-        Maximum size of a tree.
+        Maximum size of a tree; at most 256 leaves.
     max_literals : int, default=2
         Maximum number of literals of a rule.
     min_samples_leaf : float, default=1
         Least weight of the rows of a leaf, or on either side of a rule.
     l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
-    random_tests : bool, default=False
-        Compare one random split per column of a node instead of the best one, for small or noisy data.
     line_search : {"auto", "exact", "newton"}, default="auto"
         Step length along a tree or rule: "newton" takes the Newton steps of the leaves, "exact" minimises the surrogate
         along them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
@@ -135,14 +139,13 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         descent: str = "coordinate",
         decision: str = "argmax",
         learning_rate: float | str = "auto",
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         max_features: float = 1.0,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         max_literals: int = 2,
         min_samples_leaf: float = 1,
         l2_regularization: float = 1.0,
-        random_tests: bool = False,
         line_search: str = "auto",
         n_bags: int = 1,
         max_bins: int = 255,
@@ -159,36 +162,15 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.cost_matrix = cost_matrix
-        self.n_rounds = n_rounds
-        self.learner = learner
-        self.descent = descent
-        self.decision = decision
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.max_literals = max_literals
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.random_tests = random_tests
-        self.line_search = line_search
-        self.n_bags = n_bags
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.calibration = calibration
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self.loss, self.cost_matrix, self.n_rounds, self.learner = loss, cost_matrix, n_rounds, learner
+        self.descent, self.decision, self.learning_rate = descent, decision, learning_rate
+        self.subsample, self.max_features, self.max_leaf_nodes = subsample, max_features, max_leaf_nodes
+        self.max_depth, self.max_literals, self.min_samples_leaf = max_depth, max_literals, min_samples_leaf
+        self.l2_regularization, self.line_search, self.n_bags = l2_regularization, line_search, n_bags
+        self.max_bins, self.early_stopping, self.scoring = max_bins, early_stopping, scoring
+        self.patience, self.validation_fraction, self.calibration = patience, validation_fraction, calibration
+        self.categorical_features, self.class_weight, self.tol = categorical_features, class_weight, tol
+        self.warm_start, self.n_jobs, self.random_state, self.verbose = warm_start, n_jobs, random_state, verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -215,6 +197,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         if isinstance(X, HasSource):
             source, start = source_of(X, y, sample_weight, self.class_weight), None
             settings = refused_on_parts(self, settings, cost)
+            own_loss(self, parts=True)
             costs = costs_of(self.cost_matrix, source.classes)
             task = CostTask(name, costs.matrix)
         else:
@@ -233,7 +216,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             task, costs = task_of(self, rows, name, y, sample_weight, cost)
             start = self._start(rows)
             source = self._source(rows, settings, start)
-        refuse_idle(self, MCBOOST, parts=isinstance(X, HasSource), held_out=settings.holds_out(task))
+        facts = {"held_out": settings.holds_out(task), "n_classes": task.n_classes}
+        refuse_idle(self, MCBOOST, parts=isinstance(X, HasSource), **facts)
         if start is not None:
             settings = replace(settings, n_rounds=self.n_rounds - start.n_rounds)
         if self.learner == "auto":
@@ -296,6 +280,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
     # -- the fitted model --------------------------------------------------------------------------------------------
 
+    @framed
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the terms as columns: words, what each adds to every class, and its importance given the costs."""
         from permissible.models.card.explanation import terms_table

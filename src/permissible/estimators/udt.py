@@ -8,20 +8,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
-from permissible.estimators.classifier import Classifier
+from permissible.decisions import CostMatrix, Decision
+from permissible.estimators.classifier import Classifier, labels_of
+from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import remember_schema, seed, threads, training_rows
-from permissible.estimators.parameters.constraints import monotone_directions
+from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
+from permissible.estimators.parameters.mcboost import costs_of
 from permissible.estimators.rollback import whole
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.certificate import history_of
 from permissible.learners.udt.fit import Pruning, fit_tree
+from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.types import AnyArray, IntArray
-from permissible.validation import refusal
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import one_of, refusal
 from permissible.validation.numbers import count, real_number, whole_number
 
 
@@ -39,24 +43,33 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     max_depth : int or None, default=None
     min_samples_leaf : int, default=1
         Rows in a leaf; the sum of the sample weights where all are integers, so that weight 2 is the row twice.
-    pruning : None, float or "cv", default=None
+    pruning : None, float or "auto", default=None
         Cost-complexity pruning by the surrogate: the level (decrease of the mean surrogate that a leaf must bring), or
-        "cv" to choose it by cross-validation.
+        "auto" to choose it by cross-validation.
     min_gain : float, default=0.0
         Least decrease of the mean surrogate by a split.
     min_weight_fraction_leaf : float, default=0.0
         Least fraction of the total weight in a leaf.
-    smoothing : float, default=0.0
-        Added to each class's weight in a leaf before probabilities are computed; 1 is Laplace's rule.
+    smoothing : float, default=1.0
+        Added to each class's weight in a leaf before probabilities are computed; 1 is Laplace's rule, 0 the fractions
+        themselves, which give a pure leaf probability 1 and an infinite log-loss where it errs.
+    multiclass : {"joint", "sum"}, default="joint"
+        The impurity of three or more classes: one entropy of all of them (Shannon's for "logistic", as C4.5; Gini's index
+        for "squared" either way, as CART), or the sum of phi over the classes, each against the rest.
+    cost_matrix : CostMatrix or array (M, M), optional
+        ``cost_matrix[true, predicted]``. The costs enter the splits, by a concave surrogate of the least expected cost built
+        from phi, and `predict` decides at least expected cost.
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column. Two classes only.
+    interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
+        Columns that may meet on a path from the root to a leaf; those in no group form one more.
     categorical_features : names, positions or mask, optional
         Numeric columns to treat as categorical; columns of text or of a categorical type always are.
     class_weight : mapping, "balanced" or None
     max_bins : int, default=255
         Maximum number of bins of a column; columns with at most this many distinct values are not approximated.
     pruning_folds : int, default=5
-        Folds for ``pruning="cv"``, by the content of the rows and `random_state`: equal rows are in one fold.
+        Folds for ``pruning="auto"``, by the content of the rows and `random_state`: equal rows are in one fold.
     n_jobs : int or None
         Threads; the tree is the same for any number of them.
     random_state : int, generator or None
@@ -69,8 +82,10 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         One entry a split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
     certificate_ : TreeCertificate
         What is proved of the tree, and why growth stopped.
+    cost_matrix_ : CostMatrix or None
+        The costs in the order of ``classes_``.
     pruning_path_ : PruningPath or None
-        What ``pruning="cv"`` saw.
+        What ``pruning="auto"`` saw.
     classes_ : array
         ``classes_[1]`` is the positive class.
 
@@ -81,10 +96,10 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = UDTClassifier(max_leaf_nodes=3).fit(X, y)
     >>> print(tree.to_text())
-    if petal length (cm) <= 2: 0 (probability 1.000; 50 examples)
+    if petal length (cm) <= 2: 0 (probability 0.962; 50 examples)
     if petal length (cm) > 2:
-      if petal width (cm) <= 1.75: 1 (probability 0.907; 54 examples)
-      if petal width (cm) > 1.75: 2 (probability 0.978; 46 examples)
+      if petal width (cm) <= 1.75: 1 (probability 0.877; 54 examples)
+      if petal width (cm) > 1.75: 2 (probability 0.939; 46 examples)
     """
 
     model_: TreeModel
@@ -99,8 +114,11 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         pruning: Any = None,
         min_gain: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
-        smoothing: float = 0.0,
+        smoothing: float = 1.0,
+        multiclass: str = "joint",
+        cost_matrix: Any = None,
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         categorical_features: Any = None,
         class_weight: Any = None,
         max_bins: int = 255,
@@ -116,7 +134,10 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.min_gain = min_gain
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.smoothing = smoothing
+        self.multiclass = multiclass
+        self.cost_matrix = cost_matrix
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.max_bins = max_bins
@@ -148,7 +169,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         smoothing = real_number("smoothing", self.smoothing)
         pruning = self._pruning()
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
-        refuse_idle(self, UDT, parts=isinstance(X, HasSource))
+        joint = one_of("multiclass", self.multiclass, ("joint", "sum")) == "joint"
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight)
         else:
@@ -157,13 +178,19 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
             source = memory_source(given, given.bins(self.max_bins, fit_seed, n_threads), fit_seed, n_threads)
         schema = source.binning.schema
         monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
-        fitted = fit_tree(source, TreeTask(loss, limits, monotone, smoothing, n_threads), pruning)
+        several = len(source.classes) > 2 and self.cost_matrix is None and loss.joint_entropy
+        refuse_idle(self, UDT, parts=isinstance(X, HasSource), one_entropy=not several)
+        costs = None if self.cost_matrix is None else costs_of(self.cost_matrix, source.classes)
+        groups = interaction_groups(self.interaction_cst, schema)
+        task = TreeTask(loss, limits, monotone, smoothing, n_threads, joint, _unit_costs(costs), groups)
+        fitted = fit_tree(source, task, pruning)
         self.classes_ = source.classes
         remember_schema(self, schema)
         self.model_ = fitted.tree
         self.history_: Mapping[str, AnyArray] = history_of(fitted.tree, fitted.trace)
         self.certificate_ = fitted.certificate
         self.pruning_path_ = fitted.path
+        self.cost_matrix_: CostMatrix | None = costs
         warn_of([fitted.certificate.doubts])
         return self
 
@@ -180,9 +207,21 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         n_folds = count("pruning_folds", self.pruning_folds, 2)
         if self.pruning is None:
             return None
-        if isinstance(self.pruning, str) and self.pruning != "cv":
-            raise refusal("pruning", 'None, a level of at least 0, or "cv"', self.pruning)
+        if isinstance(self.pruning, str) and self.pruning != "auto":
+            raise refusal("pruning", 'None, a level of at least 0, or "auto"', self.pruning)
         return Pruning(None if isinstance(self.pruning, str) else real_number("pruning", self.pruning), n_folds)
+
+    def _predicting(self) -> Actions:
+        """The least expected cost where costs were given."""
+        if self.cost_matrix_ is None:
+            return super()._predicting()
+        return actions_of(self.cost_matrix_, labels_of(self))
+
+    def _fitted_for(self) -> Decision:
+        return super()._fitted_for() if self.cost_matrix_ is None else self.cost_matrix_
+
+    def _costs(self) -> FloatArray | None:
+        return None if self.cost_matrix_ is None else self.cost_matrix_.matrix
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf (a node number of `model_`) of each row."""
@@ -194,6 +233,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return leaf_rules(self.model_)
 
+    @framed
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the rules as columns: rule, label, probability of each class, score, support, samples, pure."""
         rules = self.to_rules()
@@ -212,3 +252,11 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """Return the tree as a linear separator over the indicators of its nodes ([T] Theorem 3)."""
         check_is_fitted(self, "model_")
         return linearised(self.model_)
+
+
+def _unit_costs(costs: CostMatrix | None) -> FloatArray | None:
+    """The costs of the splits, in units of the mean cost of a mistake, so that rounding and limits keep their scale."""
+    if costs is None:
+        return None
+    matrix = np.asarray(costs.matrix)
+    return np.ascontiguousarray(matrix * (matrix.size - len(matrix)) / matrix.sum())

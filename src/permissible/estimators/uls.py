@@ -1,31 +1,25 @@
 """ULSClassifier: the scikit-learn face of boosted rules. It validates, calls the learner, and stores."""
 
+import time
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from permissible.bins import Binning, encode
-from permissible.bins.describe import describe_rule
-from permissible.estimators.fit_warning import warn_of
+from permissible.bins import encode
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
-from permissible.estimators.parameters.uls import loss_of, plan, refused_on_parts, validation_rows
-from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data, settings_of
+from permissible.estimators.parameters.uls import loss_of, plan_rules, refused_on_parts, validation_rows
+from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
 from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
 from permissible.estimators.rollback import whole
-from permissible.estimators.uls_rules import RuleAttributes, RuleStages, joined_histories
-from permissible.learners.doubts import Doubts, of_rules
+from permissible.estimators.uls_rules import RuleAttributes
 from permissible.learners.uls.boost import Start
-from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels
 from permissible.learners.uls.flavours import LossEvidence
-from permissible.models.kinds.one_versus_rest import joined
-from permissible.models.kinds.rules import RuleModel
 from permissible.rows.source import Source
 from permissible.table.table import Table
 
@@ -34,9 +28,9 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     """Boosted readable rules for any permissible or strictly convex loss.
 
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
-    and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, mild shrinkage and
-    l2, and lets a hold-out by content choose the number of rules and between short and long ones; :meth:`plain` is the papers'
-    algorithm to the letter, :meth:`compact` a list of ten short rules.
+    and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, shrinkage and l2,
+    and lets five-fold cross-validation by content choose the number of rules and their length; then one fit on all rows.
+    :meth:`plain` is the papers' algorithm to the letter, :meth:`compact` a list of ten short rules.
 
     Parameters
     ----------
@@ -48,17 +42,21 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     n_rounds : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
-        Tests in a rule, at most. "auto" lets the hold-out choose between 2 and 6; 2 unless 6 is clearly better.
+        Tests in a rule, at most. "auto" lets the folds choose between 1, 2 and 3, the shorter where the mean losses differ by
+        less than a tenth of their standard error; 2 where nothing chooses, 1 for more than 2,000 columns. With an intercept
+        both bounds of a column may stand in a rule, which is then an interval, `40 < age <= 60`.
     learner : {"rule", "column", "tree"}, default="rule"
         What is boosted: rules found on the way, the columns of X as they are (dense or sparse), or trees, as :meth:`trees`
         does; then `n_rounds` counts trees.
     scheme : {"classic", "corrective"} or int, default="classic"
         Refit the newest coefficient, all so far, or a block of this size.
+    points : int or None, default=None
+        Round the coefficients to whole numbers of at most this size: a point card, as :meth:`points` builds it.
     fit_intercept : bool, default=True
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
-        Factor on each step. "auto": 0.3 for rules of at most 3 literals, else 0.5; 0.1 for trees; 1 where coefficients are
-        refitted.
+        Factor on each step. "auto": 0.2 for rules, and 0.5 where the folds find that `n_rounds` steps of 0.2 are too few; 1
+        where coefficients are refitted; of trees the hold-out chooses between 0.05 and 0.4, and without one it is 0.1.
     l2_regularization : float, default=1.0
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
@@ -67,12 +65,18 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         of a rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
         the rule.
     beam : int, default=2
-        Columns whose best literal starts a rule.
+        Columns whose best literal starts a rule; with `points` also the rules that are tried in the place of another.
     early_stopping : bool or "auto", default="auto"
-        Hold out a fifth of the rows, chosen by their content, to find the number of rules; then refit on all rows.
+        Find the number of rules by cross-validation, then refit on all rows. Five folds by the content of the rows, so that
+        equal rows stay together; of tables with more than 10,000 rows only as many folds as hold out 10,000 rows, one from
+        50,000 rows on. Trees use one hold-out of a fifth of the rows.
     search_fraction : float or "auto", default="auto"
         Share of the rows that a round's search looks at; "auto" is 1, and 0.3 above 100,000 rows. Coefficients use all rows.
         A share below 1 needs thousands of rows, since they are taken in runs of 512.
+    monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
+        Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
+    interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
+        Columns that may meet in one rule; those in no group form one more.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10
@@ -91,8 +95,12 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     warm_start : bool, default=False
         Go on from the last fit when `n_rounds` has grown: same columns and classes, bins and chosen loss of the first fit, no
         hold-out. On other rows the history tells how the earlier rounds do on these.
-    max_leaf_nodes : int, default=31
-        Leaves of a tree, at most 256; only with ``learner="tree"``.
+    max_leaf_nodes : int or "auto", default=31
+        Leaves of a tree, at most 256; "auto" lets the hold-out choose. Only with ``learner="tree"``, as the next two.
+    max_depth : int or None
+        Tests on the way to a leaf, at most.
+    max_features : float or "auto", default="auto"
+        Fraction of the columns that one tree may use, drawn for each tree; "auto" lets the hold-out choose all or half.
 
     Attributes
     ----------
@@ -103,12 +111,14 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     coef_ : array of shape (1 or n_classes, n_features)
         Only with ``learner="column"``.
     history_ : mapping of arrays
-        One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one.
+        One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one;
+        and, of rules and columns, how weak learning went: ``weak_edge`` (over the features of the round), its mean so far
+        ``mean_edge``, and Theorem 2's ``rounds_bound`` at these.
     certificate_ : RuleCertificate
         How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
         ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
-        What the hold-out saw: candidates, their validation curves, the choice.
+        What the folds saw: candidates, their mean validation curves, the choice.
     loss_evidence_ : LossEvidence or None
         What ``loss="auto"`` saw.
     classes_ : array
@@ -131,14 +141,19 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         learner: str = "rule",
         n_rounds: int = 100,
         max_literals: Any = "auto",
-        max_leaf_nodes: int = 31,
+        max_leaf_nodes: Any = 31,
+        max_depth: int | None = None,
+        max_features: Any = "auto",
         scheme: Any = "classic",
+        points: int | None = None,
         fit_intercept: bool = True,
         learning_rate: Any = "auto",
         l2_regularization: float = 1.0,
         beam: int = 2,
         early_stopping: Any = "auto",
         search_fraction: Any = "auto",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         max_bins: int = 255,
         tol: float = 1e-10,
         class_weight: Any = None,
@@ -154,13 +169,18 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         self.n_rounds = n_rounds
         self.max_literals = max_literals
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.max_features = max_features
         self.scheme = scheme
+        self.points = points  # type: ignore[method-assign,assignment]  # the class keeps its preset of this name
         self.fit_intercept = fit_intercept
         self.learning_rate = learning_rate
         self.l2_regularization = l2_regularization
         self.beam = beam
         self.early_stopping = early_stopping
         self.search_fraction = search_fraction
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.max_bins = max_bins
         self.tol = tol
         self.class_weight = class_weight
@@ -203,7 +223,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
         """Build a short list to be read: all coefficients refitted with each rule, a wide search, l2 = 3.
 
-        A hold-out may choose fewer rules than asked for.
+        Cross-validation may choose fewer rules than asked for.
 
         Examples
         --------
@@ -218,13 +238,33 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         return cls(n_rounds=n_rules, max_literals=max_literals, **options)
 
     @classmethod
+    def points(cls, n_rules: int = 5, max_points: int = 5, max_literals: int = 1, **more: Any) -> "ULSClassifier":
+        """Build a point card: at most `n_rules` conditions with whole numbers of points, and a table from totals to risk.
+
+        Conditions, thresholds and points are found together; `certificate_` says what the rounding costs. With `max_time` the
+        time that is left goes into the search for the best points of all (at most 10 rules and 5 points).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import permissible as pm
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> card = pm.ULSClassifier.points(n_rules=3).fit(X, y)
+        >>> len(card.rules_) <= 3, int(card.model_.points.max()) <= 5
+        (True, True)
+        """
+        options = {"beam": 5, "early_stopping": False}
+        return cls(n_rounds=n_rules, max_literals=max_literals, **{**options, "points": max_points, **more})
+
+    @classmethod
     def trees(
-        cls, n_trees: int = 100, max_leaf_nodes: int = 31, learning_rate: Any = "auto", **more: Any
+        cls, n_trees: int = 1000, max_leaf_nodes: Any = "auto", learning_rate: Any = "auto", **more: Any
     ) -> "ULSClassifier":
         """Build boosted trees: more accurate than rules on large data, and no longer to be read.
 
-        Each round grows a tree on the current weights and gives its leaves their values by the same loss. A hold-out may choose
-        fewer trees than asked for. A learning rate of 1 gives every leaf its exact value (35).
+        Each round grows a tree on the current weights and gives its leaves their values by the same loss. A hold-out chooses the
+        number of trees, at most `n_trees`, and whatever is "auto": learning rate, leaves and columns of a tree; `selection_`
+        has what it saw. A learning rate of 1 gives every leaf its exact value (35).
 
         Examples
         --------
@@ -264,27 +304,29 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             Rows that choose the number of rules in place of a hold-out; with early_stopping=False the history shows their
             loss and nothing is chosen.
         """
-        n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
+        n_threads, fit_seed, begun = threads(self.n_jobs), seed(self.random_state), time.monotonic()
+        if isinstance(self.learner, str) and self.learner == "tree":
+            from permissible.estimators.uls_trees import fit_boosted_trees
+
+            refuse_idle(self, ULS, parts=isinstance(X, HasSource), validation=validation)
+            fit_boosted_trees(self, X, y, sample_weight, validation, fit_seed)
+            return self
         if isinstance(X, HasSource):
             loss, source = loss_of(self.loss), source_of(X, y, sample_weight, self.class_weight)
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
-            asked = plan(self, source.n_rows, fit_seed)
-            found = self._fit_rules(source, Task(loss, asked.candidates, asked.stopping), n_threads)
+            asked = plan_rules(self, source.n_rows, fit_seed, source.binning.schema, len(source.classes))
+            task = Task(loss, asked.candidates, asked.stopping, fast_rate=asked.fast_rate)
+            found = self._fit_rules(source, task, n_threads)
             self.classes_ = source.classes
             remember_schema(self, source.binning.schema)
-            self._store(source.binning, found)
+            self._keep(source, found, task, begun)
             return self
         refuse_idle(self, ULS, validation=validation)
         if isinstance(self.learner, str) and self.learner == "column":
-            from permissible.estimators.uls_columns import fit_columns
+            from permissible.estimators.variants.uls_columns import fit_columns
 
             fit_columns(self, X, y, sample_weight, fit_seed)
-            return self
-        if isinstance(self.learner, str) and self.learner == "tree":
-            from permissible.estimators.uls_trees import fit_boosted_trees
-
-            fit_boosted_trees(self, X, y, sample_weight, validation, fit_seed)
             return self
         loss = loss_of(self.loss)
         given = training_rows(
@@ -298,16 +340,35 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         )
         weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
         given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
-        asked = plan(self, given.table.n_rows, fit_seed).in_unit(scale)
+        asked = plan_rules(self, given.table.n_rows, fit_seed, given.schema, len(given.classes)).in_unit(scale)
         before = self._continue(given)
         # The earlier rules speak of bins, so a continuation keeps those of the first fit.
         binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
         held_out = None if validation is None else validation_rows(validation, given, binned.binning)
-        task = Task(loss, asked.candidates, asked.stopping, held_out)
-        found = self._fit_rules(memory_source(given, binned, fit_seed, n_threads), task, n_threads, before)
+        task = Task(loss, asked.candidates, asked.stopping, held_out, fast_rate=asked.fast_rate)
+        source = memory_source(given, binned, fit_seed, n_threads)
+        found = self._fit_rules(source, task, n_threads, before)
         remember(self, given)
-        self._store(binned.binning, found, given.table, scale)
+        self._keep(source, found, task, begun, given.table, scale)
         return self
+
+    def _keep(
+        self,
+        source: Source,
+        found: list[FittedRules],
+        task: Task,
+        begun: float,
+        table: Table | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        """Store the rules, or the cards made of them."""
+        most: Any = self.points
+        if most is None:
+            self._store(source.binning, found, table, scale)
+            return
+        from permissible.estimators.cards.store import store_cards
+
+        store_cards(self, source, found, task, begun, scale)
 
     def _fit_rules(
         self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None
@@ -325,36 +386,6 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
             return [replace(fitted, evidence=seen) for fitted, seen in zip(found, evidence, strict=True)]
 
-    def _store(
-        self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
-    ) -> None:
-        models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
-        self.model_ = joined(models)
-        self._remember_start(tuple(fitted.trace for fitted in found), binning)
-        self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
-        self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
-        single = len(found) == 1
-        self.history_ = joined_histories([history_of(fitted.trace) for fitted in found], self.classes_)
-        certificates = [
-            in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
-            for fitted, model in zip(found, models, strict=True)
-        ]
-        self.certificate_ = joined_certificates(certificates, self.classes_)
-        choices = tuple(fitted.selection for fitted in found)
-        self.selection_: Any = choices[0] if single else choices
-        evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
-        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
-        warn_of([certificate.doubts for certificate in certificates], self.classes_)
-
-    def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
-        exact = not self.l2_regularization or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
-        score = None if table is None else partial(model.scores, table)
-
-        def name(place: int) -> str:
-            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
-
-        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
-
     def _continue(self, given: TrainingRows) -> list[Start] | None:
         """The last fit, where this one goes on from it."""
         if not goes_on(self):
@@ -362,10 +393,6 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         refuse_other_data(self, given.schema, given.classes)
         pairs = zip(self._traces, self._members(), strict=True)
         return [Start(trace, model.scores(given.table)) for trace, model in pairs]
-
-    def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
-        """Keep what a continuation needs of this fit."""
-        self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
 
     def _last_evidence(self) -> list[LossEvidence]:
         last = self.loss_evidence_

@@ -2,20 +2,34 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.bins.binning import Binning
+from permissible.bins.describe import describe_rule
 from permissible.bins.literal import Rule
-from permissible.estimators.classifier import StagedClassifier, schema_of
+from permissible.estimators.cards.methods import CardMethods
+from permissible.estimators.classifier import schema_of
+from permissible.estimators.exports import framed
+from permissible.estimators.fit_warning import warn_of
+from permissible.estimators.parameters.uls import scheme_of
+from permissible.estimators.parameters.warm_start import settings_of
+from permissible.estimators.variants.stability import Stability, stability
+from permissible.learners.doubts import Doubts, of_rules
+from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
+from permissible.learners.uls.fit import FittedRules
 from permissible.learners.uls.trace import Trace
 from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import BinaryModel, OneVersusRest, joined, members
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.model import Model
+from permissible.models.points.model import PointsModel
 from permissible.models.words import rule_words
+from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
@@ -33,10 +47,12 @@ class RuleStages(Sequence[tuple[float, dict[Rule, float]]]):
         return self.trace.terms(stage + 1)
 
 
-class RuleAttributes(StagedClassifier):
+class RuleAttributes(CardMethods):
     """The rules, or columns, of a fitted classifier and their coefficients."""
 
     model_: BinaryModel | OneVersusRest | BoostedModel
+    l2_regularization: float
+    scheme: Any
 
     def _members(self) -> tuple[BinaryModel, ...]:
         check_is_fitted(self, "model_")
@@ -77,6 +93,8 @@ class RuleAttributes(StagedClassifier):
             trees = self.model_
             yield from (trees.first(number) for number in range(1, trees.n_trees + 1))
             return
+        if any(isinstance(model, PointsModel) for model in members(self.model_)):
+            raise refusal("estimator", "one whose model grows round by round", Words("a point card"))
         paths = getattr(self, "_staged", None)
         if paths is None:
             came = Words("one read from a file, which keeps the last stage only")
@@ -85,37 +103,106 @@ class RuleAttributes(StagedClassifier):
         for stage in range(max(len(path) for path in paths)):
             yield joined(tuple(_at(model, path, stage) for model, path in each))
 
+    def _store(
+        self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
+    ) -> None:
+        models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
+        self.model_ = joined(models)
+        self._remember_start(tuple(fitted.trace for fitted in found), binning)
+        self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
+        self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
+        single = len(found) == 1
+        self.history_ = joined_histories(
+            [history_of(fitted.trace, fitted.loss, scheme_of(self.scheme)) for fitted in found], self.classes_
+        )
+        certificates = [
+            in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
+            for fitted, model in zip(found, models, strict=True)
+        ]
+        self.certificate_ = joined_certificates(certificates, self.classes_)
+        choices = tuple(fitted.selection for fitted in found)
+        self.selection_: Any = choices[0] if single else choices
+        evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
+        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
+        warn_of([certificate.doubts for certificate in certificates], self.classes_)
+
+    def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
+        exact = not self.l2_regularization or self.scheme in ("classic", 1)  # refits lower the penalised surrogate
+        score = None if table is None else partial(model.scores, table)
+
+        def name(place: int) -> str:
+            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
+
+        return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
+
+    def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
+        """Keep what a continuation needs of this fit."""
+        self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
+
+    def stability(self, X: Any, y: Any, *, n_resamples: int = 20, random_state: int = 0) -> Stability:
+        """Return how much of the model survives resampling: rules, thresholds, size, and the labels and probabilities of X.
+
+        Parameters
+        ----------
+        X, y : the rows of the fit
+        n_resamples : int, default=20
+            Bootstrap samples, each of which is fitted like the model.
+        random_state : int, default=0
+            Draws the samples.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import permissible as pm
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = pm.ULSClassifier(n_rounds=5, max_literals=1, early_stopping=False).fit(X, y)
+        >>> found = model.stability(X, y, n_resamples=5)
+        >>> bool(found.flipped.mean() < 0.1), found.n_rules.tolist() == [5, 5, 5, 5, 5]
+        (True, True)
+        """
+        for model in self._members():
+            if not isinstance(model, RuleModel):
+                raise refusal("estimator", 'one of rules, learner="rule"', Words("one of columns or points"))
+        return stability(self, X, y, n_resamples, random_state)
+
+    @framed
     def rules_table(self) -> dict[str, list[Any]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability (and class where several).
 
         Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
-        that it predicts among them, probability that of the positive class among them. Boosted trees have one line a tree: its
+        that it predicts among them, probability that of the positive class among them. The largest coefficients, by size, come
+        first (of a class). Boosted trees have one line a tree: its
         leaves, the columns that it tests, and the least and largest value that it adds to a score.
+
+        A data frame of pandas, or of polars, where one of them is installed, else a mapping from column name to list.
         """
         check_is_fitted(self, "model_")
         if isinstance(self.model_, BoostedModel):
             return self.model_.table()
-        models, columns = self._members(), schema_of(self).columns
-        names = ["rule", "coefficient", "support", "precision", "probability"]
-        table: dict[str, list[Any]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}
-        coverages = getattr(self, "_coverage", None) or [None] * len(models)
-        for label, model, coverage in zip(self.classes_[-len(models) :], models, coverages, strict=True):
-            coefficients = _coefficients(model).tolist()
-            found = [(np.nan, np.nan)] * len(coefficients) if coverage is None else coverage
-            if isinstance(model, LinearModel):
-                table["rule"] += [column.name for column in columns]
-            else:
-                table["rule"] += [rule_words(rule, model) for rule in model.rules]
-            table["coefficient"] += coefficients
-            table["support"] += [float(support) for support, _ in found]
-            table["probability"] += [float(share) for _, share in found]
-            speaks = zip(coefficients, found, strict=True)
-            table["precision"] += [
-                float(share if coefficient >= 0 else 1 - share) for coefficient, (_, share) in speaks
-            ]
-            if "class" in table:
-                table["class"] += [label] * len(coefficients)
-        return table
+        return rules_columns(self, self._members())
+
+
+def rules_columns(estimator: Any, models: tuple[BinaryModel, ...]) -> dict[str, list[Any]]:
+    """The rules of an estimator's models as columns, with what they cover where the fit remembers it."""
+    names = ["rule", "coefficient", "support", "precision", "probability"]
+    table: dict[str, list[Any]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}
+    coverages = getattr(estimator, "_coverage", None) or [None] * len(models)
+    for label, model, coverage in zip(estimator.classes_[-len(models) :], models, coverages, strict=True):
+        order = np.argsort(-np.abs(_coefficients(model)), kind="stable").tolist()
+        coefficients = _coefficients(model)[order].tolist()
+        found = [(np.nan, np.nan)] * len(order) if coverage is None else [coverage[place] for place in order]
+        if isinstance(model, LinearModel):
+            table["rule"] += [schema_of(estimator).columns[place].name for place in order]
+        else:
+            table["rule"] += [rule_words(model.rules[place], model) for place in order]
+        table["coefficient"] += coefficients
+        table["support"] += [float(support) for support, _ in found]
+        table["probability"] += [float(share) for _, share in found]
+        speaks = zip(coefficients, found, strict=True)
+        table["precision"] += [float(share if coefficient >= 0 else 1 - share) for coefficient, (_, share) in speaks]
+        if "class" in table:
+            table["class"] += [label] * len(coefficients)
+    return table
 
 
 def _one_or_all(values: list[Any]) -> Any:
@@ -133,6 +220,7 @@ def _at(model: BinaryModel, path: Any, stage: int) -> BinaryModel:
     intercept, found = path[min(stage, len(path) - 1)]
     if isinstance(model, RuleModel):
         return replace(model, intercept=intercept, rules=tuple(found), coefficients=np.array(list(found.values())))
+    assert isinstance(model, LinearModel)
     return replace(model, intercept=intercept, coef=np.asarray(found))
 
 

@@ -6,28 +6,37 @@ from typing import Any
 import numpy as np
 
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.source import memory_source
-from permissible.estimators.input.training import remember, threads, training_rows
+from permissible.estimators.input.source import HasSource, memory_source, source_of
+from permissible.estimators.input.training import remember, remember_schema, threads, training_rows
 from permissible.estimators.input.weights import canonical, in_unit
 from permissible.estimators.parameters.uls import loss_of, validation_rows
 from permissible.estimators.progress import watched
-from permissible.learners.trees.boosted import BoostedOptions
-from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
+from permissible.learners.trees.boosted_choice import DEFAULT_RATE, LEAVES, Free
+from permissible.learners.trees.boosted_fit import FittedTrees, TreesTask, fit_trees
+from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.losses import Loss
-from permissible.types import FloatArray
-from permissible.validation import refusal
+from permissible.rows.source import Source
+from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
-RATE = 0.1
 MIN_CURVATURE, CATEGORY_SMOOTHING, CATEGORY_L2 = 0.2, 1.0, 20.0
 """Of a leaf, and of categories, in units of `l2_regularization`: all four are weights."""
-SMALLEST_CURVATURE = 1e-6
-MOST_COPIES = 2**20
+SMALL_SAMPLE = 0.5
+"""The fraction of a small table that a search looks at: trees that differ more generalise better."""
 
 
 def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, seed: int) -> None:
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
+    if isinstance(X, HasSource):
+        source = source_of(X, y, sample_weight, estimator.class_weight)
+        if validation is not None:
+            raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
+        found = _fitted(estimator, source, loss, _options(estimator, seed, 1.0), None, n_threads)
+        estimator.classes_ = source.classes
+        remember_schema(estimator, source.binning.schema)
+        _store(estimator, found)
+        return
     given = training_rows(
         estimator,
         X,
@@ -37,23 +46,35 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
         categorical_features=estimator.categorical_features,
         n_threads=n_threads,
     )
-    weight, scale = _in_own_unit(given.weight) if given.weighted else (None, 1.0)
+    weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
     given = replace(given, weight=np.ones(0) if weight is None else weight)
-    options = _options(estimator, seed, scale)
     binned = given.bins(estimator.max_bins, seed, n_threads)
+    rows = None if validation is None else validation_rows(validation, given, binned.binning)
+    source = memory_source(given, binned, seed, n_threads)
+    found = _fitted(estimator, source, loss, _options(estimator, seed, scale), rows, n_threads)
+    remember(estimator, given)
+    _store(estimator, found)
+
+
+def _fitted(
+    estimator: Any, source: Source, loss: Loss, options: BoostedOptions, validation: Any, n_threads: int
+) -> FittedTrees:
     with watched(estimator, options.n_trees) as callback:
         task = TreesTask(
             loss,
-            (options,),
+            options,
+            _free(estimator),
             _stopping(estimator),
-            None if validation is None else validation_rows(validation, given, binned.binning),
+            validation,
             real_number("tol", estimator.tol),
             0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
             n_threads,
             callback,
         )
-        found = fit_trees(memory_source(given, binned, seed, n_threads), task)
-    remember(estimator, given)
+        return fit_trees(source, task)
+
+
+def _store(estimator: Any, found: FittedTrees) -> None:
     for name in ("_coverage", "_staged"):  # of rules that an earlier fit found
         estimator.__dict__.pop(name, None)
     estimator._remember_start(None)
@@ -61,22 +82,6 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
     estimator.certificate_, estimator.selection_ = found.certificate, found.selection
     estimator.loss_evidence_ = None
     warn_of([found.certificate.doubts])
-
-
-def _in_own_unit(given: FloatArray) -> tuple[FloatArray, float]:
-    """Weights in a unit that does not depend on the one they were given in, and the factor to it.
-
-    Whole weights stay; multiples of the least one become whole; any others are divided by the largest, since the kernel keeps
-    them in single precision.
-    """
-    weight, scale = canonical(given)
-    least, largest = float(weight.min()), float(weight.max())
-    if largest < MOST_COPIES and np.array_equal(weight, np.rint(weight)):
-        return weight, scale
-    multiple = weight / least if least * MOST_COPIES > largest else np.zeros(0)
-    if len(multiple) and np.abs(multiple - np.rint(multiple)).max() < 1e-9:
-        return np.rint(multiple), scale / least
-    return weight / largest, scale / largest
 
 
 def _one_loss(given: Any) -> Loss:
@@ -92,18 +97,30 @@ def _stopping(estimator: Any) -> bool:
     return flag("early_stopping", estimator.early_stopping)
 
 
+def _free(estimator: Any) -> Free:
+    """What the held-out rows choose: whatever is "auto"."""
+    values = estimator.learning_rate, estimator.max_leaf_nodes, estimator.max_features
+    return Free(*(isinstance(value, str) and value == "auto" for value in values))
+
+
 def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
-    """The parameters of trees, checked; all that is a weight times `scale`."""
-    rate = RATE
+    """The parameters of trees, checked; all that is a weight times `scale`, and what is "auto" where a search begins."""
+    rate, leaves, columns = DEFAULT_RATE, LEAVES, 1.0
     if not is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
         rate = fraction("learning_rate", estimator.learning_rate, also=', or "auto"')
+    if not is_auto("max_leaf_nodes", estimator.max_leaf_nodes, "a whole number from 2 to 256"):
+        leaves = count("max_leaf_nodes", estimator.max_leaf_nodes, 2, 256)
+    if not is_auto("max_features", estimator.max_features, "a fraction in (0, 1]"):
+        columns = fraction("max_features", estimator.max_features, also=', or "auto"')
     l2 = in_unit(real_number("l2_regularization", estimator.l2_regularization), scale)
     options = BoostedOptions(
         n_trees=count("n_rounds", estimator.n_rounds),
-        max_leaf_nodes=count("max_leaf_nodes", estimator.max_leaf_nodes, 2, 256),
+        max_leaf_nodes=leaves,
+        max_depth=0 if estimator.max_depth is None else count("max_depth", estimator.max_depth),
         learning_rate=rate,
+        column_fraction=columns,
         l2=l2,
-        min_curvature=max(MIN_CURVATURE * l2, SMALLEST_CURVATURE),
+        min_curvature=MIN_CURVATURE * l2,
         category_smoothing=CATEGORY_SMOOTHING * l2,
         category_l2=CATEGORY_L2 * l2,
         exact=rate == 1.0,
@@ -112,9 +129,6 @@ def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
         seed=seed,
     )
     if is_auto("search_fraction", estimator.search_fraction, "a fraction in (0, 1]"):
-        return options
-    return replace(
-        options,
-        search_rows=0.0,
-        search_fraction=fraction("search_fraction", estimator.search_fraction, also=', or "auto"'),
-    )
+        return replace(options, small_fraction=1.0 if rate == 1.0 else SMALL_SAMPLE)
+    searched = fraction("search_fraction", estimator.search_fraction, also=', or "auto"')
+    return replace(options, search_rows=0.0, search_fraction=searched)

@@ -51,31 +51,50 @@ def folds(y: AnyArray, n_folds: int, seed: int) -> list[tuple[AnyArray, AnyArray
     return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
 
 
-def cross_validate(
-    data: LabelledRows,
-    make: Callable[[], Any],
-    decision: Any,
-    n_folds: int,
-    seed: int,
-    tick: Callable[[float, float | None], None] = lambda done, total: None,
-) -> list[Figure]:
-    """Fit on all folds but one and evaluate on that one, for each fold."""
+Tick = Callable[[float, float | None], None]
+
+
+def out_of_fold(
+    data: LabelledRows, make: Callable[[], Any], n_folds: int, seed: int, tick: Tick = lambda done, total: None
+) -> tuple[FloatArray, AnyArray]:
+    """The probabilities of each row by a fit on the other folds, and the fold of each row."""
     classes = np.unique(data.y)
-    codes = np.searchsorted(classes, data.y)
-    aligned = None if decision is None else decision.aligned(classes)
-    found: dict[str, list[float]] = {key: [] for key, *_ in measures(aligned)}
-    names = {key: name for key, name, *_ in measures(aligned)}
+    proba, fold_of = np.zeros((len(data.y), len(classes))), np.zeros(len(data.y), dtype=np.int64)
     for done, (training, held_out) in enumerate(folds(data.y, n_folds, seed)):
         tick(done, n_folds)
         weight = None if data.weight is None else data.weight[training]
         fitted = fit(make(), part(data.X, training), data.y[training], weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may occur in one fold only
-            proba: FloatArray = fitted.predict_proba(part(data.X, held_out))
-        for key, _, loss, _ in measures(aligned):
-            weights = None if data.weight is None else data.weight[held_out]
-            found[key].append(float(np.average(loss(codes[held_out], proba), weights=weights)))
-    return [Figure(key, names[key], tuple(values)) for key, values in found.items()]
+            proba[held_out] = fitted.predict_proba(part(data.X, held_out))
+        fold_of[held_out] = done
+    return proba, fold_of
+
+
+def fold_figures(data: LabelledRows, decision: Any, proba: FloatArray, fold_of: AnyArray) -> list[Figure]:
+    """Every figure of merit in each fold."""
+    classes = np.unique(data.y)
+    codes = np.searchsorted(classes, data.y)
+    found = []
+    for key, name, loss, _ in measures(None if decision is None else decision.aligned(classes)):
+        values = loss(codes, proba)
+        parts = [fold_of == fold for fold in range(int(fold_of.max()) + 1)]
+        weights = [None if data.weight is None else data.weight[rows] for rows in parts]
+        means = (float(np.average(values[rows], weights=w)) for rows, w in zip(parts, weights, strict=True))
+        found.append(Figure(key, name, tuple(means)))
+    return found
+
+
+def cross_validate(
+    data: LabelledRows,
+    make: Callable[[], Any],
+    decision: Any,
+    n_folds: int,
+    seed: int,
+    tick: Tick = lambda done, total: None,
+) -> list[Figure]:
+    """Fit on all folds but one and evaluate on that one, for each fold."""
+    return fold_figures(data, decision, *out_of_fold(data, make, n_folds, seed, tick))
 
 
 def part(X: dict[str, AnyArray], rows: AnyArray) -> dict[str, AnyArray]:

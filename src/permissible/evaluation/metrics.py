@@ -1,7 +1,8 @@
 """Error, log-loss, Brier score and cost of a classifier on given rows, each with a 95 % interval.
 
 The interval of the error is Wilson's; the others are the mean plus or minus 1.96 standard errors. Weighted rows count
-by their weights, and the intervals use the effective number of rows, (sum w)^2 / sum w^2.
+by their weights, weight 2 as the row twice; where weights are not whole numbers, the intervals use the effective number of
+rows, (sum w)^2 / sum w^2.
 """
 
 from collections.abc import Callable
@@ -11,10 +12,11 @@ from math import sqrt
 import numpy as np
 
 from permissible.decisions import Decision, Hard
+from permissible.evaluation.cells import row_count
+from permissible.evaluation.intervals import Z95, wilson
 from permissible.types import FloatArray, IntArray
 
 SMALLEST = 1e-15
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def metrics(
     [('error', 0.333), ('log-loss', 0.415), ('Brier score', 0.137)]
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64)
-    size = float(weight.sum() ** 2 / (weight**2).sum())
+    size = row_count(weight)
     found = []
     for key, name, loss, meaning in measures(decision):
         values = loss(codes, proba)
@@ -96,17 +98,10 @@ def metrics(
     return found
 
 
-def wilson(share: float, size: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a fraction."""
-    spread = _Z * sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
-    center, scale = share + _Z**2 / (2 * size), 1 + _Z**2 / size
-    return max(0.0, (center - spread) / scale), min(1.0, (center + spread) / scale)
-
-
 def around(values: FloatArray, weight: FloatArray, mean: float, size: float) -> tuple[float, float]:
     """The mean plus or minus 1.96 standard errors."""
     variance = float(np.average((values - mean) ** 2, weights=weight))
-    half = _Z * sqrt(variance / max(size - 1, 1))
+    half = Z95 * sqrt(variance / max(size - 1, 1))
     return max(0.0, mean - half), mean + half
 
 

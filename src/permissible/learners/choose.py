@@ -2,13 +2,20 @@
 
 A candidate is fitted on the training rows of each split, and its loss on the held-out rows is known after each of its
 stages: rounds of boosting, levels of pruning, values of a penalty. The stage and the candidate of least mean loss over
-the splits are chosen. A later candidate must be better by the fraction `least_gain`: less counts as a tie, and ties go
-to the earlier, simpler one.
+the splits are chosen. `choose` compares mean curves that are known: a later candidate must be better by the fraction
+`least_gain`, since less counts as a tie and ties go to the earlier, simpler one.
+
+`race` makes the curves, fold by fold, and measures a tie by the folds themselves: the losses of a candidate differ
+between folds, and the mean has the standard error of these differences. Candidates within a tenth of it of the best are
+tied, and the simplest of them is chosen, at the minimum of its own mean curve. A candidate that was clearly worse on
+each of the first folds is not fitted on the others. Curves may end early, when the loss has not improved for long; they
+go on with their last value.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +25,12 @@ from permissible.types import FloatArray
 Candidate = TypeVar("Candidate")
 TIE = 1e-12
 """Stages whose losses differ by less than this fraction are equal."""
+TIED = 0.1
+"""Losses that differ by less than this fraction of the standard error are equal."""
+FIRST_FOLDS = 3
+"""After so many folds candidates may be dropped,"""
+HOPELESS = 0.02
+"""which are worse than the best on each of them, and by this fraction on average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,3 +90,72 @@ def mean_curve(splits: Sequence[Split], losses: Callable[[Split], tuple[FloatArr
         curve, held = losses(split)
         total, weight = (curve if position == 0 else total + curve), weight + held
     return np.asarray(total / weight)
+
+
+class Fold(NamedTuple, Generic[Candidate]):
+    """One split: the mean held-out loss of a candidate at each stage, and the held-out weight."""
+
+    losses: Callable[[Candidate], FloatArray]
+    weight: float
+
+
+@dataclass(slots=True, eq=False)
+class _Runner(Generic[Candidate]):
+    """A candidate and its curves so far."""
+
+    candidate: Candidate
+    curves: list[FloatArray]
+
+    def table(self) -> FloatArray:
+        """The curves, one a row; a shorter one goes on with its last value."""
+        length = max(len(curve) for curve in self.curves)
+        return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
+
+
+def race(
+    folds: Iterable[Fold[Candidate]], candidates: Sequence[Candidate], *, first_stage: int = 0
+) -> Choice[Candidate]:
+    """Fit the candidates, simplest first, on one fold after the other and choose by the mean of their curves."""
+    runners, running = [_Runner(candidate, []) for candidate in candidates], list(range(len(candidates)))
+    weights: list[float] = []
+    for fold in folds:
+        for place in running:
+            runners[place].curves.append(fold.losses(candidates[place]))
+        weights.append(fold.weight)
+        if len(weights) >= FIRST_FOLDS:
+            running = _in_the_race(runners, running, np.array(weights), first_stage)
+    tried = [_mean(runner, np.array(weights), first_stage) for runner in runners]
+    best = min((tried[place] for place in running), key=lambda one: one.loss)
+    tie = TIED * _standard_error(runners[tried.index(best)], best.stage)
+    chosen = next(tried[place] for place in running if not tried[place].loss > best.loss + tie)
+    return Choice(chosen, tuple(tried))
+
+
+def _mean(runner: _Runner[Candidate], weights: FloatArray, first_stage: int) -> Tried[Candidate]:
+    """The mean curve over the folds that a candidate saw."""
+    table, own = runner.table(), weights[: len(runner.curves)]
+    return stage_of(runner.candidate, np.asarray(own @ table / own.sum()), first_stage=first_stage)
+
+
+def _in_the_race(
+    runners: Sequence[_Runner[Candidate]], running: Sequence[int], weights: FloatArray, first_stage: int
+) -> list[int]:
+    """The candidates that may still win."""
+    found = {place: _mean(runners[place], weights, first_stage) for place in running}
+    best = min(running, key=lambda place: found[place].loss)
+    least = runners[best].table()[:, found[best].stage]
+    kept = []
+    for place in running:
+        own = runners[place].table()[:, found[place].stage]
+        worse = bool((own > least).all()) and found[place].loss > (1 + HOPELESS) * found[best].loss
+        if not worse:
+            kept.append(place)
+    return kept
+
+
+def _standard_error(runner: _Runner[Candidate], stage: int) -> float:
+    """Of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
+    at_stage = runner.table()[:, stage]
+    if len(at_stage) < 2:
+        return 0.0
+    return float(np.std(at_stage, ddof=1)) / math.sqrt(len(at_stage))

@@ -11,9 +11,32 @@ from permissible.losses.registry import Loss, get, names, register, unregister
 
 if TYPE_CHECKING:
     from permissible.losses.boundary.consistency import Consistency, check_consistency
+    from permissible.losses.boundary.excess import (
+        ExcessConstants,
+        MarginCondition,
+        excess_constants,
+        excess_risk_bound,
+        excess_surrogate,
+        margin_condition,
+    )
     from permissible.losses.boundary.large_margin import LargeMarginLoss, dwd, hinge, lum, squared_hinge
     from permissible.losses.boundary.line_conditions import LinesVerdict
     from permissible.losses.boundary.piecewise import PiecewiseLinear, WeightedHinges
+    from permissible.losses.boundary.rates import (
+        LearningBound,
+        bernstein_constant,
+        learning_bound,
+        modulus_of_convexity,
+        stump_cover,
+    )
+    from permissible.losses.geometry.bregman import centroid, divergence, dual_divergence
+    from permissible.losses.geometry.views import ExponentialFamily, Game
+    from permissible.losses.multiclass.calibration import (
+        Calibration,
+        is_c_calibrated,
+        is_classification_calibrated,
+    )
+    from permissible.losses.multiclass.gamma_phi import GammaPhi
     from permissible.losses.multiclass.guess_aversion import Counterexample, GuessAversion, is_guess_averse
     from permissible.losses.multiclass.losses import (
         GEL,
@@ -26,16 +49,27 @@ if TYPE_CHECKING:
         get_multiclass,
     )
     from permissible.losses.own.phi import from_phi
+    from permissible.losses.own.proper import from_proper
     from permissible.losses.own.psi import from_psi
 
 # What a fit of a loss by name does not need is loaded when first used.
 _LATER = {
     "boundary.consistency": ["Consistency", "check_consistency"],
+    "boundary.excess": [
+        *("ExcessConstants", "MarginCondition", "excess_constants", "excess_risk_bound", "excess_surrogate"),
+        "margin_condition",
+    ],
+    "boundary.rates": ["LearningBound", "bernstein_constant", "learning_bound", "modulus_of_convexity", "stump_cover"],
     "multiclass.guess_aversion": ["Counterexample", "GuessAversion", "is_guess_averse"],
     "boundary.large_margin": ["LargeMarginLoss", "dwd", "hinge", "lum", "squared_hinge"],
     "boundary.line_conditions": ["LinesVerdict"],
     "multiclass.losses": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
+    "geometry.bregman": ["centroid", "divergence", "dual_divergence"],
+    "multiclass.calibration": ["Calibration", "is_c_calibrated", "is_classification_calibrated"],
+    "multiclass.gamma_phi": ["GammaPhi"],
+    "geometry.views": ["ExponentialFamily", "Game"],
     "own.phi": ["from_phi"],
+    "own.proper": ["from_proper"],
     "own.psi": ["from_psi"],
     "boundary.piecewise": ["PiecewiseLinear", "WeightedHinges"],
 }
@@ -50,30 +84,51 @@ __all__ = [
     "LS",
     "LT",
     "MC",
+    "Calibration",
     "Consistency",
     "Counterexample",
     "Entropy",
+    "ExcessConstants",
+    "ExponentialFamily",
+    "Game",
+    "GammaPhi",
     "GuessAversion",
     "LargeMarginLoss",
+    "LearningBound",
     "LinesVerdict",
     "Loss",
+    "MarginCondition",
     "MarginLoss",
     "MulticlassLoss",
     "PermissibleLoss",
     "PiecewiseLinear",
     "StructuredHinge",
     "WeightedHinges",
+    "bernstein_constant",
+    "centroid",
     "check_consistency",
+    "divergence",
+    "dual_divergence",
     "dwd",
+    "excess_constants",
+    "excess_risk_bound",
+    "excess_surrogate",
     "from_phi",
+    "from_proper",
     "from_psi",
     "get",
     "get_multiclass",
     "hinge",
+    "is_c_calibrated",
+    "is_classification_calibrated",
     "is_guess_averse",
+    "learning_bound",
     "lum",
+    "margin_condition",
+    "modulus_of_convexity",
     "names",
     "register",
     "squared_hinge",
+    "stump_cover",
     "unregister",
 ]

@@ -94,6 +94,7 @@ def logistic() -> Entropy:
         largest_curvature=0.25,
         bregman=_logistic_bregman,
         functor=Functor("logistic", softmax=True),
+        joint=True,
         formula=LinkFormula("1.0 / (1.0 + {exp}(-({x})))", 700.0, "1 / (1 + exp(-score))"),
     )
 

@@ -78,6 +78,7 @@ class Entropy:
     bregman : D_G(p || q) as a function of p, 1 - p, q and p - q, each with all its digits, for q in (0, 3/4].
     functor : the compiled form; without one the loss runs by a table of it.
     formula : the inverse link as text, for SQL, Python, ONNX and reports; without one there is no such export.
+    joint : whether the sum over several classes of p -> -p ln p is its entropy of all of them (Shannon's).
     renormalised : whether the adaptive flavours divide the coefficients by the sum of their sizes after a step (4.2 iii).
 
     Examples
@@ -103,6 +104,7 @@ class Entropy:
     functor: Functor | None = None
     formula: LinkFormula | None = None
     renormalised: bool = False
+    joint: bool = False
 
 
 def rescaled(entropy: Entropy, scale: float, shift: float = 0.0) -> Entropy:

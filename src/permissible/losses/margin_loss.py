@@ -83,6 +83,11 @@ class MarginLoss:
         return self.psi.impurity_functor
 
     @property
+    def joint_entropy(self) -> bool:
+        """None: several classes are counted one against the rest."""
+        return False
+
+    @property
     def formula(self) -> LinkFormula | None:
         """The probability of a score as text, None for a user's own psi."""
         return self.psi.formula

@@ -87,6 +87,11 @@ class PermissibleLoss:
         return self.entropy.functor
 
     @property
+    def joint_entropy(self) -> bool:
+        """Whether several classes have one entropy of all of them, Shannon's, beside the sum of phi over the classes."""
+        return self.entropy.joint
+
+    @property
     def formula(self) -> LinkFormula | None:
         """The probability of a score as text; None where it has no closed form."""
         return self.entropy.formula

@@ -1,6 +1,6 @@
 """What every kind of model can do: score rows and give class probabilities. A model does not learn, print or decide."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
@@ -80,6 +80,14 @@ class Model(Protocol[Rows]):
     def margins(self, rows: Rows, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """The margin of each row, given the position of its class."""
         ...
+
+
+class Compiled:
+    """A frozen dataclass that keeps what the kernels need of it in cached properties; copies and files leave that out."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone."""
+        return {field.name: self.__dict__[field.name] for field in fields(self)}  # type: ignore[arg-type]
 
 
 def binary_margins(loss: Any, scores: FloatArray, codes: IntArray) -> FloatArray:

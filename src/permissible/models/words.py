@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from permissible.bins.describe import describe
+from permissible.bins.describe import describe, described
 from permissible.bins.literal import Literal, Rule
 from permissible.table.schema import Schema
 from permissible.types import Codes
@@ -36,7 +36,7 @@ def literal_words(literal: Literal, about: Vocabulary) -> str:
 
 def rule_words(rule: Rule, about: Vocabulary) -> str:
     """A rule in words; an "or missing" among other literals is bracketed."""
-    parts = [literal_words(literal, about) for literal in rule]
+    parts = described(rule, about.schema, lambda literal: literal_words(literal, about))
     if len(parts) > 1:
         parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
     return " and ".join(parts) or "always"

@@ -1,113 +1,94 @@
-"""The charts of the page, drawn by plotly from a `Summary`, in colour-blind safe colours."""
+"""The charts of the page as plain data: axes with words and units, and series that `charts.js` draws as SVG."""
 
-from html import escape
+from collections.abc import Sequence
 from typing import Any
 
+from permissible.evaluation.importance import Importance
 from permissible.report.summary import Summary
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#6b7280"
-_STYLE = {
-    "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#1f2933"},
-    "paper_bgcolor": "white",
-    "plot_bgcolor": "white",
-    "height": 330,
-    "showlegend": False,
-    "margin": {"l": 55, "r": 15, "t": 10, "b": 45},
-}
-_AXIS = {"gridcolor": "#e3e7ed", "zeroline": False, "linecolor": "#9aa5b1", "automargin": True}
 _LINES = {
-    "surrogate": ("surrogate loss", BLUE, "solid"),
-    "validation": ("validation loss", ORANGE, "dash"),
-    "train_error": ("training error", GREY, "dot"),
-    "cost": ("cost", GREY, "dot"),
+    "surrogate": ("what was minimised", "blue", ""),
+    "validation": ("on held-out rows", "orange", "6 4"),
+    "train_error": ("error on training rows", "grey", "2 3"),
+    "cost": ("cost", "grey", "2 3"),
 }
+MAX_BARS = 20
+MAX_POINTS = 400
 
 
 def charts(summary: Summary) -> dict[str, dict[str, Any]]:
-    """The figures by name, as JSON for plotly.js."""
-    import plotly.graph_objects as go
-
-    drawn = {
-        "reliability": _reliability(summary, go),
-        "margins": _margins(summary, go),
-        "coverage": _coverage(summary, go),
-    }
+    """The charts by name."""
+    drawn = {"reliability": _reliability(summary), "coverage": _coverage(summary), "margins": _margins(summary)}
     if summary.columns:
-        drawn["columns"] = _bars(summary.columns, "rise of the log-loss", go)
+        drawn["columns"] = _bars(summary.columns, "rise of the log-loss when its values are shuffled")
     if len(summary.terms) > 1:
-        drawn["terms"] = _bars(summary.terms[:20], "moves the score by", go)
+        drawn["terms"] = _bars(summary.terms, "standard deviation of what it adds to the score")
     if any(len(values) > 1 for values in summary.history.values()):
-        drawn["history"] = _history(summary, go)
-    return {name: _plain(figure) for name, figure in drawn.items()}
+        drawn["history"] = _history(summary)
+    return drawn
 
 
-def _plain(figure: Any) -> dict[str, Any]:
-    import json
-
-    loaded: dict[str, Any] = json.loads(figure.to_json())
-    loaded["layout"].pop("template", None)  # the colours are given; the template would only add to the page
-    return loaded
+def _chart(x: str, y: str, series: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return {"x": x, "y": y, "series": list(series), **more}
 
 
-def plain_text(given: str) -> str:
-    """A user's text for a title, a tick or a hover label, where plotly interprets tags, links and entities."""
-    return escape(given, quote=False)
-
-
-def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
-    axes = {
-        name: {**_AXIS, "title": {"text": title}, **more.pop(name, {})} for name, title in (("xaxis", x), ("yaxis", y))
-    }
-    return {**_STYLE, **axes, **more}
-
-
-def _reliability(summary: Summary, go: Any) -> Any:
+def _reliability(summary: Summary) -> dict[str, Any]:
     bins = summary.reliability
-    about = f"P({plain_text(summary.classes[1])})" if len(summary.classes) == 2 else "P(the likeliest class)"
-    predicted, happened = [b.predicted for b in bins], [b.happened for b in bins]
-    upper, lower = [b.high - b.happened for b in bins], [b.happened - b.low for b in bins]
-    interval = {"type": "data", "symmetric": False, "array": upper, "arrayminus": lower, "color": BLUE, "thickness": 1}
-    points = go.Scatter(x=predicted, y=happened, error_y=interval, mode="markers", marker={"color": BLUE, "size": 9})
-    points.customdata = [b.count for b in bins]
-    points.hovertemplate = "predicted %{x:.3f}<br>happened %{y:.3f}<br>%{customdata:.0f} rows<extra></extra>"
-    diagonal = go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, hoverinfo="skip")
-    whole = {"range": [-0.02, 1.02]}
-    return go.Figure([diagonal, points], _layout(f"predicted {about}", "share that happened", xaxis=whole, yaxis=whole))
+    about = (
+        f"probability of {summary.classes[1]}" if len(summary.classes) == 2 else "probability of the likeliest class"
+    )
+    points = {
+        "kind": "dots",
+        "x": [b.predicted for b in bins],
+        "y": [b.happened for b in bins],
+        "low": [b.low for b in bins],
+        "high": [b.high for b in bins],
+        "name": "rows",
+        "notes": [
+            f"predicted {b.predicted:.3f}, happened {b.happened:.3f} ({b.low:.3f} to {b.high:.3f}), {b.count:,.0f} rows"
+            for b in bins
+        ],
+    }
+    right = {
+        "kind": "line",
+        "x": [0, 1],
+        "y": [0, 1],
+        "colour": "grey",
+        "dash": "2 4",
+        "name": "as predicted",
+        "aside": True,
+    }
+    return _chart(f"predicted {about}", "observed rate", [right, points], xlim=[0, 1], ylim=[0, 1])
 
 
-def _margins(summary: Summary, go: Any) -> Any:
-    grid, share = summary.margins
-    curve = go.Scatter(x=grid, y=share, mode="lines", line={"color": BLUE, "width": 2.5}, fill="tozeroy")
-    curve.fillcolor = "rgba(0,114,178,.12)"
-    curve.hovertemplate = "%{y:.1%} of the rows have a margin of at most %{x:.2f}<extra></extra>"
-    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "line": {"color": ORANGE, "dash": "dot"}}
-    return go.Figure([curve], _layout("margin", "share of rows up to it", yaxis={"range": [0, 1.02]}, shapes=[zero]))
-
-
-def _coverage(summary: Summary, go: Any) -> Any:
+def _coverage(summary: Summary) -> dict[str, Any]:
     coverage, risk = summary.coverage
-    curve = go.Scatter(x=coverage, y=risk, mode="lines", line={"color": BLUE, "width": 2.5})
-    curve.hovertemplate = "deciding the surest %{x:.0%}: error %{y:.3f}<extra></extra>"
-    return go.Figure([curve], _layout("share of rows decided", "error among them", yaxis={"rangemode": "tozero"}))
+    curve = {"kind": "line", "x": coverage, "y": risk, "name": "error"}
+    return _chart(
+        "share of rows decided, the surest first", "share of errors among them", [curve], xlim=[0, 1], bottom=0
+    )
 
 
-def _bars(items: Any, what: str, go: Any) -> Any:
-    shown = list(items)[:20][::-1]
-    names = [item.name if len(item.name) <= 30 else item.name[:28] + " …" for item in shown]
-    places = list(range(len(shown)))
-    bars = go.Bar(x=[item.value for item in shown], y=places, orientation="h", marker={"color": BLUE})
-    bars.customdata = [plain_text(item.name) for item in shown]
-    bars.hovertemplate = "%{customdata}: %{x:.4g}<extra></extra>"
-    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [plain_text(name) for name in names]}
-    return go.Figure([bars], _layout(what, "", yaxis=ticks, height=70 + 24 * len(shown)))
+def _margins(summary: Summary) -> dict[str, Any]:
+    grid, share = summary.margins
+    curve = {"kind": "line", "x": grid, "y": share, "name": "share of rows", "area": True}
+    zero = {"kind": "line", "x": [0, 0], "y": [0, 1], "colour": "orange", "dash": "2 4", "name": "", "aside": True}
+    axis = "probability of the true class minus the best other"
+    return _chart(axis, "share of rows up to it", [curve, zero], xlim=[-1, 1], ylim=[0, 1])
 
 
-def _history(summary: Summary, go: Any) -> Any:
-    curves = []
+def _bars(items: Sequence[Importance], what: str) -> dict[str, Any]:
+    shown = list(items)[:MAX_BARS]
+    bars = {"kind": "bars", "x": [item.value for item in shown], "labels": [item.name for item in shown], "name": ""}
+    return _chart(what, "", [bars], height=60 + 24 * len(shown))
+
+
+def _history(summary: Summary) -> dict[str, Any]:
+    series = []
     for key, values in summary.history.items():
         name, colour, dash = _LINES[key]
-        line = {"color": colour, "dash": dash, "width": 2}
-        curves.append(go.Scatter(x=list(range(1, len(values) + 1)), y=values, mode="lines", name=name, line=line))
-    legend = {"orientation": "h", "y": 1.12, "x": 0}
-    layout = _layout("round", "", yaxis={"rangemode": "tozero"}, showlegend=True, legend=legend)
-    return go.Figure(curves, layout)
+        step = max(1, -(-len(values) // MAX_POINTS))
+        kept = sorted({*range(0, len(values), step), len(values) - 1})
+        points = {"x": [k + 1 for k in kept], "y": [values[k] for k in kept]}
+        series.append({"kind": "line", **points, "name": name, "colour": colour, "dash": dash})
+    return _chart("round", "mean over rows", series, bottom=0, legend=True, whole=True)

@@ -70,13 +70,11 @@ def _branch(term: TreeTerm, node: int, card: Scorecard, at: _Places) -> str:
         end = at.step * (at.deepest if term.literals[child] is None else at.depth_of[child]) + 6
         below = at.height_of[child]
         lines.append(f'<path d="M{x},{y} V{below} H{end}" fill="none" stroke="#9aa5b1" stroke-width="1.5"/>')
-        lines.append(f'<text x="{x + 5}" y="{below + beside}" fill="#52606d" font-size="12">{said}</text>')
+        lines.append(f'<text x="{x + 5}" y="{below + beside}" class="soft" font-size="12">{said}</text>')
     words = literal_words(literal, card)
     shown = wrap(words, max(14, int((at.step - 20) / 6.6)), max_lines=2, placeholder=" …") or [words[:14]]
     width, height = 6.8 * max(map(len, shown)) + 14, 16 * len(shown) + 6
-    lines.append(
-        f'<rect x="{x - 4}" y="{y - height / 2}" width="{width}" height="{height}" rx="5" fill="#fff" stroke="#0072b2"/>'
-    )
+    lines.append(f'<rect x="{x - 4}" y="{y - height / 2}" width="{width}" height="{height}" rx="5" class="box"/>')
     for place, line in enumerate(shown):
         baseline = y + 4 + 16 * (place - (len(shown) - 1) / 2)
         lines.append(f'<text x="{x + 3}" y="{baseline}"><title>{escape(words)}</title>{escape(line)}</text>')

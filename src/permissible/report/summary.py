@@ -6,19 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Decision, class_codes
-from permissible.estimators.classifier import actions_for, card_of, decision_asked, table_of
+from permissible.decisions import Hard, class_codes
+from permissible.estimators.classifier import card_of, decision_asked, table_of
+from permissible.evaluation.cells import weights_of
 from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
 from permissible.evaluation.importance import Importance, column_importance, term_importance
+from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.metrics import Metric, metrics
+from permissible.evaluation.net_benefit import Columns
+from permissible.evaluation.validated.judgement import Judgement, judge
+from permissible.evaluation.validated.validate import subgroup_columns
 from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
-from permissible.models.render.browser import plain_actions, plain_card
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.points.sheet import PointSheet
+from permissible.report.answer import Answer, answer
+from permissible.report.comparison import Rival, names_of, rival
+from permissible.report.described import ColumnDescription, describe_columns, group_columns
+from permissible.report.explorer import explorer_data, whatif_data
 from permissible.table.table import Table
-from permissible.types import FloatArray, IntArray
+from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.validation import Words, refusal
 
-MAX_ROWS = 5000
-EXAMPLES = 50
+RESAMPLES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +41,26 @@ class RuleRow:
     shares: tuple[float, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Summary:
     """The content of a report."""
 
     title: str
+    name: str
     estimator: str
     classes: tuple[str, ...]
     n_rows: int
     n_columns: int
+    class_counts: tuple[float, ...]
+    answer: Answer
+    tables: dict[str, Columns]
+    rivals: tuple[Rival, ...]
+    described: tuple[ColumnDescription, ...]
     text: str
     rules: tuple[RuleRow, ...]
     intercept: tuple[float, ...]
     tree: TreeTerm | None
+    sheets: tuple[PointSheet, ...]
     card: Scorecard
     metrics: tuple[Metric, ...]
     folds: tuple[Any, ...]
@@ -59,6 +75,14 @@ class Summary:
     explorer: dict[str, Any]
     whatif: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def held_out(self) -> str:
+        """How the rows relate to the training rows, as far as it is known."""
+        if not self.folds:
+            return ""
+        n_folds = len(getattr(self.folds[0], "values", ()))
+        return f"Figures over {n_folds} folds are given, each of rows that were not learnt from."
+
 
 def summarise(
     estimator: Any,
@@ -67,54 +91,122 @@ def summarise(
     *,
     sample_weight: Any = None,
     title: str | None = None,
-    decision: Decision | None = None,
+    decision: Any = None,
     folds: Sequence[Any] = (),
+    proba: Any = None,
+    subgroups: Any = None,
 ) -> Summary:
-    """Summarise a fitted estimator on rows whose classes are known.
+    """Summarise a fitted estimator, or several, on rows whose classes are known.
 
     Parameters
     ----------
-    estimator : fitted estimator of permissible
+    estimator : fitted estimator of permissible, or a sequence of them
+        The first is told in full, and compared with the others.
     X, y : rows and labels
     sample_weight : array, optional
     title : str, optional
     decision : Decision, optional
-        Adds its cost to the figures; the estimator's own unless given.
+        What it costs is the answer of the report; the estimator's own unless given, else the likeliest class.
     folds : sequence, optional
         Cross-validated figures (name, mean, spread), shown next to those on the rows.
+    proba : array of shape (n_rows, n_classes), optional
+        Probabilities to be judged in place of the estimator's own.
+    subgroups : mapping from name to column, or names of columns of X, optional
+        By default truth values and columns of few categories.
     """
-    card, table = card_of(estimator), table_of(estimator, X)
-    codes = class_codes(y, np.asarray(estimator.classes_))
-    proba = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    chosen = decision_asked(estimator, decision)
-    classes = tuple(str(label) for label in np.asarray(estimator.classes_).tolist())
-    contributions = [adds(term, card, table) for term in card.terms]
-    only = card.terms[0] if len(card.terms) == 1 else None
+    models = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
+    first, *others = _checked(models)
+    card, table = card_of(first), table_of(first, X)
+    codes = class_codes(y, np.asarray(first.classes_))
+    own = np.asarray(first.predict_proba(X), dtype=np.float64)
+    proba = own if proba is None else np.asarray(proba, dtype=np.float64)
+    weight = None if sample_weight is None else weights_of(sample_weight, len(codes))
+    chosen = decision_asked(first, decision)
+    deciding = Hard() if chosen is None else chosen
+    classes = tuple(str(label) for label in np.asarray(first.classes_).tolist())
+    importance = column_importance(card, table, codes)
+    groups = _groups(subgroups, X, card, table, importance) if len(classes) == 2 else {}
+    how = Resampling(n_bootstrap=RESAMPLES)
+    tables = judge(codes, proba, np.asarray(first.classes_), weight, Judgement(deciding, None, how, groups))
+    names = names_of(models)
+    weights = weights_of(weight, len(codes))
     return Summary(
         title=title or f"Telling {classes_in_words(classes)}",
-        estimator=type(estimator).__name__,
+        name=names[0],
+        estimator=type(first).__name__,
         classes=classes,
         n_rows=len(codes),
         n_columns=len(card.schema.columns),
-        text=estimator.to_text(),
-        rules=_rule_rows(card, table, codes, contributions, len(classes)),
-        intercept=card.intercept,
-        tree=only if isinstance(only, TreeTerm) and card.link.kind == "probabilities" else None,
-        card=card,
+        class_counts=tuple(np.bincount(codes, weights, minlength=len(classes)).tolist()),
+        answer=answer(tables["decision"], deciding, classes),
+        tables=tables,
+        rivals=tuple(
+            _rival(model, name, X, proba, codes, weights, Judgement(deciding, None, how), np.asarray(first.classes_))
+            for model, name in zip(others, names[1:], strict=True)
+        ),
+        described=describe_columns(card, table),
         metrics=tuple(metrics(codes, proba, chosen, weight)),
         folds=tuple(folds),
-        reliability=tuple(_reliability(codes, proba)),
-        margins=cumulative(probability_margins(codes, proba)),
-        coverage=risk_coverage(codes, proba),
-        columns=column_importance(card, table, codes),
-        terms=term_importance([words(term, card) for term in card.terms], contributions),
-        parameters=tuple((name, str(value)) for name, value in sorted(estimator.get_params(deep=False).items())),
-        certificate=tuple(flat(getattr(estimator, "certificate_", None))),
-        history=_history(getattr(estimator, "history_", {})),
-        explorer=_explorer(codes, proba, classes, chosen, weight),
-        whatif=_whatif(estimator, card, table, codes, proba, classes),
+        reliability=tuple(_reliability(codes, proba, weight)),
+        margins=cumulative(probability_margins(codes, proba), weight=weight),
+        coverage=risk_coverage(codes, proba, weight=weight),
+        columns=importance,
+        explorer=explorer_data(codes, proba, classes, chosen, weight),
+        whatif=whatif_data(first, card, table, codes, own, classes),
+        **_of_model(first, card, table, codes, weights, decision),
     )
+
+
+def _of_model(
+    first: Any, card: Scorecard, table: Table, codes: IntArray, weight: FloatArray, decision: Any
+) -> dict[str, Any]:
+    """What the report says of the model itself."""
+    contributions = [adds(term, card, table) for term in card.terms]
+    only = card.terms[0] if len(card.terms) == 1 else None
+    has_card = any(isinstance(term, PointsTerm) for term in card.terms)
+    sheets = first.card(decision=decision) if has_card else []
+    return {
+        "text": first.to_text(),
+        "rules": _rule_rows(card, table, codes, contributions, len(first.classes_), weight),
+        "intercept": card.intercept,
+        "tree": only if isinstance(only, TreeTerm) and card.link.kind == "probabilities" else None,
+        "sheets": tuple(sheets) if isinstance(sheets, list) else (sheets,),
+        "card": card,
+        "terms": term_importance([words(term, card) for term in card.terms], contributions),
+        "parameters": tuple((name, str(value)) for name, value in sorted(first.get_params(deep=False).items())),
+        "certificate": tuple(flat(getattr(first, "certificate_", None))),
+        "history": _history(getattr(first, "history_", {})),
+    }
+
+
+def _checked(models: Sequence[Any]) -> Sequence[Any]:
+    if not models:
+        raise refusal("estimator", "a fitted estimator, or several", Words("none"))
+    classes = [np.asarray(model.classes_).tolist() for model in models if hasattr(model, "classes_")]
+    if len(classes) == len(models) and any(other != classes[0] for other in classes):
+        raise refusal("estimator", "models of the same classes", Words(" and ".join(map(str, classes))))
+    return models
+
+
+def _rival(
+    model: Any,
+    name: str,
+    X: Any,
+    first: FloatArray,
+    codes: IntArray,
+    weight: FloatArray,
+    judgement: Judgement,
+    classes: AnyArray,
+) -> Rival:
+    proba = np.asarray(model.predict_proba(X), dtype=np.float64)
+    tables = judge(codes, proba, classes, weight, judgement)
+    return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
+
+
+def _groups(given: Any, X: Any, card: Scorecard, table: Table, importance: Sequence[Importance]) -> dict[str, AnyArray]:
+    if given is None:
+        return group_columns(card, table, [item.name for item in importance])
+    return subgroup_columns(given, X)
 
 
 def classes_in_words(classes: Sequence[str]) -> str:
@@ -126,20 +218,21 @@ def classes_in_words(classes: Sequence[str]) -> str:
 
 
 def _rule_rows(
-    card: Scorecard, table: Table, codes: IntArray, contributions: list[FloatArray], n_classes: int
+    card: Scorecard, table: Table, codes: IntArray, contributions: list[FloatArray], n_classes: int, weight: FloatArray
 ) -> tuple[RuleRow, ...]:
     found = []
     for term, added in zip(card.terms, contributions, strict=True):
         pieces: list[Term] = [term]
-        if isinstance(term, TreeTerm):
+        if isinstance(term, TreeTerm | PointsTerm):
             pieces = list(term.leaves())
         for piece in pieces:
             if isinstance(piece, RuleTerm):
                 covered = holds(piece.rule, card, table)
-                counts = np.bincount(codes[covered], minlength=n_classes)
-                shares = tuple((counts / max(counts.sum(), 1)).tolist()) if covered.any() else None
+                counts = np.bincount(codes[covered], weight[covered], minlength=n_classes)
+                shares = tuple((counts / counts.sum()).tolist()) if counts.any() else None
                 size = max(abs(a - b) for a, b in zip(piece.holds, piece.fails, strict=True)) / 2
-                found.append(RuleRow(words(piece, card), piece.holds, size, float(covered.mean()), shares))
+                support = float(counts.sum() / weight.sum())
+                found.append(RuleRow(words(piece, card), piece.holds, size, support, shares))
             elif isinstance(piece, SlopeTerm):
                 spread = float(np.nanmax(np.nanstd(added, axis=0)))
                 found.append(RuleRow(f"each unit of {words(piece, card)}", piece.slope, spread, None, None))
@@ -149,81 +242,11 @@ def _rule_rows(
     return tuple(sorted(found, key=lambda row: -row.weight))
 
 
-def _reliability(codes: IntArray, proba: FloatArray) -> list[ReliabilityBin]:
+def _reliability(codes: IntArray, proba: FloatArray, weight: FloatArray | None) -> list[ReliabilityBin]:
     if proba.shape[1] == 2:
-        return reliability(codes, proba[:, 1])
-    return reliability((proba.argmax(axis=1) == codes).astype(np.int64), proba.max(axis=1))
-
-
-def _sample(n_rows: int, size: int = MAX_ROWS) -> IntArray:
-    """Some rows, always the same ones, in order."""
-    return np.sort(np.random.default_rng(0).choice(n_rows, size, replace=False))
-
-
-def _explorer(
-    codes: IntArray, proba: FloatArray, classes: Sequence[str], decision: Decision | None, weight: FloatArray | None
-) -> dict[str, Any]:
-    """The data of the decision explorer: for two classes distinct probabilities with counts; else rows."""
-    weight = np.ones(len(codes)) if weight is None else weight
-    shown = None if decision is None else decision.to_document()
-    base = {"classes": list(classes), "total": float(weight.sum()), "decision": _plain(shown), "sampled": False}
-    if proba.shape[1] == 2:
-        values, place = np.unique(proba[:, 1], return_inverse=True)
-        counts = np.zeros((len(values), 2))
-        np.add.at(counts, (place.ravel(), codes), weight)
-        negative, positive = counts.T.tolist()
-        return {**base, "probability": values.tolist(), "negative": negative, "positive": positive}
-    kept = np.arange(len(codes)) if len(codes) <= MAX_ROWS else _sample(len(codes))
-    return {
-        **base,
-        "sampled": len(kept) < len(codes),
-        "total": float(weight[kept].sum()),
-        "rows": proba[kept].tolist(),
-        "codes": codes[kept].tolist(),
-        "weight": weight[kept].tolist(),
-    }
-
-
-def _whatif(
-    estimator: Any, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
-) -> dict[str, Any]:
-    """The model for the browser, ranges for its fields, and a few rows to start from."""
-    fields_of: list[dict[str, Any]] = []
-    for column, values in zip(card.schema.columns, table.columns, strict=True):
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
-        if column.kind == "numeric":
-            known = np.asarray(values, dtype=np.float64)
-            known = known[~np.isnan(known)]
-            entry["low"], entry["middle"], entry["high"] = (
-                [float(np.quantile(known, q)) for q in (0.0, 0.5, 1.0)] if len(known) else (0.0, 0.0, 1.0)
-            )
-            entry["whole"] = bool(len(known)) and bool(np.all(known == np.round(known)))
-        fields_of.append(entry)
-    kept = np.arange(len(codes)) if len(codes) <= EXAMPLES else _sample(len(codes), EXAMPLES)
-    examples = []
-    for row in kept:
-        cells = [_cell(column, values[row]) for column, values in zip(card.schema.columns, table.columns, strict=True)]
-        about = {"number": int(row) + 1, "truth": classes[codes[row]], "values": cells}
-        examples.append({**about, "probability": proba[row].tolist()})
-    return {
-        "card": plain_card(card),
-        "actions": plain_actions(actions_for(estimator, None)),
-        "fields": fields_of,
-        "examples": examples,
-        "classes": list(classes),
-    }
-
-
-def _cell(column: Any, value: Any) -> Any:
-    """A value as the page's form has it: a number, the text of a category, or null where it is missing."""
-    if column.kind == "categorical":
-        if value < 0:
-            return None
-        category = column.categories[int(value)]
-        return ("true" if category else "false") if isinstance(category, bool) else str(category)
-    if value != value:
-        return None
-    return ("true" if value else "false") if column.kind == "boolean" else float(value)
+        return reliability(codes, proba[:, 1], weight=weight)
+    likeliest = (proba.argmax(axis=1) == codes).astype(np.int64)
+    return reliability(likeliest, np.minimum(proba.max(axis=1), 1.0), weight=weight)
 
 
 def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
@@ -261,11 +284,3 @@ def _history(history: Mapping[str, Any]) -> dict[str, list[float]]:
         if values is not None and np.asarray(values).dtype.kind in "fiu" and np.ndim(values) == 1:
             found[name] = [float(v) for v in values]
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

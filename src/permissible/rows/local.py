@@ -9,7 +9,7 @@ import numpy as np
 from permissible.bins.binning import BinnedTable, Binning
 from permissible.rows.part import MemoryPart, Part
 from permissible.rows.selection import Selection
-from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome, Question, Rows, Source
+from permissible.rows.source import Answer, Journal, NoJournal, Opening, OpenRows, Outcome, Question, Rows, Source
 from permissible.types import AnyArray
 
 MERGE_COUNT, MERGE_BYTES = 16, 1 << 20
@@ -56,7 +56,14 @@ class LocalRows(Generic[Rows]):
             rows = self._rows(position)
             if rows is not None:
                 answers.add(question.answer(rows))
+            self._parts[position].release()
         return question.merge(answers.waiting)
+
+    def ask_beside(
+        self, question: Question[Rows, Any], others: Sequence[tuple[OpenRows[Any], Question[Any, Any]]]
+    ) -> list[Any]:
+        """The answers, one after the other."""
+        return [self.ask(question), *(rows.ask(asked) for rows, asked in others)]
 
     def close(self) -> None:
         """Drop the rows."""
@@ -88,6 +95,7 @@ class LocalSource:
         answers = Answers(question)
         for part in self.parts:
             answers.add(question.answer(part))
+            part.release()
         return question.merge(answers.waiting)
 
     def selected(self, selection: Selection) -> "LocalSource":
@@ -108,7 +116,7 @@ class LocalSource:
 
 def _selected(part: Part, selection: Selection) -> MemoryPart:
     binned, target, weight, hashes = part.binned(), part.target(), part.weight(), part.hashes()
-    chosen = selection.mask(hashes, target)
+    chosen = selection.rows(part)
     rows = slice(None) if chosen is None else chosen
     blocks = np.ascontiguousarray(binned.blocks[:, rows])
     codes = BinnedTable(binned.binning, blocks, blocks.shape[1])

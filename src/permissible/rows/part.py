@@ -12,6 +12,7 @@ import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
+from permissible.bins.keys import Keys
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray, FloatArray
 from permissible.validation import Words, refusal
@@ -58,12 +59,24 @@ class Part(Protocol):
         """The content hash of each row."""
         ...
 
+    def keys(self, keys: Keys) -> Hashes:
+        """The key of each row."""
+        ...
+
     def values(self) -> FloatArray:
         """The values, (rows, columns), categories as codes; an error if they were not kept."""
         ...
 
     def storage(self) -> Storage:
         """New storage for an array: memory, or a scratch file on disk."""
+        ...
+
+    def put_aside(self, values: AnyArray) -> AnyArray:
+        """An array that a fit keeps and does not change: itself in memory, or mapped from a scratch file on disk."""
+        ...
+
+    def release(self) -> None:
+        """The rows are not needed until the next question: a part on disk may give their memory back."""
         ...
 
 
@@ -93,6 +106,7 @@ class MemoryPart:
     numbers: FloatArray | None = None
     number: int = 0
     in_memory: bool = True
+    last_keys: tuple[Keys, Hashes] | None = None
 
     def binned(self) -> BinnedTable:
         """The codes."""
@@ -113,6 +127,12 @@ class MemoryPart:
         assert self.content is not None, "this fit does not split its rows"
         return self.content
 
+    def keys(self, keys: Keys) -> Hashes:
+        """The key of each row; the last ones are kept, since a fit asks often."""
+        if self.last_keys is None or self.last_keys[0] != keys:
+            self.last_keys = keys, keys.of(self.codes)
+        return self.last_keys[1]
+
     def values(self) -> FloatArray:
         """The values."""
         return self.numbers if self.numbers is not None else refuse_values()
@@ -120,6 +140,13 @@ class MemoryPart:
     def storage(self) -> Storage:
         """Storage in memory."""
         return MemoryStorage()
+
+    def put_aside(self, values: AnyArray) -> AnyArray:
+        """The array itself."""
+        return values
+
+    def release(self) -> None:
+        """Rows in memory stay."""
 
 
 def refuse_values() -> FloatArray:

@@ -65,6 +65,12 @@ class OpenRows(Protocol[Rows]):
         """The answer of all parts together."""
         ...
 
+    def ask_beside(
+        self, question: Question[Rows, Any], others: Sequence[tuple["OpenRows[Any]", Question[Any, Any]]]
+    ) -> list[Any]:
+        """The answers to this question and to those of other rows of the same source, in one message where there are any."""
+        ...
+
     def close(self) -> None:
         """Drop these rows."""
         ...

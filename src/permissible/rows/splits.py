@@ -9,6 +9,7 @@ With many duplicated rows a hold-out by content would contain only unseen patter
 ones. `has_duplicates` detects such tables, for which the training loss is used instead.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,13 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from permissible.bins.hashing import Hashes
+from permissible.bins.keys import Keys
+from permissible.rows.keys import keys_of
 from permissible.rows.part import Part
-from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of
+from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of, hashes_of
 from permissible.rows.source import Question, Source
 from permissible.rows.totals import RowsByClass, TotalsOf
 from permissible.types import AnyArray, FloatArray, IntArray
 
 HELD_OUT = 0.2
+FOLDS, HELD_ROWS = 5, 10_000
 DUPLICATE_RATE = 8.0
 """A table whose rows occur more often than this on average has duplicates."""
 PROBED = 4096
@@ -57,15 +61,31 @@ def hold_out(
     return Split(held_out.complement(), held_out)
 
 
-def folds(source: Source, n_folds: int, label: int | None = None) -> tuple[Split, ...]:
+def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | None = None) -> tuple[Split, ...]:
     """Divide the hashes of each class into intervals of equal weight; folds with an empty side are dropped."""
-    ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)))
+    ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)), keys)
     found = []
     for k in range(n_folds):
-        held_out = Selection(tuple(_fold(end, k, n_folds) for end in ends), label=label)
+        held_out = Selection(tuple(_fold(end, k, n_folds) for end in ends), label=label, keys=keys)
         if 0 < source.survey(TotalsOf(held_out)).n_rows < source.n_rows:
             found.append(Split(held_out.complement(), held_out))
     return tuple(found)
+
+
+def evaluation_folds(source: Source, label: int | None = None, seed: int = 0) -> tuple[Split, ...]:
+    """The folds by which a fit chooses: all of `FOLDS`, or the first ones where these hold `HELD_ROWS` rows already.
+
+    The error of a mean loss falls with the number of held-out rows, so that many rows need few folds. A fold whose
+    training rows would lack a class is left out.
+    """
+    n_folds = min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
+    n_rows = _class_rows(source, label)
+    found = []
+    for split in folds(source, FOLDS, label, keys_of(source, seed)):
+        held = _class_rows(source, label, split.held_out)
+        if all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True)):
+            found.append(split)
+    return tuple(found[:n_folds])
 
 
 def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:
@@ -124,9 +144,11 @@ class Contents(NamedTuple):
 class ContentsOf(Question[Part, dict[int, Contents]]):
     """Hashes, classes and weights of all rows by the number of their part: asked only for few rows."""
 
+    keys: Keys | None = None
+
     def answer(self, rows: Part) -> dict[int, Contents]:
         """Those of one part."""
-        return {rows.number: Contents(rows.hashes(), rows.target(), rows.weight())}
+        return {rows.number: Contents(hashes_of(rows, self.keys), rows.target(), rows.weight())}
 
     def merge(self, answers: Sequence[dict[int, Contents]]) -> dict[int, Contents]:
         """All parts, in order."""
@@ -149,12 +171,12 @@ class DistinctHashes(Question[Part, Hashes]):
         return np.unique(np.concatenate(answers))
 
 
-def _ends(source: Source, label: int | None, fractions: Sequence[float]) -> list[Hashes]:
+def _ends(source: Source, label: int | None, fractions: Sequence[float], keys: Keys | None = None) -> list[Hashes]:
     """For each class the hashes at which its rows are divided."""
     n_classes = len(source.classes) if label is None else 2
     if source.n_rows >= RANGE_ROWS:
         return [class_ends(np.zeros(0, dtype=np.uint64), None, fractions, source.n_rows)] * n_classes
-    hashes, targets, weights = zip(*source.survey(ContentsOf()).values(), strict=True)
+    hashes, targets, weights = zip(*source.survey(ContentsOf(keys)).values(), strict=True)
     joined, classes = np.concatenate(hashes), classes_of(np.concatenate(targets), label)
     weight = np.concatenate(weights) if source.weighted else None
     return [

@@ -52,7 +52,7 @@ class TotalsOf(Question[Part, Totals]):
     def answer(self, rows: Part) -> Totals:
         """The totals of one part."""
         weight, target = rows.weight(), rows.target()
-        chosen = None if not self.selection.intervals else self.selection.mask(rows.hashes(), target)
+        chosen = self.selection.rows(rows)
         n_rows = len(target) if chosen is None else int(chosen.sum())
         return Totals.of(weight if weight is None or chosen is None else weight[chosen], n_rows)
 
@@ -66,7 +66,7 @@ class RowsByPart(Question[Part, dict[int, int]]):
     def answer(self, rows: Part) -> dict[int, int]:
         """The number of one part."""
         target = rows.target()
-        chosen = None if not self.selection.intervals else self.selection.mask(rows.hashes(), target)
+        chosen = self.selection.rows(rows)
         return {rows.number: len(target) if chosen is None else int(chosen.sum())}
 
     def merge(self, answers: Sequence[dict[int, int]]) -> dict[int, int]:
@@ -84,5 +84,5 @@ class RowsByClass(Question[Part, IntArray]):
     def answer(self, rows: Part) -> IntArray:
         """The numbers of one part."""
         target = rows.target()
-        chosen = None if not self.selection.intervals else self.selection.mask(rows.hashes(), target)
+        chosen = self.selection.rows(rows)
         return np.bincount(target if chosen is None else target[chosen], minlength=self.n_classes)

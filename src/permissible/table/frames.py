@@ -1,4 +1,7 @@
-"""Data frames of any library (pandas, polars, pyarrow, ...) column by column, through narwhals."""
+"""Data frames of any library (pandas, polars, pyarrow, ...) column by column, through narwhals.
+
+A service predicts one row at a time, so plain columns of pandas, by far the most frequent ones, are read without narwhals.
+"""
 
 import sys
 from collections.abc import Mapping
@@ -13,7 +16,10 @@ from permissible.validation import Words, refusal, refusal_type
 
 
 def frame_of(X: Any, *, collect: bool = True) -> Any | None:
-    """The narwhals frame over `X`, or None when `X` is no data frame; a lazy one is computed if `collect`."""
+    """`X` itself if it is of pandas, else the narwhals frame over it; None when `X` is no data frame.
+
+    A lazy frame is computed if `collect`.
+    """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])
@@ -27,6 +33,8 @@ def frame_of(X: Any, *, collect: bool = True) -> Any | None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise refusal("X", "a table whose column names differ", Words(f"{twice!r} twice"), "rename one of them")
+    if is_pandas(X):
+        return X
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame) and collect:
         frame = frame.collect()
@@ -35,7 +43,7 @@ def frame_of(X: Any, *, collect: bool = True) -> Any | None:
 
 def frame_names(frame: Any) -> tuple[str, ...] | None:
     """The column names when all are strings, None when none is; a mixture is refused as scikit-learn does."""
-    names = [*frame.collect_schema().names()]
+    names = [*(frame.collect_schema().names() if isinstance(frame, nw.LazyFrame) else frame.columns)]
     text = [isinstance(name, str) for name in names]
     if all(text):
         return tuple(names)
@@ -44,6 +52,48 @@ def frame_names(frame: Any) -> tuple[str, ...] | None:
         came = Words("names of several types")
         raise refusal_type("X", "a table whose column names are all strings", came, remedy)
     return None
+
+
+def observe_columns(X: Any, names: tuple[str, ...]) -> list[Observed]:
+    """What every column of a frame holds, a native one of pandas or one of narwhals; `names` are for errors."""
+    if not is_pandas(X):
+        return [observe_series(name, series) for name, series in zip(names, X.iter_columns(), strict=True)]
+    if len(X) > FEW_ROWS:
+        return [_observe_pandas(name, series) for name, (_, series) in zip(names, X.items(), strict=True)]
+    return _observe_few(X, names)
+
+
+def is_pandas(X: Any) -> bool:
+    """Whether it is a data frame of pandas itself."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and type(X) is pandas.DataFrame
+
+
+FEW_ROWS = 1000
+"""Rows up to which a frame is read as one array of objects: beyond, each column by the library's own means is faster."""
+
+
+def _observe_few(X: Any, names: tuple[str, ...]) -> list[Observed]:
+    """The columns of a few rows of pandas: taking a column out of the frame would cost more than all the rest."""
+    dtypes = X.dtypes.tolist()
+    if dtypes and isinstance(dtypes[0], np.dtype) and dtypes[0].kind == "f" and dtypes.count(dtypes[0]) == len(dtypes):
+        return [observe(name, values) for name, values in zip(names, X.to_numpy().T, strict=True)]
+    objects = X.to_numpy(dtype=object)
+    found = []
+    for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+        if isinstance(dtype, np.dtype) and dtype.kind in "fbiuO":
+            found.append(observe(name, objects[:, j].astype(dtype)))
+        elif hasattr(dtype, "categories"):
+            found.append(from_factors(*_few_factors(objects[:, j].tolist())))
+        else:
+            found.append(_observe_pandas(name, X.iloc[:, j]))
+    return found
+
+
+def _observe_pandas(name: str, series: Any) -> Observed:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fbiu":
+        return observe(name, series.to_numpy())
+    return observe_series(name, nw.from_native(series, series_only=True))
 
 
 def series_of(values: Any) -> Any | None:
@@ -105,7 +155,9 @@ def _floats(series: Any, name: str) -> AnyArray:
 
 
 def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
-    """Codes (-1 for missing) and the categories, by the library's own fast means."""
+    """Codes (-1 for missing) and the categories, of many rows by the library's own fast means."""
+    if len(series) <= FEW_ROWS:
+        return _few_factors(series.to_list())
     native = series.to_native()
     if hasattr(native, "factorize"):  # pandas and libraries with its interface
         codes, categories = native.factorize()
@@ -125,3 +177,8 @@ def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
     known = texts.fill_null(categories[0])
     numbered = known.replace_strict(categories, list(range(len(categories))), return_dtype=nw.Int32)
     return np.where(texts.is_null().to_numpy(), -1, numbered.to_numpy()), categories
+
+
+def _few_factors(values: list[Any]) -> tuple[AnyArray, list[Any]]:
+    place = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    return np.array([place[value] for value in values], dtype=np.int64), [*place]

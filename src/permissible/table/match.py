@@ -9,7 +9,7 @@ import numpy as np
 
 from permissible.table.observe import Observed, categorise
 from permissible.table.schema import Category, Column, Schema
-from permissible.table.table import MISSING_CATEGORY, UNSEEN_CATEGORY
+from permissible.table.table import MISSING_CATEGORY, UNSEEN_CATEGORY, Table
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal, shown
 
@@ -53,6 +53,17 @@ def refuse_other_than_truth(name: str, values: AnyArray) -> None:
     if other.any():
         remedy = "encode it as in fit"
         raise refusal(f"X[{name!r}]", "boolean as in fit (true, false, 1 or 0)", float(values[other][0]), remedy)
+
+
+def matched(table: Table, schema: Schema) -> Table:
+    """A table of the same columns in the terms of another schema: the joint schema of the parts of a table.
+
+    A category that the schema does not know is not warned of.
+    """
+    pairs = zip(schema.columns, table.schema.columns, table.columns, strict=True)
+    columns = [fit_column(joint, Observed(own.kind, values, own.categories), {}) for joint, own, values in pairs]
+    kept = table.matrix if all(new is old for new, old in zip(columns, table.columns, strict=True)) else None
+    return Table(schema, tuple(columns), table.n_rows, kept, table.has_missing)
 
 
 def _recode(column: Column, observed: Observed, unseen: dict[str, str]) -> AnyArray:

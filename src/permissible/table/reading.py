@@ -8,7 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permissible.kernels._core import binning as kernels
-from permissible.table.frames import as_objects, frame_names, frame_of, has_array, observe_series, series_of
+from permissible.table.frames import (
+    as_objects,
+    frame_names,
+    frame_of,
+    has_array,
+    observe_columns,
+    observe_series,
+    series_of,
+)
 from permissible.table.match import fit_column, positions, refuse_other_than_truth, warn_of_unseen
 from permissible.table.observe import Observed, categorise, native_floats, observe, refuse_rounded
 from permissible.table.schema import Column, Schema
@@ -116,8 +124,7 @@ def _columns_of(X: Any) -> tuple[tuple[str, ...] | None, list[Observed], int]:
     if frame is not None:
         names = frame_names(frame)
         shown_names = names or tuple(str(name) for name in frame.columns)
-        columns = [observe_series(name, series) for name, series in zip(shown_names, frame.iter_columns(), strict=True)]
-        return names, columns, frame.shape[0]
+        return names, observe_columns(frame, shown_names), frame.shape[0]
     X = _matrix_of(X)
     return None, [observe(f"x{j}", column) for j, column in enumerate(X.T)], X.shape[0]
 

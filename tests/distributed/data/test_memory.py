@@ -1,6 +1,7 @@
 """Fits of data on disk keep their promise of memory, 12 bytes a row beside a constant, and leave nothing behind when killed."""
 
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -45,7 +46,7 @@ def folders(tmp_path_factory):
         pytest.param("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}, marks=pytest.mark.slow),
         ("ULSClassifier", {"n_rounds": 2, "max_literals": 2, "early_stopping": False}),
         ("UDTClassifier", {"max_leaf_nodes": 100}),
-        ("UDTClassifier", {"max_leaf_nodes": 4, "pruning": "cv", "pruning_folds": 2}),
+        ("UDTClassifier", {"max_leaf_nodes": 4, "pruning": "auto", "pruning_folds": 2}),
         (
             "MCBoostClassifier",
             {"learner": "tree", "n_rounds": 1, "max_leaf_nodes": 2, "loss": "ls"},
@@ -75,7 +76,7 @@ from permissible.rows.local import LocalRows
 ask, taken = LocalRows.ask, []
 def counted(self, question):
     taken.append(type(question).__name__)
-    if taken.count("TakeStep") == 3:
+    if taken.count("TakeTree") == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return ask(self, question)
 LocalRows.ask = counted
@@ -107,5 +108,41 @@ def test_slots_are_kept_apart_and_used_again(tmp_path):
     third = Spill(tmp_path)
     third.write(np.full(6, 3.0))
     np.testing.assert_array_equal(third.read(), np.full(6, 3.0))
-    assert Scratch.of(tmp_path)._end == 12 * 8  # nothing but the two slots that were ever needed
+    assert Scratch.of(tmp_path)._end == 2 * mmap.PAGESIZE  # nothing but the two slots that were ever needed
     assert not os.listdir(tmp_path)
+
+
+def test_an_array_that_is_put_aside_stays_until_no_view_of_it_is_left(tmp_path):
+    scratch = Scratch.of(tmp_path)
+    found, pages = scratch.put(np.arange(12, dtype=np.uint16).reshape(3, 4))
+    view = found[1:]
+    del found
+    other, _ = scratch.put(np.zeros((3, 4), dtype=np.uint16))  # must not take the slot that `view` is in
+    pages.release()
+    np.testing.assert_array_equal(view, np.arange(4, 12).reshape(2, 4))
+    assert not other.any()
+    del view
+    assert pages.map() is None
+    third, _ = scratch.put(np.ones((3, 4), dtype=np.uint16))
+    assert scratch._end == 2 * mmap.PAGESIZE
+    assert third.all()
+
+
+def test_pages_beyond_the_budget_are_given_back(folders, monkeypatch):
+    store = pm.BinnedDataset.open(folders[1]).store
+
+    def resident():
+        lines = Path("/proc/self/smaps").read_text().splitlines()
+        place = next(number for number, line in enumerate(lines) if line.endswith("codes.u1"))
+        return next(int(line.split()[1]) for line in lines[place:] if line.startswith("Rss:"))
+
+    def visit():
+        for block in range(store.n_blocks):
+            store.mapped(block).sum()
+            store.release(block)
+        return resident() * 1024
+
+    size = store.n_rows * store.row_bytes
+    assert visit() == size
+    monkeypatch.setattr("permissible.distributed.data.mapped.BUDGET", size // 2)
+    assert size // 2 <= visit() <= size // 2 + (1 << 20)

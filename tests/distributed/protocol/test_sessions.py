@@ -52,6 +52,13 @@ class Look(Question[Counter, int]):
 OPENING = Open(7)
 
 
+class Number(int):
+    """A part that is only a number."""
+
+    def release(self) -> None:
+        """Nothing to give back."""
+
+
 class FailingTransport:
     """Two holders of two parts each; before chosen messages one of them forgets everything, or answers twice."""
 
@@ -81,7 +88,7 @@ def run(transport: Any) -> list[int]:
 
 @pytest.fixture
 def undisturbed() -> list[int]:
-    rows = LocalRows([1, 2, 3, 4], OPENING)
+    rows = LocalRows([*map(Number, [1, 2, 3, 4])], OPENING)
     return [answer for value in range(10) for answer in (rows.ask(Add(value)), rows.ask(Look()))]
 
 

@@ -64,6 +64,7 @@ def fitted():
         table,
     )
     yield "kernel", pm.BoundaryClassifier(kernel="rbf", alpha=0.01).fit(iris[50:], kinds[50:]), iris
+    yield "rules of boundaries", pm.BoundaryClassifier((0.3, 0.6), learner="rule", n_rounds=6).fit(X, y), X
     yield "soft", pm.BoundaryClassifier(boundaries="soft").fit(X, y), X
 
 

@@ -17,6 +17,7 @@ ESTIMATORS = {
     "rules": lambda **more: pm.ULSClassifier(n_rounds=4, max_literals=2, early_stopping=False, **more),
     "columns": lambda **more: pm.ULSClassifier(n_rounds=4, learner="column", early_stopping=False, **more),
     "tree": lambda **more: pm.UDTClassifier(max_leaf_nodes=4, **more),
+    "boundary, rules": lambda **more: pm.BoundaryClassifier(learner="rule", n_rounds=5, **more),
     "boundary": lambda **more: pm.BoundaryClassifier(**more),
     "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **more),
 }

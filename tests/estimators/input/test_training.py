@@ -144,7 +144,7 @@ def test_names_follow_scikit_learns_rule():
     "model",
     [
         pm.ULSClassifier.compact(n_rules=4),
-        pm.UDTClassifier(pruning="cv"),
+        pm.UDTClassifier(pruning="auto"),
         pm.MCBoostClassifier(learner="tree", n_rounds=5, subsample=0.5),
     ],
     ids=lambda model: type(model).__name__,

@@ -144,7 +144,7 @@ def test_mean_costs_of_a_class_are_weighted():
 def test_a_pruned_tree_takes_weights_of_any_unit():
     X, y, copies = rows()
     for scale in SCALES:
-        model = fit(pm.UDTClassifier(pruning="cv"), X, y, copies * scale)
+        model = fit(pm.UDTClassifier(pruning="auto"), X, y, copies * scale)
         assert np.isfinite(model.pruning_path_.surrogate).all()
 
 

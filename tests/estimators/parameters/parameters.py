@@ -90,7 +90,7 @@ ULS_MODES = [
         for loss in ("F1", "F2", "E1", "E2", "F*", "auto")
     ),
     *(Mode(pm.ULSClassifier, {"early_stopping": True, "loss": loss}) for loss in ("E1", "F*")),
-    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN, "n_rounds": 4}),
+    Mode(pm.ULSClassifier, {"early_stopping": False, "loss": OWN, "n_rounds": 8}),
     Mode(pm.ULSClassifier, {"early_stopping": False}, classes=3),
     *(Mode(pm.ULSClassifier, {"learner": "column", "scheme": scheme}) for scheme in ("classic", "corrective", 3)),
     *(Mode(pm.ULSClassifier, {"learner": "tree", "early_stopping": stopping}) for stopping in (False, True)),
@@ -102,19 +102,28 @@ ULS_MODES = [
         pm.ULSClassifier, {"learner": "tree", "l2_regularization": 1.0}, preset="plain"
     ),  # its leaves separate these rows
     Mode(pm.ULSClassifier, preset="compact"),
+    Mode(pm.ULSClassifier, preset="points"),
+    Mode(pm.ULSClassifier, {"max_literals": 2}, preset="points", classes=3),
+    Mode(pm.ULSClassifier, rows="parts", preset="points"),
+    *(
+        Mode(pm.ULSClassifier, {"monotonic_cst": {"a": 1, "c": -1}, "scheme": scheme, "early_stopping": False})
+        for scheme in ("classic", "corrective")
+    ),
     *(Mode(pm.ULSClassifier, {"early_stopping": stopping}, "parts") for stopping in (False, True)),
     Mode(pm.ULSClassifier, {"early_stopping": False, "scheme": "corrective"}, "parts"),
 ]
 UDT_MODES = [
     *(
         Mode(pm.UDTClassifier, {"pruning": pruning}, rows)
-        for pruning in (None, 0.01, "cv")
+        for pruning in (None, 0.01, "auto")
         for rows in ("memory", "parts")
     ),
     Mode(pm.UDTClassifier, {"smoothing": 1.0}),
     Mode(pm.UDTClassifier, {"monotonic_cst": {"a": 1}, "smoothing": 1.0}),
     Mode(pm.UDTClassifier, classes=3),
+    Mode(pm.UDTClassifier, {"cost_matrix": COSTS.tolist()}, classes=3),
 ]
+SVM_MODES = [Mode(pm.StructuredSVMClassifier, {"alpha": alpha}, classes=3) for alpha in (0.05, 0.01)]
 BOUNDARY_MODES = [
     *(Mode(pm.BoundaryClassifier, {"solver": solver}) for solver in ("auto", "newton")),
     *(Mode(pm.BoundaryClassifier, {"solver": solver, "tol": 0.05}) for solver in ("dcd", "psgd")),
@@ -125,6 +134,10 @@ BOUNDARY_MODES = [
     Mode(pm.BoundaryClassifier, {"kernel": "sigmoid"}),
     Mode(pm.BoundaryClassifier, {"kernel": "precomputed"}, "matrix"),
     Mode(pm.BoundaryClassifier, {"kernel": "rbf", "boundaries": "soft"}),
+    Mode(pm.BoundaryClassifier, {"learner": "kernel", "alpha": 1e-5}),
+    Mode(pm.BoundaryClassifier, {"learner": "rule"}),
+    Mode(pm.BoundaryClassifier, {"learner": "tree", "boundaries": (0.25, 0.75)}),
+    Mode(pm.BoundaryClassifier, {"learner": "rule", "boundaries": (0.25, 0.75), "max_literals": 1}),
     Mode(pm.BoundaryClassifier, {}, "parts"),
     Mode(pm.BoundaryClassifier, {"solver": "psgd", "tol": 0.05}, "parts"),
     Mode(pm.BoundaryClassifier, {"boundaries": "soft"}, "parts"),
@@ -154,6 +167,7 @@ SMALL = {
     pm.BoundaryClassifier: {"alpha": 1e-2},
     pm.BoundaryClassifierCV: {"alphas": (1.0, 0.1, 0.01), "cv": 3},
     pm.MCBoostClassifier: {"n_rounds": 6, "cost_matrix": COSTS},
+    pm.StructuredSVMClassifier: {"cost_matrix": COSTS},
 }
 """Settings that keep every mode small."""
 AGAIN = {
@@ -162,7 +176,7 @@ AGAIN = {
     pm.BoundaryClassifier: [{"alpha": 5e-3}, {"alpha": 1e-3}],
 }
 """What a second fit changes; where one optimum is sought, a start may by chance take as many steps as none."""
-MODES = [*ULS_MODES, *UDT_MODES, *BOUNDARY_MODES, *CV_MODES, *MCBOOST_MODES]
+MODES = [*ULS_MODES, *UDT_MODES, *BOUNDARY_MODES, *CV_MODES, *MCBOOST_MODES, *SVM_MODES]
 
 _WEIGHT = {0: 1.0, 1: 7.0, 2: 2.0}
 _KERNEL = {
@@ -186,6 +200,9 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "max_literals": (1,),
         "learner": ("tree", "column"),
         "scheme": ("corrective", "classic"),
+        "points": (3,),
+        "monotonic_cst": ({"a": -1, "b": 1},),
+        "interaction_cst": ("no_interactions",),
         "fit_intercept": (False, True),
         "learning_rate": (0.7,),
         "l2_regularization": (20.0,),
@@ -198,24 +215,44 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "categorical_features": (["k"],),
         "max_time": (1e-9,),
         "max_leaf_nodes": (3,),
+        "max_depth": (1,),
+        "max_features": (0.4,),
     },
     pm.UDTClassifier: {
         "loss": ("squared",),
         "max_leaf_nodes": (3,),
         "max_depth": (1,),
         "min_samples_leaf": (30,),
-        "pruning": ("cv", 0.5),
+        "pruning": ("auto", 0.5),
         "min_gain": (0.2,),
         "min_weight_fraction_leaf": (0.3,),
         "smoothing": (3.0,),
+        "multiclass": ("sum",),
+        "cost_matrix": ([[0.0, 9.0], [1.0, 0.0]], 2.0 * COSTS.T),
         "monotonic_cst": ({"b": -1, "c": 1},),
+        "interaction_cst": ("no_interactions",),
         "categorical_features": (["k"],),
         "class_weight": (_WEIGHT,),
         "max_bins": (3,),
         "pruning_folds": (2,),
     },
-    pm.BoundaryClassifier: {**_KERNEL, "alpha": (1.0,)},
-    pm.BoundaryClassifierCV: {**_KERNEL, "alphas": ((0.5,),), "cv": (2,), "tuning": ("surrogate",)},
+    pm.BoundaryClassifier: {
+        **_KERNEL,
+        "alpha": (1.0,),
+        "learner": ("rule", "kernel"),
+        "n_rounds": (3,),
+        "max_literals": (1,),
+        "max_leaf_nodes": (3,),
+        "max_bins": (4,),
+        "categorical_features": (["k"],),
+    },
+    pm.BoundaryClassifierCV: {
+        **_KERNEL,
+        "alphas": ((0.5,),),
+        "cv": (2,),
+        "tuning": ("surrogate",),
+        "learner": ("kernel",),
+    },
     pm.MCBoostClassifier: {
         "loss": ("gel",),
         "cost_matrix": (2.0 * COSTS.T,),
@@ -231,7 +268,6 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "max_literals": (1,),
         "min_samples_leaf": (30,),
         "l2_regularization": (50.0,),
-        "random_tests": (True,),
         "line_search": ("exact", "newton"),
         "n_bags": (5,),
         "max_bins": (3,),
@@ -244,6 +280,15 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "class_weight": (_WEIGHT,),
         "tol": (0.9,),
     },
+    pm.StructuredSVMClassifier: {
+        "cost_matrix": (2.0 * COSTS.T,),
+        "alpha": (1.0,),
+        "tol": (0.5,),
+        "max_iter": (1,),
+        "validation_fraction": (0.5,),
+        "categorical_features": (["k"],),
+        "class_weight": (_WEIGHT,),
+    },
 }
 """Of each parameter one or more values; a mode is given all that are not its own."""
 READ = {"n_jobs": 0, "random_state": -1, "cache_size": -1.0}
@@ -255,6 +300,10 @@ WATCHED = ("verbose", "warm_start")
 def excused(mode: Mode, name: str) -> str:
     """Why no value of a parameter shows in a mode, though it is obeyed; empty where it must show."""
     is_boundary = issubclass(mode.estimator, pm.BoundaryClassifier)
+    if is_boundary and name == "learner" and "kernel" in mode.settings:
+        return "'kernel' states what a named kernel does anyway, and 'rule' is refused there"
+    if is_boundary and name == "kernel" and mode.settings.get("learner") == "kernel":
+        return "'rbf' is its default; another one has a test of its own"
     if is_boundary and name == "tol" and mode.rows != "parts" and "tol" not in mode.settings:
         return "small dense problems are solved to the last digits; many rows have a test of their own"
     if mode.estimator is pm.MCBoostClassifier and mode.settings.get("cost_matrix", 0) is None:
@@ -267,6 +316,8 @@ def excused(mode: Mode, name: str) -> str:
             "tol": "of the families only affine terms stop by it, and another one wins here",
             "decision": '"bayes" says what it does anyway, and "argmax" is the default',
         }.get(name, "")
+    if mode.preset == "points" and name == "beam":
+        return "a card of these five columns finds its rules with any; tests of cards have more columns"
     if mode.preset == "compact" and name == "beam":
         return "three of the five columns lead to the same rules as all of them; one does not"
     if mode.settings.get("kernel") == "sigmoid" and name == "max_iter":
@@ -278,6 +329,6 @@ def arguments(mode: Mode) -> dict[str, Any]:
     """A value for each argument of `fit` beside X and y."""
     frame, y = table(mode.classes)
     given = {"sample_weight": 1.0 + (np.arange(len(y)) % 5), "validation": table(mode.classes, seed=1)}
-    if issubclass(mode.estimator, pm.MCBoostClassifier):
+    if issubclass(mode.estimator, pm.MCBoostClassifier | pm.StructuredSVMClassifier):
         given["cost"] = COSTS[y] * (1.0 + frame["a"].to_numpy()[:, None] ** 2)
     return given

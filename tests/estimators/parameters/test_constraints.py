@@ -34,7 +34,7 @@ def largest_violation(probability, directions):
     return max(0.0, -min(steps, default=0.0))
 
 
-@pytest.mark.parametrize("pruning", [None, 0.01, "cv"])
+@pytest.mark.parametrize("pruning", [None, 0.01, "auto"])
 def test_monotone_constraints_hold_after_smoothing(pruning):
     moved = 0
     for seed in range(150):
@@ -43,7 +43,7 @@ def test_monotone_constraints_hold_after_smoothing(pruning):
             monotonic_cst=directions,
             smoothing=smoothing,
             pruning=pruning,
-            pruning_folds=3 if pruning == "cv" else 5,
+            pruning_folds=3 if pruning == "auto" else 5,
             loss=("logistic", "squared", "matsushita")[seed % 3],
         ).fit(X, y)
         assert largest_violation(tree.predict_proba(GRID)[:, 1], directions) == 0.0

@@ -72,7 +72,9 @@ def test_support_is_that_of_the_rows_at_hand():
     X, y = rows()
     others, labels = rows(seed=1, n=170, scale=0.4)
     model = made("classic", 5, warm_start=True).fit(X, y).set_params(n_rounds=8).fit(others, labels)
-    for rule, support in zip(model.rules_, model.rules_table()["support"], strict=True):
+    heaviest = np.argsort(-np.abs(model.coefficients_), kind="stable")
+    rules = [model.rules_[place] for place in heaviest]
+    for rule, support in zip(rules, model.rules_table()["support"], strict=True):
         covered = np.ones(len(others), dtype=bool)
         for literal in rule:
             values = others.iloc[:, literal.column].to_numpy()

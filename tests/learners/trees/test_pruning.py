@@ -125,10 +125,6 @@ def test_the_level_chosen_is_the_one_a_plain_cross_validation_chooses(bin_rows, 
             counts = small.weight[small.apply(table)][folds == fold] + 1  # Laplace
             share = counts / counts.sum(axis=1, keepdims=True)
             own = target[folds == fold]
-            if n_classes == 2:
-                total += np.sum(-np.log2(share[np.arange(len(own)), own]))
-            else:
-                hit = np.arange(3) == own[:, None]
-                total += np.sum(np.where(hit, -np.log2(share), -np.log2(1 - share)))
+            total += np.sum(-np.log2(share[np.arange(len(own)), own]))  # of several classes too: Shannon's entropy
         assert found == pytest.approx(total / 150)
     assert path.chosen == path.levels[np.flatnonzero(path.surrogate == path.surrogate.min())[-1]]

@@ -9,7 +9,7 @@ import pytest
 from permissible import ULSClassifier, losses
 from permissible.bins import find_bins
 from permissible.learners.uls import boost as uls
-from permissible.learners.uls import step as uls_step
+from permissible.learners.uls import refit as uls_step
 from permissible.learners.uls.search import literal_sums, single_literals
 from permissible.table import read
 from tests.learners.uls.optimum import boolean_table, least, penalised, rule_features, sine

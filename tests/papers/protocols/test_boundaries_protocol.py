@@ -49,3 +49,16 @@ def test_risk_groups_hold_the_middle_out_and_show_every_patient(monkeypatch):
     assert sum(row[2] for row in table.rows) == len(payload["score"])
     medians = [row[-1] for row in table.rows]
     assert medians[0] < medians[3]
+
+
+def test_verdicts_on_risk_groups_follow_from_their_statistics():
+    group = np.repeat(np.arange(4), 10)
+    assert risk_groups._peaks(group, group)[2] is True
+    shifted = np.where(group == 1, 0, group)  # outcome 1 peaks in the first interval
+    assert risk_groups._peaks(group, shifted)[2] is False
+    tied = np.where((group == 1) & (np.arange(40) % 2 == 0), 0, group)
+    assert risk_groups._peaks(group, tied)[2] is None
+    score = group + np.linspace(0, 0.5, 40)
+    assert risk_groups._order(group, score)[2] is True
+    assert risk_groups._order(group, -score)[2] is False
+    assert risk_groups._order(group, np.tile(np.arange(10.0), 4) + 0.01 * group)[2] is None

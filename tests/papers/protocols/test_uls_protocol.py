@@ -76,5 +76,5 @@ def test_margins_chapter_draws_both_figures_and_finds_mu_equal(small_sets, monke
         assert max(map(abs, payload["margins"])) <= 1
     chapter = margins.chapter(results, SCOPE, {})
     said = next(block for block in chapter.blocks if getattr(block, "name", "") == "claims")
-    assert "largest difference of error 0" in said.rows[2][1]
+    assert "largest difference of error 0" in said.rows[4][1]
     assert [block.name for block in chapter.blocks if hasattr(block, "figure")] == ["figure-7", "figure-8"]

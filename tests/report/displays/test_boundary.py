@@ -89,5 +89,8 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence():
     model = pm.UDTClassifier(max_leaf_nodes=4).fit(words, X[:, 0] > 0)
     with pytest.raises(ValueError, match="`X` must be a table of numbers, to be points of a plane"):
         pm.RegionDisplay.from_estimator(model, words)
-    with pytest.raises(TypeError, match="`estimator` must be a fitted BoundaryClassifier, which has cut-offs"):
-        pm.MarginDensityDisplay.from_estimator(model, words, X[:, 0] > 0)
+    with pytest.raises(
+        ValueError, match="`estimator` must be a classifier of two classes, which has one score, got UDT"
+    ):
+        pm.MarginDensityDisplay.from_estimator(three, X, X[:, 0] > 0)
+    assert pm.MarginDensityDisplay.from_estimator(model, words, X[:, 0] > 0).deltas.tolist() == [0.0]

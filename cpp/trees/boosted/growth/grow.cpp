@@ -38,23 +38,33 @@ void Grower::begin(const SearchRows& rows) {
     leaves_[0].low = -std::numeric_limits<double>::infinity();
     leaves_[0].high = std::numeric_limits<double>::infinity();
     leaves_[0].groups.assign(options_.interactions.size(), 1);
-    leaf_.assign(rows.codes->rows(), 0);
+    const std::size_t n = rows.codes ? rows.codes->rows() : 0;
+    leaf_.assign(n, 0);
     const std::size_t needed = layout_.size() * options_.max_leaf_nodes;
     if (histograms_.size() < needed) histograms_.resize(needed);
-    list_.resize(rows.codes->rows());
-    list_packed_.resize(rows.codes->rows());
+    list_.resize(n);
+    list_packed_.resize(n);
+    asked_.resize(rows.codes ? 0 : cells());
+}
+
+int64_t Grower::total_of(const SearchRows& rows) {
+    if (!rows.codes) {
+        rows.sum({}, 0, asked_.data());
+        return asked_.back();
+    }
+    int64_t total = 0;
+    for (std::size_t i = 0; i < rows.codes->rows(); ++i) total += rows.packed[i];
+    return total;
 }
 
 void Grower::sum_root(const SearchRows& rows) {
-    int64_t total = 0;
-    for (std::size_t i = 0; i < rows.codes->rows(); ++i) total += rows.packed[i];
-    leaves_[0].sums = {total};
+    leaves_[0].sums = {total_of(rows)};
     // A side's curvature over that of all rows is its share of the rows.
     const double per_row = rows.weight > 0.0 ? leaves_[0].sums.curvature() / rows.weight : 0.0;
     const double needed = std::ceil(options_.min_samples_leaf * rows.share * per_row);
     if (options_.min_samples_leaf > 1.0)
         least_curvature_ = std::max(least_curvature_, static_cast<int32_t>(std::min(needed, 2147483647.0)));
-    search(rows, {nullptr, rows.packed, rows.codes->rows()}, leaves_[0], nullptr);
+    search(rows, {nullptr, rows.packed, rows.codes ? rows.codes->rows() : 0}, leaves_[0], nullptr);
 }
 
 ScanLimits Grower::limits_of(const Leaf& leaf) const {
@@ -66,6 +76,7 @@ ScanLimits Grower::limits_of(const Leaf& leaf) const {
     limits.most_categories = options_.most_categories;
     limits.bounded = monotone_;
     limits.low = leaf.low, limits.high = leaf.high;
+    limits.rule = options_.rule, limits.outside = leaf.outside;
     return limits;
 }
 
@@ -78,14 +89,13 @@ bool Grower::allowed(const Leaf& leaf, std::size_t column) const {
 }
 
 void Grower::search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* b) {
-    const Codes& codes = *rows.codes;
     const ScanLimits limits[2] = {limits_of(a), b ? limits_of(*b) : ScanLimits{}};
     const bool scan[2] = {splittable(a), b && splittable(*b)};
     Leaf* const leaf[2] = {&a, b};
+    if (!rows.codes) std::copy(asked_.begin(), asked_.end() - 1, cells(a.slot));
     const auto work = [&](std::size_t block) {
-        sum_block(codes, block, list, columns_, used_.data(), layout_, cells(a.slot));
-        for (int lane = 0; lane < codes.lanes(block); ++lane) {
-            const std::size_t j = 8 * block + lane;
+        if (rows.codes) sum_block(*rows.codes, block, list, columns_, used_.data(), layout_, cells(a.slot));
+        for (std::size_t j = 8 * block; j < std::min(columns_.size(), 8 * block + 8); ++j) {
             if (!used_[j]) continue;
             const std::size_t at = layout_.begin(j);
             const int width = layout_.width(j);
@@ -98,8 +108,8 @@ void Grower::search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* 
             }
         }
     };
-    const auto blocks = static_cast<std::ptrdiff_t>(codes.n_blocks());
-    const bool parallel = options_.threads > 1 && blocks > 1 && list.count * codes.columns() >= kParallelCells;
+    const auto blocks = static_cast<std::ptrdiff_t>((columns_.size() + 7) / 8);
+    const bool parallel = options_.threads > 1 && blocks > 1 && list.count * columns_.size() >= kParallelCells;
     const int threads = parallel ? allowed_threads(options_.threads) : 1;
     if (threads == 1) {
         for (std::ptrdiff_t block = 0; block < blocks; ++block) work(static_cast<std::size_t>(block));
@@ -121,9 +131,11 @@ void Grower::choose(Leaf& leaf, const std::vector<Candidate>& found) const {
     if (!best) return;
     leaf.best = *best;
     leaf.best.split.column = static_cast<int>(column);
-    const Sums right{leaf.sums.packed - best->left.packed};
-    const double both = monotone_ ? best->worth : side_worth(best->left) + side_worth(right);
-    const double gain = 0.5 * (both - side_worth(leaf.sums)) * gain_unit_;
+    const int64_t rest = leaf.outside.packed, own = best->left.packed;  // 0 but for rules
+    const Sums left{best->inside_left ? own : own + rest}, right{leaf.sums.packed + rest - left.packed};
+    const double both = monotone_ ? best->worth : side_worth(left) + side_worth(right);
+    const double before = side_worth(leaf.sums) + (rest ? side_worth(leaf.outside) : 0.0);
+    const double gain = 0.5 * (both - before) * gain_unit_;
     if (gain > options_.min_gain && gain > 0.0) leaf.gain = leaf.best.split.gain = gain;
 }
 
@@ -142,6 +154,13 @@ Grower::Leaf Grower::child_of(const Leaf& parent, Sums sums, bool left) const {
     for (std::size_t g = 0; g < child.groups.size(); ++g)
         child.groups[g] &= options_.interactions[g][best.split.column];
     return child;
+}
+
+/// The next literal of a rule divides the side inside of it; the other side joins all other rows.
+void Grower::close_outside(const Leaf& parent, Leaf& left, Leaf& right) const {
+    Leaf &inside = parent.best.inside_left ? left : right, &other = parent.best.inside_left ? right : left;
+    inside.outside = {parent.outside.packed + other.sums.packed};
+    other.closed = true;
 }
 
 RowList Grower::list_of(const SearchRows& rows, const Split& split, uint8_t made, uint8_t wanted) {
@@ -168,6 +187,10 @@ void Grower::split(const SearchRows& rows, std::size_t at, Tree& tree) {
     const Sums left = parent.best.left, right{parent.sums.packed - left.packed};
     leaves_.push_back(child_of(parent, right, false));
     leaves_[at] = child_of(parent, left, true);
+    if (options_.rule) {
+        close_outside(parent, leaves_[at], leaves_.back());
+        tree.inside = parent.best.inside_left ? static_cast<int>(at) : made;
+    }
     const bool left_smaller = left.curvature() <= right.curvature();
     Leaf& smaller = left_smaller ? leaves_[at] : leaves_.back();
     Leaf& larger = left_smaller ? leaves_.back() : leaves_[at];
@@ -175,7 +198,9 @@ void Grower::split(const SearchRows& rows, std::size_t at, Tree& tree) {
     smaller.slot = made;
     const bool last = static_cast<int>(leaves_.size()) >= options_.max_leaf_nodes;
     if (last || (!splittable(smaller) && !splittable(larger))) return;
-    search(rows, list_of(rows, split, made, left_smaller ? split.parent : made), smaller, &larger);
+    const uint8_t wanted = left_smaller ? split.parent : made;
+    if (!rows.codes) rows.sum(tree.splits, wanted, asked_.data());
+    search(rows, rows.codes ? list_of(rows, split, made, wanted) : RowList{}, smaller, &larger);
 }
 
 Tree Grower::grow(const SearchRows& rows, const std::vector<uint8_t>& used) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "trees/boosted/growth/histogram.hpp"
@@ -23,16 +24,19 @@ struct TreeOptions {
     double category_smoothing = 1.0, category_l2 = 20.0;  // of the sort of categories, and of a set split
     int most_categories = 255;
     std::vector<std::vector<uint8_t>> interactions;  // groups of columns, a flag a column; empty: any with any
+    bool rule = false;  // a conjunction of max_leaf_nodes - 1 literals: the rows that pass all, and all others
     int threads = 1;
 };
 
-/// The rows that a search looks at: all, or a sample whose gradients were divided by their probabilities.
+/// The rows that a search looks at: all, or a sample whose gradients were divided by their probabilities. Rows that lie
+/// elsewhere have no codes here; `sum` asks them for the cells of one leaf under these splits, and then their total.
 struct SearchRows {
     const Codes* codes = nullptr;
     const int64_t* packed = nullptr;  // gradient and curvature of each row on the grids
     double gradient_grid = 1.0, curvature_grid = 1.0;
     double weight = 0.0;  // number of rows searched, copies counted
     double share = 1.0;   // of all rows
+    std::function<void(const std::vector<Split>& splits, uint8_t wanted, int64_t* cells)> sum = nullptr;
 };
 
 class Grower {
@@ -41,6 +45,8 @@ class Grower {
     /// `used`: a flag a column.
     Tree grow(const SearchRows& rows, const std::vector<uint8_t>& used);
     const std::vector<Column>& columns() const { return columns_; }
+    TreeOptions& options() { return options_; }
+    std::size_t cells() const { return layout_.size() + 1; }
 
   private:
     struct Leaf {
@@ -49,16 +55,22 @@ class Grower {
         int depth = 0;
         double low = 0.0, high = 0.0;  // bounds of its value, in units of the grids
         std::vector<uint8_t> groups;   // interaction groups that hold all columns above
+        bool closed = false;           // outside of a rule
+        Sums outside;                  // of a rule: all other rows
         Candidate best;
         double gain = -1.0;
     };
 
     int64_t* cells(std::size_t slot) { return histograms_.data() + slot * layout_.size(); }
     double side_worth(Sums sums) const;
-    bool splittable(const Leaf& leaf) const { return options_.max_depth == 0 || leaf.depth < options_.max_depth; }
+    bool splittable(const Leaf& leaf) const {
+        return !leaf.closed && (options_.max_depth == 0 || leaf.depth < options_.max_depth);
+    }
+    void close_outside(const Leaf& parent, Leaf& left, Leaf& right) const;
     ScanLimits limits_of(const Leaf& leaf) const;
     bool allowed(const Leaf& leaf, std::size_t column) const;
     void begin(const SearchRows& rows);
+    int64_t total_of(const SearchRows& rows);
     void sum_root(const SearchRows& rows);
     void split(const SearchRows& rows, std::size_t parent, Tree& tree);
     Leaf child_of(const Leaf& parent, Sums sums, bool left) const;
@@ -77,7 +89,7 @@ class Grower {
     LargeVector<int64_t> histograms_;
     std::vector<uint8_t> leaf_;
     std::vector<uint32_t> list_;
-    std::vector<int64_t> list_packed_;
+    std::vector<int64_t> list_packed_, asked_;
     std::vector<Candidate> found_[2];
     double l2_ = 0.0, gain_unit_ = 1.0;
     int32_t least_curvature_ = 1;

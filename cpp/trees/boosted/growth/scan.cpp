@@ -77,6 +77,19 @@ void scan_bounded(const Column& column, const int64_t* running, int width, Sums 
     }
 }
 
+/// A rule's literal: the left side with the rest of all rows on the right, and the other way round.
+void scan_sides(const int64_t* running, int width, int64_t more, Sums total, Test test, const ScanLimits& limits,
+                Candidate& best) {
+    for (const bool inside_left : {true, false}) {
+        const int64_t rest = limits.outside.packed, added = inside_left ? more : more + rest;
+        const Best found = best_cut(running, width, added, {total.packed + rest}, limits.l2, limits.least_curvature);
+        if (!(found.worth > best.worth)) continue;
+        best.worth = found.worth, best.inside_left = inside_left;
+        best.split.test = test, best.split.cut = static_cast<uint8_t>(found.at);
+        best.left = {running[found.at] + more};
+    }
+}
+
 Candidate scan_numeric(const Column& column, const int64_t* running, int width, Sums total, const ScanLimits& limits) {
     Candidate best;
     const int64_t missing = total.packed - running[width - 1];
@@ -87,6 +100,10 @@ Candidate scan_numeric(const Column& column, const int64_t* running, int width, 
             continue;
         }
         const int64_t more = test == Test::missing_left ? missing : 0;
+        if (limits.rule) {
+            scan_sides(running, width, more, total, test, limits, best);
+            continue;
+        }
         const Best found = best_cut(running, width, more, total, limits.l2, limits.least_curvature);
         if (!(found.worth > best.worth)) continue;
         best.worth = found.worth;
@@ -124,13 +141,17 @@ Candidate scan_categories(const Column& column, const int64_t* cells, Sums total
     Sums left;
     for (int k = 0; k + 1 < count; ++k) {
         left.packed += cells[order[k].cell];
-        const Sums right{total.packed - left.packed};
-        if (left.curvature() < limits.least_curvature || right.curvature() < limits.least_curvature) continue;
         if (std::min(k + 1, count - k - 1) > limits.most_categories) continue;
-        const float worth =
-            worth_of<float>(static_cast<float>(left.gradient()), static_cast<float>(left.curvature()) + l2,
-                            static_cast<float>(right.gradient()), static_cast<float>(right.curvature()) + l2);
-        if (worth > best.worth) best.worth = worth, best.left = left, at = k;
+        for (const bool inside_left : {true, false}) {
+            if (!inside_left && !limits.rule) break;
+            const Sums one{inside_left ? left.packed : left.packed + limits.outside.packed};
+            const Sums other{total.packed + limits.outside.packed - one.packed};
+            if (one.curvature() < limits.least_curvature || other.curvature() < limits.least_curvature) continue;
+            const float worth =
+                worth_of<float>(static_cast<float>(one.gradient()), static_cast<float>(one.curvature()) + l2,
+                                static_cast<float>(other.gradient()), static_cast<float>(other.curvature()) + l2);
+            if (worth > best.worth) best.worth = worth, best.left = left, best.inside_left = inside_left, at = k;
+        }
     }
     if (at < 0) return {};
     best.split.test = Test::in_set;

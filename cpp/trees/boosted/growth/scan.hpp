@@ -20,6 +20,9 @@ struct ScanLimits {
     // Monotone constraints: the values that this leaf may have, in units of gradient over curvature.
     bool bounded = false;
     double low = 0.0, high = 0.0;
+    // Rules: the rows outside of this leaf join the side that is not inside.
+    bool rule = false;
+    Sums outside;
 };
 
 struct Candidate {
@@ -27,6 +30,7 @@ struct Candidate {
     Split split;         // test, cut or set
     Sums left;
     double value_left = 0.0, value_right = 0.0;  // where bounded
+    bool inside_left = true;                     // of a rule: which side its next literal divides
 };
 
 /// The best split of a column, if any; `total` are the sums of the leaf.

@@ -25,9 +25,14 @@ def schema_of(model: Any) -> Any:
     return schema_of(model)
 
 
+def notes_of(model: Any) -> dict[str, Any]:
+    """What `permissible fit` wrote into the model file about its training file."""
+    return dict(getattr(model, "notes_", {}))
+
+
 def target_of(model: Any, given: str | None) -> str:
     """The target column: as given, or as stored in the model file."""
-    known = getattr(model, "notes_", {}).get("target")
+    known = notes_of(model).get("target")
     if given is None and not known:
         raise UseError("--target must name the column with the truth: the model file does not know it.")
     return str(given or known)

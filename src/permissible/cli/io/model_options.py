@@ -14,6 +14,7 @@ MODELS = {
     "boundary": "BoundaryClassifier",
     "mcboost": "MCBoostClassifier",
 }
+_DIRECTED = ("uls", "udt")
 _SIZES = {"uls": "n_rounds", "trees": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 
@@ -36,6 +37,11 @@ class ModelOptions:
         maker: Any = getattr(pm, MODELS[self.model])
         if self.model == "uls" and self.given.compact:
             maker = maker.compact
+        if self.given.points is not None:
+            if self.model != "uls" or self.given.compact:
+                other = "--compact" if self.given.compact else f"--model {self.model}"
+                raise UseError(f"--points is for a card of rules (--model uls), got {other}.")
+            maker = maker.points
         if self.model == "trees":
             maker = maker.trees
         try:
@@ -45,18 +51,29 @@ class ModelOptions:
 
     def _parameters(self, classes: list[Any] | None) -> dict[str, Any]:
         parameters: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
-        if self.categorical:
-            if self.model == "boundary":
-                raise UseError("--categorical is for rules and trees, got --model boundary, which takes numbers alone.")
-            parameters["categorical_features"] = list(self.categorical)
         given, deciding = self.given, self.deciding
+        if self.model == "boundary":
+            parameters |= self._boundary_rules()
+        if self.categorical:
+            if self.model == "boundary" and "learner" not in {**parameters, **self._settings()}:
+                raise UseError(
+                    "--categorical is for rules and trees, got --model boundary on numbers alone; give --rules too."
+                )
+            parameters["categorical_features"] = list(self.categorical)
         if self.model == "boundary":
             cuts = _numbers(deciding.boundaries) if deciding.boundaries else [0.5]
             if deciding.reject_cost is not None and not deciding.boundaries:
                 cuts = [deciding.reject_cost, 1.0 - deciding.reject_cost]
             return {**parameters, "boundaries": tuple(cuts), "n_jobs": given.jobs}
+        if given.monotone:
+            if self.model not in _DIRECTED:
+                raise UseError(f"--monotone is for --model {' or '.join(_DIRECTED)}, got --model {self.model}.")
+            parameters["monotonic_cst"] = _directions(given.monotone)
+        if given.points is not None:
+            parameters["max_points"] = given.points
         if given.rules is not None:
-            parameters[_SIZES[self.model]] = given.rules
+            compact = self.model == "uls" and given.compact
+            parameters["n_rules" if compact or given.points is not None else _SIZES[self.model]] = given.rules
         if given.literals is not None:
             if self.model != "uls":
                 raise UseError(f"--literals is for rules (--model uls), got --model {self.model}.")
@@ -64,6 +81,12 @@ class ModelOptions:
         if self.model == "mcboost" and deciding.cost_matrix is not None:
             parameters["cost_matrix"] = decision_of(deciding, classes).matrix
         return {**parameters, "random_state": given.seed, "n_jobs": given.jobs}
+
+    def _boundary_rules(self) -> dict[str, Any]:
+        """A number of rules, or of tests in one, asks for rules in place of a linear score."""
+        asked = {"n_rounds": self.given.rules, "max_literals": self.given.literals}
+        found = {name: value for name, value in asked.items() if value is not None}
+        return {"learner": "rule", **found} if found else {}
 
     def _settings(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -98,6 +121,13 @@ def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
     return decision if decision is None or classes is None else _aligned(decision, classes)
 
 
+def positional(decision: Any) -> Any:
+    """The same decision by the positions of the classes instead of their names."""
+    from permissible.decisions import CostMatrix
+
+    return CostMatrix(decision.matrix, decision.reject_cost) if isinstance(decision, CostMatrix) else decision
+
+
 def _aligned(decision: Any, classes: Any) -> Any:
     """The decision for these classes, or an error that says why it does not match them."""
     from permissible.decisions import CostMatrix
@@ -113,6 +143,17 @@ def _aligned(decision: Any, classes: Any) -> Any:
         return decision.aligned(classes)
     except ValueError as error:
         raise UseError(f"--cost-matrix does not fit the target: {error}") from None
+
+
+def _directions(text: str) -> dict[str, int]:
+    """Columns with + or - after a colon, as a mapping."""
+    found = {}
+    for item in listed(text):
+        name, _, sign = item.rpartition(":")
+        if not name or sign not in ("+", "-"):
+            raise UseError(f"--monotone must look like age:+,debt:-, got {item!r}.")
+        found[name] = 1 if sign == "+" else -1
+    return found
 
 
 def _numbers(text: str) -> list[float]:

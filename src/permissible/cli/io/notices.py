@@ -1,7 +1,7 @@
-"""Warnings about rows read in chunks: each once, after the last row; unseen categories with their number of rows."""
+"""Warnings about rows read in chunks: each once, after the last row; unseen categories and numbers out of range by rows."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,12 +16,18 @@ from permissible.types import AnyArray
 from permissible.validation import shown
 
 
+class OutOfRangeWarning(UserWarning):
+    """A number beyond those of the training rows: the model extrapolates."""
+
+
 class Notices:
     """The warnings about the rows of a file."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, ranges: Mapping[str, Sequence[float]] | None = None) -> None:
         self._grouped = Schema(tuple(column for column in schema.columns if column.kind == "categorical"))
+        self._ranges = ranges or {}
         self._unseen: dict[str, tuple[int, Any]] = {}
+        self._outside: dict[str, tuple[int, Any]] = {}
         self._messages: dict[str, type[Warning]] = {}
 
     @contextmanager
@@ -36,6 +42,12 @@ class Notices:
                 self._messages.setdefault(str(warning.message), warning.category)
 
     def _count(self, asked: dict[str, AnyArray]) -> None:
+        for name, (low, high) in self._ranges.items():
+            if name in asked and asked[name].dtype.kind == "f":
+                beyond = np.flatnonzero((asked[name] < low) | (asked[name] > high))
+                if len(beyond):
+                    count, example = self._outside.get(name, (0, asked[name][beyond[0]]))
+                    self._outside[name] = count + len(beyond), example
         names = self._grouped.names
         if not names:
             return
@@ -54,6 +66,14 @@ class Notices:
                 f"column {name!r} has a category that no row of fit had in {many(count, 'row')}, the first of them "
                 f"{shown(example)}; it counts as different from every known category.",
                 UnseenCategoryWarning,
+                stacklevel=2,
+            )
+        for name, (count, example) in self._outside.items():
+            low, high = self._ranges[name]
+            warnings.warn(
+                f"column {name!r} is outside of the {low:g} to {high:g} of fit in {many(count, 'row')}, the first of them "
+                f"{example:g}.",
+                OutOfRangeWarning,
                 stacklevel=2,
             )
         for message, category in self._messages.items():

@@ -12,8 +12,9 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
     Columns, kinds and classes are those of a fit in memory, so the model file is identical.
     """
     from permissible.cli import show
+    from permissible.cli.io.columns import identifiers, kinds_shown, may_identify, ranges, refuse_notations
     from permissible.cli.io.model_options import decision_of
-    from permissible.cli.io.rows import features_of, identifiers, kinds_shown, open_file
+    from permissible.cli.io.rows import features_of, open_file
     from permissible.distributed.data.dataset import BinnedDataset
     from permissible.estimators.files.save_load import save
 
@@ -23,12 +24,16 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
     features = features_of(source, data, target, columns)
     kinds = source.kinds()
     with show.progress("binning", places.json):
-        texts = {name: kinds[name] for name in features if kinds[name] == "text"}
-        names = identifiers(source.chunks(texts) if texts else [], features, kinds, categorical)
+        texts = {name: kinds[name] for name in features if may_identify(name, kinds[name])}
+        refuse_notations(source, features, kinds, categorical)
+        names = identifiers(
+            source.chunks(texts) if texts else [], features, kinds, (*categorical, *listed(columns.numeric))
+        )
         about = {"target": target, "weight": columns.weight, "drop": [*columns.left_out, *names]}
         kept = {"directory": folder, "seed": asked.given.seed, "keep_values": linear}
         dataset = BinnedDataset.from_parquet(data, categorical_features=categorical, **about, **kept)
     classes = dataset.classes
+    numeric = {name: kinds[name] for name in features if kinds[name] in ("number", "integer") and name not in names}
     if not places.json:
         show.say(show.size_of(data.name, dataset.n_rows, len(dataset.schema.columns), target, len(classes)))
         show.columns(kinds_shown(features, kinds, categorical, names))
@@ -44,7 +49,8 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
         else:
             fitted = estimator.fit(dataset)
     fitted.decision_ = decision_of(asked.deciding, classes)
-    fitted.notes_ = {"target": target, "source": data.name, "id": listed(columns.id_columns)}
+    fitted.notes_ = {"target": target, "source": data.name, "id": [*listed(columns.id_columns), *names]}
+    fitted.notes_ |= {"notations": {}, "ranges": ranges(source.chunks(numeric), categorical)}
     if places.output is not None:
         save(fitted, places.output)
     text, output = fitted.to_text(), None if places.output is None else str(places.output)

@@ -1,6 +1,7 @@
 """Rows for fit and for predict: which columns of a file are features, and their values."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from permissible.cli.errors import UseError
+from permissible.cli.io.columns import Reading, converted, read_columns
+from permissible.cli.io.loading import notes_of, schema_of
 from permissible.cli.options import ColumnOptions, FileOptions, listed
 from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
@@ -25,15 +28,42 @@ def open_file(path: Path, options: FileOptions) -> FileReader:
     delimiter = {"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter)
     if delimiter is not None and len(delimiter) != 1:
         raise UseError(f"--delimiter must be one character (or tab), got {options.delimiter!r}.")
-    return open_table(path, delimiter, not options.no_header, tokens)
+    if options.encoding is not None:
+        try:
+            codecs.lookup(options.encoding)
+        except LookupError:
+            raise UseError(f"--encoding must be known, such as latin-1 or utf-16, got {options.encoding!r}.") from None
+    return open_table(path, delimiter, not options.no_header, tokens, encoding=options.encoding)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingFile(LabelledRows):
-    """The rows of a file to learn from, and the inferred kind of each column."""
+    """The rows of a file to learn from, and how its columns were read.
 
-    kinds: dict[str, str] = field(default_factory=dict)
+    `classes` are the labels, the positive one last. `y` holds the labels, or their positions in `classes` where the user
+    chose the positive one against the order of the labels (`coded`).
+    """
+
     target: str = ""
+    reading: Reading = field(default_factory=Reading)
+    classes: AnyArray = field(default_factory=lambda: np.zeros(0))
+    coded: bool = False
+
+    @property
+    def codes(self) -> AnyArray:
+        """The position of each row's class in `classes`."""
+        return self.y if self.coded else np.searchsorted(self.classes, self.y)
+
+    @property
+    def labels(self) -> AnyArray:
+        """The label of each row."""
+        return self.classes[self.y] if self.coded else self.y
+
+    def named(self, fitted: Any) -> Any:
+        """A fitted estimator with the labels of the file."""
+        if self.coded:
+            fitted.classes_ = self.classes
+        return fitted
 
 
 def check_folds(rows: TrainingFile, n_folds: int) -> None:
@@ -46,24 +76,44 @@ def check_folds(rows: TrainingFile, n_folds: int) -> None:
 def training_file(path: Path, options: FileOptions, target: str, chosen: ColumnOptions) -> TrainingFile:
     """Read a file to learn from."""
     source = open_file(path, options)
-    categorical, weight = listed(chosen.categorical), chosen.weight
+    categorical, numeric, weight = listed(chosen.categorical), listed(chosen.numeric), chosen.weight
     features = features_of(source, path, target, chosen)
     kinds = source.kinds()
-    wanted = {name: kinds[name] for name in (*features, target)}
+    # With a decimal comma the dot of 1.234 separates thousands, so such cells are read as text first.
+    as_text = {name for name in features if options.decimal == "," and kinds[name] == "number"}
+    wanted: dict[str, CellKind] = {name: "text" if name in as_text else kinds[name] for name in (*features, target)}
     if weight:
         wanted[weight] = "number"
     columns = whole(source, wanted)
     labels = as_labels(columns.pop(target), kinds[target], target, path)
     weights = columns.pop(weight) if weight else None
-    names = identifiers([columns], features, kinds, categorical)
-    shown = kinds_shown(features, kinds, categorical, names)
-    return TrainingFile({n: v for n, v in columns.items() if n not in names}, labels, weights, shown, target)
+    X, reading = read_columns(columns, kinds, options, (categorical, numeric))
+    classes, y, coded = _ordered(labels, chosen.positive, target)
+    return TrainingFile(X, y, weights, target, reading, classes, coded)
+
+
+def _ordered(labels: AnyArray, positive: str | None, target: str) -> tuple[AnyArray, AnyArray, bool]:
+    """The classes with the positive one last, and the labels, or their positions where they are not in order."""
+    classes = np.unique(labels)
+    if positive is None:
+        return classes, labels, False
+    found = [label for label in classes.tolist() if _label(positive, classes.dtype.kind) == str(label)]
+    if not found:
+        raise UseError(
+            f"--positive must be a label of {target!r}, {', '.join(map(str, classes.tolist()))}, got {positive!r}."
+        )
+    if len(classes) != 2:
+        raise UseError(f"--positive needs two classes, {target!r} has {len(classes)}.")
+    if classes[1] == found[0]:
+        return classes, labels, False
+    swapped = classes[::-1].copy()
+    return swapped, (labels == found[0]).astype(np.int64), True
 
 
 def features_of(source: FileReader, path: Path, target: str, chosen: ColumnOptions) -> list[str]:
     """The columns to learn from; every column that an option names must be there."""
     categorical, left_out, weight = listed(chosen.categorical), chosen.left_out, chosen.weight
-    for name in (target, *categorical, *left_out, *([weight] if weight else [])):
+    for name in (target, *categorical, *listed(chosen.numeric), *left_out, *([weight] if weight else [])):
         require(name, source.names, path)
     features = [name for name in source.names if name not in {target, weight, *left_out}]
     if not features:
@@ -72,57 +122,6 @@ def features_of(source: FileReader, path: Path, target: str, chosen: ColumnOptio
         if name not in features:
             raise UseError(f"--categorical must name columns to learn from, got {name!r}, which is left out.")
     return features
-
-
-def kinds_shown(
-    features: Sequence[str], kinds: Mapping[str, CellKind], categorical: Sequence[str], names: Sequence[str]
-) -> dict[str, str]:
-    """The inferred kind of each column, in words."""
-    shown = {name: "categorical" if name in categorical else _WORDS[kinds[name]] for name in features}
-    return shown | dict.fromkeys(names, IDENTIFIER)
-
-
-IDENTIFIER = "left out, since every value differs (--categorical keeps it)"
-
-
-def identifiers(
-    chunks: Iterable[Mapping[str, AnyArray]],
-    features: Sequence[str],
-    kinds: Mapping[str, CellKind],
-    kept: Sequence[str],
-) -> list[str]:
-    """The text columns that only identify the rows and therefore cannot generalise.
-
-    None where no other column would be left. Of a long file the first million values are read.
-    """
-    seen: dict[str, set[Any]] = {name: set() for name in features if kinds[name] == "text" and name not in kept}
-    for chunk in chunks if seen else ():
-        for name in [*seen]:
-            values = [value for value in chunk[name].tolist() if value is not None][: REMEMBERED - len(seen[name])]
-            distinct = len(seen[name]) + len(values)
-            seen[name].update(values)
-            if len(seen[name]) < distinct:
-                del seen[name]
-        if all(len(values) >= REMEMBERED for values in seen.values()):
-            break
-    found = [name for name, values in seen.items() if len(values) >= ENOUGH_NAMES]
-    return found if len(found) < len(features) else []
-
-
-ENOUGH_NAMES = 20
-"""Fewer different texts may be categories of a small table."""
-
-REMEMBERED = 1_000_000
-"""Values of a column that are remembered, so that memory does not grow with the file."""
-
-
-_WORDS: dict[CellKind, str] = {
-    "integer": "numeric",
-    "number": "numeric",
-    "boolean": "boolean",
-    "text": "categorical",
-    "empty": "numeric (all missing)",
-}
 
 
 def require(name: str, names: Sequence[str], path: Path) -> None:
@@ -177,15 +176,18 @@ def asked(chunk: Mapping[str, AnyArray], schema: Schema) -> Chunk:
 
 
 def chunks_of(
-    path: Path, options: FileOptions, schema: Schema, extra: Mapping[str, CellKind]
+    path: Path, options: FileOptions, fitted: Any, extra: Mapping[str, CellKind]
 ) -> Iterator[tuple[Chunk, Chunk]]:
-    """The model's columns and the `extra` ones, a chunk at a time."""
-    source = open_file(path, options)
-    kinds = wanted_kinds(schema, source, path)
+    """The columns of a model and the `extra` ones, a chunk at a time, in the notations of its training file."""
+    source, schema = open_file(path, options), schema_of(fitted)
+    notations = notes_of(fitted).get("notations", {})
+    kinds = wanted_kinds(schema, source, path) | dict.fromkeys(notations, "text")
     for name in extra:
         require(name, source.names, path)
     for chunk in source.chunks({**extra, **kinds}):
-        yield asked(chunk, schema), {name: chunk[name] for name in extra}
+        ours = {name: chunk[name] for name in kinds}
+        ours |= {name: converted(name, ours[name], notation) for name, notation in notations.items()}
+        yield asked(ours, schema), {name: chunk[name] for name in extra}
 
 
 def _cell_kind(column: Column) -> CellKind:

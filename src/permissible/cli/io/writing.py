@@ -1,6 +1,7 @@
 """Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal."""
 
 import csv
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,15 +11,19 @@ from typing import Any, TypeAlias
 
 from permissible.cli.errors import CommandError
 from permissible.models.files.atomic import replacing
+from permissible.table.files.cells import as_number
 from permissible.types import AnyArray
 
 Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]
 
 
 @contextmanager
-def open_output(path: Path | None) -> Iterator[Write]:
+def open_output(path: Path | None, as_json: bool = False) -> Iterator[Write]:
     """Return a function that writes chunks; the file gets its name only on success."""
-    if path is None:
+    if path is None and as_json:
+        with _json_writer(sys.stdout) as write:
+            yield write
+    elif path is None:
         yield _text_writer(sys.stdout, ",")
     elif path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
         with _arrow_writer(path) as write:
@@ -34,6 +39,23 @@ def is_standard_output(path: Path) -> bool:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:
         return False
+
+
+@contextmanager
+def _json_writer(file: Any) -> Iterator[Write]:
+    """One JSON list of rows, written as they come."""
+    begun = False
+
+    def write(chunk: Mapping[str, AnyArray]) -> None:
+        nonlocal begun
+        columns = [["" if v is None else v for v in column.tolist()] for column in chunk.values()]
+        for row in zip(*columns, strict=True):
+            cells = {name: None if cell == "" or cell != cell else cell for name, cell in zip(chunk, row, strict=True)}
+            file.write((",\n" if begun else "[\n") + json.dumps(cells, ensure_ascii=False))
+            begun = True
+
+    yield write
+    file.write("\n]\n" if begun else "[]\n")
 
 
 def _text_writer(file: Any, delimiter: str) -> Write:
@@ -52,7 +74,15 @@ def _text_writer(file: Any, delimiter: str) -> Write:
 
 def _cells(column: AnyArray) -> Sequence[Any]:
     """Plain values: `csv` writes a float by its repr, so numbers are exact, and None or NaN as nothing."""
-    return ["" if value is None or value != value else value for value in column.tolist()]
+    values = ["" if value is None or value != value else value for value in column.tolist()]
+    return values if column.dtype.kind in "fiub" else [_harmless(value) for value in values]
+
+
+def _harmless(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") and as_number(value) is None:
+        return f"'{value}"
+    return value
 
 
 @contextmanager

@@ -51,23 +51,38 @@ def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: 
     import numpy as np
 
     from permissible.cli import show
-    from permissible.cli.io.model_options import decision_of
+    from permissible.cli.errors import UseError
+    from permissible.cli.io.judging import baseline
+    from permissible.cli.io.model_options import decision_of, positional
     from permissible.evaluation.cross_validation import cross_validate
     from permissible.evaluation.paired import average_ranks, paired_t
 
-    classes = np.unique(rows.y)
+    classes = rows.classes
     figures: dict[str, list[Any]] = {}
+    left_out: dict[str, str] = {}
     with show.progress("comparing", quiet) as tick:
         for done, (name, contender) in enumerate(contenders.items()):
             tick(done, len(contenders))
             decision = decision_of(contender.deciding, classes)
-            figures[name] = cross_validate(rows, partial(contender.estimator, classes), decision, cv, seed)
+            acting = positional(decision) if rows.coded else decision
+            make = partial(contender.estimator, classes)
+            make()  # a wrong option concerns all of them, and is refused
+            try:
+                figures[name] = cross_validate(rows, make, acting, cv, seed)
+            except (ValueError, TypeError) as error:
+                left_out[name] = " ".join(str(error).split())
+    if not figures:
+        raise UseError(f"no model can take these rows: {'; '.join(f'{who}: {why}' for who, why in left_out.items())}")
+    decision = decision_of(next(iter(contenders.values())).deciding, classes)
+    constant = baseline(rows.codes, len(classes), positional(decision) if rows.coded else decision, rows.weight)
     table = np.array([next(f.values for f in found if f.key == "error") for found in figures.values()]).T
     ranks = average_ranks(table) if len(figures) > 1 else [1.0]
     best = int(np.argmin(table.mean(axis=0)))
     return {
         "folds": cv,
         "best": list(figures)[best],
+        "left_out": left_out,
+        "without_a_model": {metric.key: metric.value for metric in constant},
         "contenders": {
             name: {
                 **{figure.key: {"mean": figure.mean, "sd": figure.spread, "folds": figure.values} for figure in found},
@@ -90,5 +105,8 @@ def _print(found: dict[str, Any], name: str, cv: int) -> None:
         p_value = values["p_value_against_best"]
         shown = [f"{values[key]['mean']:.4f} ± {values[key]['sd']:.4f}" for key in keys]
         lines.append([who, *shown, f"{values['rank']:.2f}", "best" if p_value is None else f"{p_value:.3f}"])
+    lines.append(["without a model", *(f"{found['without_a_model'][key]:.4f}" for key in keys), "", ""])
     header = ["", *(titles[key] for key in keys), "rank", "P (error, paired t)"]
     show.table(f"{name}: {cv} stratified folds, mean ± s.d.", header, lines, right=range(1, len(header)))
+    for who, why in found["left_out"].items():
+        show.say(f"{who} is left out: {why}")

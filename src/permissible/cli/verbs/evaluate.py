@@ -15,13 +15,14 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Print error, log-loss, Brier score and cost with 95 % intervals, and the confusion matrix.
+    """Print figures of merit, cost and calibration with 95 % intervals, the confusion matrix and the table of thresholds.
 
     Another decision than the model's own can be tried without fitting again.
 
     Example: permissible evaluate model.json test.csv --reject-cost 0.2
     """
     from permissible.cli import show
+    from permissible.cli.io.judging import BASELINE
     from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.model_options import decision_of
 
@@ -31,20 +32,27 @@ def command(
     codes, proba = judged(fitted, data, target_of(fitted, target), file)
     found = _found(fitted, codes, proba, decision)
     if json:
-        show.as_json(found)
+        show.as_json({key: value for key, value in found.items() if key != "sections"})
         return
     show.say(f"{show.many(len(codes), 'row')} of {data.name}")
     rows = [
-        [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", m["meaning"]]
+        [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", f"{m['baseline']:.4f}", m["meaning"]]
         for m in found["metrics"].values()
     ]
-    show.table("", ["", "mean", "95 % interval", ""], rows, right=(1,))
+    show.table("", ["", "mean", "95 % interval", "without a model", ""], rows, right=(1, 3))
+    if found["rates"]:
+        show.say(", ".join(f"{name} {value:.3f}" for name, value in found["rates"].items()))
+    show.say(f"({BASELINE})")
     header = ["truly \\ said", *found["actions"]]
     counts = [
         [label, *(f"{count:g}" for count in row)]
         for label, row in zip(found["classes"], found["confusion"], strict=True)
     ]
     show.table("What was said of each class", header, counts, right=range(1, len(header)))
+    for section in found["sections"]:
+        show.table(section.title, section.header[1:], [row[1:] for row in section.rows])
+    if "thresholds" in found["tables"]:
+        show.table("What happens at each threshold (intervals: --json)", *_thresholds(found["tables"]["thresholds"]))
 
 
 def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptions) -> tuple[Any, Any]:
@@ -52,12 +60,15 @@ def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptio
     import numpy as np
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import schema_of
+    from permissible.cli.io.loading import notes_of, schema_of
+    from permissible.cli.io.notices import Notices
     from permissible.cli.io.rows import chunks_of, codes_of
 
-    parts = []
-    for asked, extra in chunks_of(data, file_options, schema_of(fitted), {target: "text"}):
-        parts.append((codes_of(extra[target], fitted.classes_, target, data), fitted.predict_proba(asked)))
+    parts, notices = [], Notices(schema_of(fitted), notes_of(fitted).get("ranges"))
+    for asked, extra in chunks_of(data, file_options, fitted, {target: "text"}):
+        with notices.chunk(asked):
+            parts.append((codes_of(extra[target], fitted.classes_, target, data), fitted.predict_proba(asked)))
+    notices.tell()
     if not parts:
         raise UseError(f"{data} must have at least one row, got none.")
     return np.concatenate([codes for codes, _ in parts]), np.concatenate([proba for _, proba in parts])
@@ -66,28 +77,58 @@ def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptio
 def _found(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]:
     import numpy as np
 
-    from permissible.decisions import Boundaries, Hard, Soft
+    from permissible.cli.io.judging import baseline, rates
+    from permissible.decisions import Boundaries, Hard, LogLoss, Soft
+    from permissible.decisions.words import group_names
     from permissible.evaluation.metrics import confusion, metrics
 
-    deciding = Hard() if decision is None or isinstance(decision, Soft) else decision
+    deciding = Hard() if decision is None or isinstance(decision, Soft | LogLoss) else decision
     actions = deciding.decide(proba)
     labels = [str(label) for label in fitted.classes_.tolist()]
-    names = (
-        [f"group {k}" for k in range(len(deciding.boundaries) + 1)]
-        if isinstance(deciding, Boundaries)
-        else list(labels)
-    )
+    names = group_names(deciding.boundaries) if isinstance(deciding, Boundaries) else list(labels)
     if (np.asarray(actions) < 0).any():
-        names.append("reject")
+        names.append("refer")
     table = confusion(codes, np.asarray(actions), len(names), len(labels))
+    constant = baseline(codes, len(labels), decision)
     return {
         "rows": len(codes),
         "metrics": {
-            m.key: {"name": m.name, "value": m.value, "low": m.low, "high": m.high, "meaning": m.meaning}
-            for m in metrics(codes, proba, decision)
+            m.key: {
+                **{"name": m.name, "value": m.value, "low": m.low, "high": m.high, "meaning": m.meaning},
+                "baseline": without.value,
+            }
+            for m, without in zip(metrics(codes, proba, decision), constant, strict=True)
         },
+        "rates": rates(codes, proba, decision),
         "decision": repr(deciding),
         "classes": labels,
         "actions": names,
         "confusion": table.tolist(),
+        **_tables(fitted, codes, proba, deciding if decision is None else decision),
     }
+
+
+def _thresholds(table: dict[str, Any]) -> tuple[list[str], list[list[str]], range]:
+    names = ["flagged", "sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost"]
+    lines = zip(table["threshold"], *(table[name] for name in names), strict=True)
+    rows = [[f"{t:g}", *("-" if value != value else f"{value:.3f}" for value in values)] for t, *values in lines]
+    return ["threshold", *(name.replace("_", " ") for name in names)], rows, range(1 + len(names))
+
+
+def _tables(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]:
+    """Costs beside constant actions, calibration and thresholds: as columns, and in words."""
+    import numpy as np
+
+    from permissible.evaluation.validated.judgement import Judgement, judge
+    from permissible.evaluation.validated.result import sections_of
+
+    tables = judge(codes, proba, np.asarray(fitted.classes_), None, Judgement(decision))
+    named = {
+        key: {"model": ["model"] * len(next(iter(table.values()))), **table}
+        for key, table in tables.items()
+        if key != "thresholds"
+    }
+    plain = {
+        key: {name: np.asarray(column).tolist() for name, column in table.items()} for key, table in tables.items()
+    }
+    return {"tables": plain, "sections": sections_of(named)}

@@ -58,11 +58,10 @@ def command(
 def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import schema_of
     from permissible.cli.io.rows import chunks_of
 
     seen = 0
-    for asked, _ in chunks_of(data, file_options, schema_of(fitted), {}):
+    for asked, _ in chunks_of(data, file_options, fitted, {}):
         n_rows = len(next(iter(asked.values())))
         if row <= seen + n_rows:
             return {name: values[row - seen - 1 : row - seen] for name, values in asked.items()}

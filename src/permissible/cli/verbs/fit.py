@@ -46,9 +46,11 @@ def command(
 
     Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """
+    from permissible.cli.io.extras import needs_report
     from permissible.cli.io.model_options import ModelOptions, decision_of
     from permissible.cli.io.rows import training_file
 
+    needs_report(report)
     asked = ModelOptions(model, loss, given, deciding, tuple(options.listed(columns.categorical)))
     decision_of(deciding)  # errors in these options are reported before the file is read
     places = Places(data, target, output, report, json)
@@ -56,7 +58,8 @@ def command(
         from permissible.cli.io.out_of_core import learn_from_folder
 
         in_memory = {"--cv": cv, "--report": report, "--delimiter": file.delimiter, "--no-header": file.no_header}
-        in_memory["--missing"] = file.missing
+        in_memory |= {"--missing": file.missing, "--decimal": file.decimal, "--encoding": file.encoding}
+        in_memory |= {"--dates": file.dates != "auto", "--positive": columns.positive}
         refused = [name for name, value in in_memory.items() if value]
         if refused:
             raise UseError(
@@ -80,71 +83,131 @@ class Places:
 
 
 def _learn(asked: Any, places: Places, rows: Any, cv: int | None, ids: list[str]) -> None:
-    import numpy as np
-
     from permissible.cli import show
-    from permissible.cli.io.model_options import decision_of
+    from permissible.cli.io.columns import ranges
+    from permissible.cli.io.judging import base_rates
+    from permissible.cli.io.model_options import decision_of, positional
     from permissible.cli.io.rows import check_folds
     from permissible.estimators.files.save_load import save
-    from permissible.evaluation.cross_validation import cross_validate, fit
-    from permissible.evaluation.metrics import metrics
+    from permissible.evaluation.cross_validation import fit, fold_figures, out_of_fold
 
-    classes = np.unique(rows.y)
+    classes = rows.classes
     decision = decision_of(asked.deciding, classes)
     if cv:
         check_folds(rows, cv)
     if not places.json:
         show.say(show.size_of(places.data.name, len(rows.y), len(rows.X), rows.target, len(classes)))
-        show.columns(rows.kinds)
+        show.say("  " + base_rates(classes.tolist(), rows.codes, rows.weight))
+        show.columns(rows.reading.shown)
     make = partial(asked.estimator, classes)
     with show.progress("learning", places.json) as tick:
-        fitted = fit(make(), rows.X, rows.y, rows.weight)
-        figures = cross_validate(rows, make, decision, cv, asked.given.seed, tick) if cv else []
-    fitted.decision_, fitted.notes_ = decision, {"target": rows.target, "source": places.data.name, "id": ids}
-    codes = np.searchsorted(classes, rows.y)
-    trained = metrics(codes, fitted.predict_proba(rows.X), decision, rows.weight)
+        fitted = rows.named(fit(make(), rows.X, rows.y, rows.weight))
+        held_out = out_of_fold(rows, make, cv, asked.given.seed, tick) if cv else None
+    acting = positional(decision) if rows.coded else decision
+    figures = fold_figures(rows, acting, *held_out) if held_out else []
+    fitted.decision_ = decision
+    fitted.notes_ = {"target": rows.target, "source": places.data.name, "id": [*ids, *rows.reading.names]}
+    fitted.notes_ |= {"notations": rows.reading.notations, "ranges": ranges([rows.X], asked.categorical)}
+    judged = FitFigures.of(
+        rows, acting, fitted.predict_proba(rows.X), figures, None if held_out is None else held_out[0]
+    )
     if places.output is not None:
         save(fitted, places.output)
     if places.report is not None:
         from permissible.report import write_report
 
-        about = {"sample_weight": rows.weight, "folds": figures, "title": places.data.name}
-        write_report(fitted, rows.X, rows.y, places.report, **about)
+        shown = (
+            f"{places.data.name}: {cv}-fold cross-validation, each row by a model that has not seen it" if cv else ""
+        )
+        about = {"sample_weight": rows.weight, "folds": figures, "title": shown or places.data.name}
+        write_report(fitted, rows.X, rows.labels, places.report, **about, proba=held_out[0] if held_out else None)
     if places.json:
-        show.as_json(_machine(fitted, rows, trained, figures, places))
+        show.as_json(_machine(fitted, rows, judged, places))
         return
     show.say()
+    for sentence in _chosen_loss(fitted):
+        show.say(sentence)
     show.say(fitted.to_text())
     show.say()
-    _print_figures(trained, figures, cv)
+    judged.show(cv)
     for what, path in (("model", places.output), ("report", places.report)):
         if path is not None:
             show.say(f"The {what} is in {path}.")
 
 
-def _print_figures(trained: list[Any], figures: list[Any], cv: int | None) -> None:
-    from permissible.cli import show
+@dataclass(frozen=True, slots=True)
+class FitFigures:
+    """How good the fit is: on the training rows, over the folds where there are some, and without a model."""
 
-    if figures:
-        rows = [
-            [figure.name, f"{figure.mean:.4f}", f"{figure.spread:.4f}", f"{metric.value:.4f}"]
-            for figure, metric in zip(figures, trained, strict=True)
-        ]
-        show.table(f"{cv}-fold cross-validation", ["", "mean", "s.d.", "on the training rows"], rows, right=(1, 2, 3))
+    trained: list[Any]
+    baseline: list[Any]
+    figures: list[Any]
+    rates: dict[str, float]
+
+    @classmethod
+    def of(cls, rows: Any, decision: Any, proba: Any, figures: list[Any], held_out: Any) -> "FitFigures":
+        """Judge; rates are those of the held-out probabilities where there are some."""
+        from permissible.cli.io.judging import baseline, rates
+        from permissible.evaluation.metrics import metrics
+
+        trained = metrics(rows.codes, proba, decision, rows.weight)
+        constant = baseline(rows.codes, len(rows.classes), decision, rows.weight)
+        found = rates(rows.codes, proba if held_out is None else held_out, decision, rows.weight)
+        return cls(trained, constant, figures, found)
+
+    def show(self, cv: int | None) -> None:
+        """Print the table and the rates."""
+        from permissible.cli import show
+        from permissible.cli.io.judging import BASELINE
+
+        constant = [f"{metric.value:.4f}" for metric in self.baseline]
+        if self.figures:
+            lines = [
+                [figure.name, f"{figure.mean:.4f}", f"{figure.spread:.4f}", f"{metric.value:.4f}", without]
+                for figure, metric, without in zip(self.figures, self.trained, constant, strict=True)
+            ]
+            head = ["", "mean", "s.d.", "on the training rows", "without a model"]
+            show.table(f"{cv}-fold cross-validation", head, lines, right=(1, 2, 3, 4))
+        else:
+            lines = [[m.name, f"{m.value:.4f}", without] for m, without in zip(self.trained, constant, strict=True)]
+            head = ["", "mean", "without a model"]
+            show.table("On the training rows (--cv 10 gives an honest estimate)", head, lines, right=(1, 2))
+        if self.rates:
+            told = ", ".join(f"{name} {value:.3f}" for name, value in self.rates.items())
+            show.say(f"{told} ({'over the folds' if self.figures else 'on the training rows'})")
+        show.say(f"({BASELINE})")
+
+
+def _chosen_loss(fitted: Any) -> list[str]:
+    """Which loss `auto` chose and why, one sentence a choice."""
+    from permissible.learners.uls.flavours import LossEvidence
+
+    found = getattr(fitted, "loss_evidence_", None)
+    if isinstance(found, LossEvidence):
+        each = {"": found}
     else:
-        rows = [[metric.name, f"{metric.value:.4f}"] for metric in trained]
-        show.table("On the training rows (--cv 10 gives an honest estimate)", ["", "mean"], rows, right=(1,))
+        each = {f" of {label}": one for label, one in zip(fitted.classes_, found or (), strict=bool(found))}
+    said = []
+    for whose, evidence in each.items():
+        table = evidence.table()
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in zip(table["loss"], table["log_loss"], strict=True))
+        said.append(f"auto chose the loss {evidence.chosen}{whose} by its log-loss on held-out folds: {means}.")
+    return said
 
 
-def _machine(fitted: Any, rows: Any, trained: list[Any], figures: list[Any], places: Places) -> dict[str, Any]:
+def _machine(fitted: Any, rows: Any, judged: FitFigures, places: Places) -> dict[str, Any]:
     return {
         "estimator": type(fitted).__name__,
         "classes": fitted.classes_,
         "rows": len(rows.y),
-        "columns": rows.kinds,
-        "training": {metric.key: metric.value for metric in trained},
+        "columns": rows.reading.shown,
+        "loss": _chosen_loss(fitted) or None,
+        "training": {metric.key: metric.value for metric in judged.trained},
+        "baseline": {metric.key: metric.value for metric in judged.baseline},
+        "rates": judged.rates,
         "cross_validation": {
-            figure.key: {"mean": figure.mean, "sd": figure.spread, "folds": list(figure.values)} for figure in figures
+            figure.key: {"mean": figure.mean, "sd": figure.spread, "folds": list(figure.values)}
+            for figure in judged.figures
         },
         "text": fitted.to_text(),
         "model": None if places.output is None else str(places.output),

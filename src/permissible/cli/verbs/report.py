@@ -14,30 +14,43 @@ def command(
     *,
     target: options.MaybeTarget = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
+    compare: Annotated[
+        list[Path] | None,
+        typer.Option("--compare", help="Another model of the same classes, shown beside.", show_default=False),
+    ] = None,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
     """Write a self-contained HTML page about a model on rows whose class is known; it opens without a network.
 
-    Example: permissible report model.json test.csv -o report.html
+    Example: permissible report model.json test.csv --compare other.json -o report.html
     """
     import numpy as np
 
     from permissible.cli import show
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import load_model, schema_of, target_of
+    from permissible.cli.io.extras import needs_report
+    from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.rows import chunks_of, codes_of
     from permissible.report import write_report
 
-    fitted = load_model(model)
+    needs_report(output)
+    models = [load_model(path) for path in (model, *(compare or ()))]
+    fitted = models[0]
     name = target_of(fitted, target)
-    parts = list(chunks_of(data, file, schema_of(fitted), {name: "text"}))
-    if not parts:
-        raise UseError(f"{data} must have at least one row, got none.")
-    X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]}
+    X: dict[str, np.ndarray] = {}
+    for path, one in zip((model, *(compare or ())), models, strict=True):
+        if one.classes_.tolist() != fitted.classes_.tolist():
+            raise UseError(
+                f"{path} must have the classes of {model}, {fitted.classes_.tolist()}, got {one.classes_.tolist()}."
+            )
+        parts = list(chunks_of(data, file, one, {name: "text"}))
+        if not parts:
+            raise UseError(f"{data} must have at least one row, got none.")
+        X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]} | X
     y = fitted.classes_[codes_of(np.concatenate([extra[name] for _, extra in parts]), fitted.classes_, name, data)]
-    write_report(fitted, X, y, output, title=title or data.name)
+    write_report(models if len(models) > 1 else fitted, X, y, output, title=title or data.name)
     if json:
         show.as_json({"report": str(output), "rows": len(y)})
     else:

@@ -174,7 +174,8 @@ def iter_once(batches: Any) -> bool:
 def _columns_of(batch: Any) -> Columns:
     if isinstance(batch, dict):
         return batch
-    frame: nw.DataFrame[Any] | None = frame_of(batch)
+    frame = frame_of(batch)
     if frame is None or frame_names(frame) is None:
         raise refusal_type("batches", "data frames or mappings from column name to values", batch)
-    return frame
+    found: nw.DataFrame[Any] = nw.from_native(frame)
+    return found

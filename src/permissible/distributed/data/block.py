@@ -1,11 +1,13 @@
 """A part on disk: one block of a data set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
-from permissible.distributed.data.scratch import Spill
+from permissible.bins.keys import Keys
+from permissible.distributed.data.mapped import Pages
+from permissible.distributed.data.scratch import Scratch, Spill
 from permissible.distributed.data.store import Store, open_store
 from permissible.rows.part import refuse_values
 from permissible.types import AnyArray, FloatArray
@@ -18,6 +20,7 @@ class BlockPart:
     store: Store
     block: int
     in_memory: bool = False
+    aside: list[Pages] = field(default_factory=list, repr=False)
 
     @property
     def number(self) -> int:
@@ -41,6 +44,10 @@ class BlockPart:
         """The content hash of each row."""
         return self.store.hashes(self.block)
 
+    def keys(self, keys: Keys) -> Hashes:
+        """The key of each row, from its codes."""
+        return keys.of(self.binned())
+
     def values(self) -> FloatArray:
         """The values, read from disk."""
         return self.store.values(self.block) if self.store.valued else refuse_values()
@@ -48,6 +55,20 @@ class BlockPart:
     def storage(self) -> Spill:
         """A slot in the scratch file of the data set."""
         return Spill(self.store.folder)
+
+    def put_aside(self, values: AnyArray) -> AnyArray:
+        """The array, mapped from the scratch file of the data set."""
+        if not values.nbytes:
+            return values
+        found, pages = Scratch.of(self.store.folder).put(values)
+        self.aside[:] = [*(known for known in self.aside if known.map() is not None), pages]
+        return found
+
+    def release(self) -> None:
+        """Give back the memory of the codes beyond a budget."""
+        self.store.release(self.block)
+        for pages in self.aside:
+            pages.release()
 
     def __reduce__(self) -> tuple[object, tuple[Path, int]]:
         """A block is pickled as the name of its folder."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
-from permissible.bins.hashing import row_hashes
+from permissible.bins.hashing import Hashes, row_hashes
 from permissible.distributed.data.batches import LabelledTable
 from permissible.distributed.data.content import Content, content_of, label_hashes
 from permissible.distributed.data.store_checks import MOST_CLASSES
@@ -31,15 +31,16 @@ class FirstPass:
     named: bool = True
     contents: dict[int, Content] = field(default_factory=dict)
 
-    def add(self, part: LabelledTable, number: int = 0) -> None:
-        """Survey one part of a partition."""
+    def add(self, part: LabelledTable, number: int = 0, sampled: bool = True) -> Hashes:
+        """Survey one part of a partition, and return the content hashes of its rows of positive weight."""
         part = counted(part)
         self.named = self.named and part.table.schema.named
-        hashes = self.survey.add(part.table, part.weight)
+        hashes = self.survey.add(part.table, part.weight, sampled)
         if len(part.labels):
             labels, codes = np.unique(part.labels, return_inverse=True)
             self._join(labels)
             self._count(number, content_of(hashes, label_hashes(labels)[codes], part.weight))
+        return hashes
 
     def merge(self, other: "FirstPass") -> None:
         """Merge another first pass."""
@@ -89,9 +90,18 @@ def refuse_categories(binning: Binning) -> None:
 
 
 def encoded(
-    part: LabelledTable, binning: Binning, classes: AnyArray, weighted: bool, seed: int, valued: bool = False
+    part: LabelledTable,
+    binning: Binning,
+    classes: AnyArray,
+    weighted: bool,
+    seed: int,
+    valued: bool = False,
+    hashes: Hashes | None = None,
 ) -> MemoryPart:
-    """Pass 2 over one part: codes, classes, weights, hashes and optional values of the rows of positive weight."""
+    """Pass 2 over one part: codes, classes, weights, hashes and optional values of the rows of positive weight.
+
+    `hashes` are the content hashes, where they are known from the first pass.
+    """
     part = counted(part)
     if not weighted and part.weight is not None and np.any(part.weight != 1.0):
         raise changed("other weights in the second")
@@ -99,7 +109,7 @@ def encoded(
         encode(binning, part.table),
         _codes_among(classes, part.labels),
         part.weight if weighted else None,
-        row_hashes(part.table, seed),
+        row_hashes(part.table, seed) if hashes is None else hashes,
         numbers_of(part.table) if valued else None,
     )
 

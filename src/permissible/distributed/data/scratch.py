@@ -1,9 +1,12 @@
 """Scratch space for parts on disk: arrays kept between questions in slots of one unnamed file.
 
+An array that changes is written and read (`Spill`); one that does not is mapped (`Scratch.put`).
+
 All parts of a folder share the file. It is opened unnamed (or unlinked at once), so the system frees its space when the
 process ends, even if it is killed.
 """
 
+import mmap
 import os
 import tempfile
 import weakref
@@ -12,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from permissible.types import FloatArray
+from permissible.distributed.data.mapped import Pages
+from permissible.types import AnyArray, FloatArray
 
 _open: "weakref.WeakValueDictionary[tuple[int, str], Scratch]" = weakref.WeakValueDictionary()
 
@@ -37,17 +41,27 @@ class Scratch:
         return found
 
     def slot(self, n_bytes: int) -> int:
-        """A slot of this many bytes: a released one, or a new one."""
+        """A slot of this many bytes, on whole pages: a released one, or a new one."""
         if self._free.get(n_bytes):
             return self._free[n_bytes].pop()
-        self._end += n_bytes
-        return self._end - n_bytes
+        place = self._end
+        self._end += -(-n_bytes // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+        return place
+
+    def put(self, values: AnyArray) -> tuple[AnyArray, Pages]:
+        """An array that does not change, mapped; its slot is released when no array over it is left."""
+        place = self.slot(values.nbytes)
+        self.write(place, values)
+        pages = Pages(self._file, place, values.nbytes)
+        weakref.finalize(pages.map(), self.give_back, place, values.nbytes)
+        found = pages.bytes().view(values.dtype).reshape(values.shape)
+        return found, pages.only_by_arrays()
 
     def give_back(self, place: int, n_bytes: int) -> None:
         """Release a slot."""
         self._free.setdefault(n_bytes, []).append(place)
 
-    def write(self, place: int, values: FloatArray) -> None:
+    def write(self, place: int, values: AnyArray) -> None:
         """Write a slot."""
         self._file.seek(place)
         view = np.ascontiguousarray(values).view(np.uint8).ravel()

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from permissible.bins.binning import BLOCK_COLUMNS, Binning
 from permissible.distributed.data import store_checks as check
+from permissible.distributed.data.mapped import Pages
 from permissible.models.files.elements import category_document, read_category, read_schema, schema_document
 from permissible.models.files.json_node import Node
 from permissible.models.files.strict_json import MAX_BYTES, numbers, parse
@@ -45,6 +46,7 @@ class Store:
     seed: int
     valued: bool = False
     checked: set[tuple[str, int | None]] = field(default_factory=set, compare=False, repr=False)
+    maps: dict[str, Pages] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def n_blocks(self) -> int:
@@ -79,9 +81,21 @@ class Store:
     def mapped(self, block: int) -> Codes:
         """The codes of one block as a read-only memory map."""
         first, last = self.span(block)
-        shape = (self.row_bytes // BLOCK_COLUMNS, last - first, BLOCK_COLUMNS)
-        codes = np.memmap(self.files / "codes.u1", np.uint8, "r", first * self.row_bytes, shape)
-        return self._checked_codes(codes, block)
+        codes = self._pages().bytes()[first * self.row_bytes : last * self.row_bytes]
+        return self._checked_codes(codes.reshape(-1, last - first, BLOCK_COLUMNS), block)
+
+    def release(self, block: int) -> None:
+        """Give back the memory of the codes of one block, if it is beyond the budget."""
+        if self.maps:
+            first, last = self.span(block)
+            self._pages().release(first * self.row_bytes, last * self.row_bytes)
+
+    def _pages(self) -> Pages:
+        """The file of the codes, mapped at the first visit."""
+        if "codes.u1" not in self.maps:
+            with (self.files / "codes.u1").open("rb") as file:
+                self.maps["codes.u1"] = Pages(file, 0, self.n_rows * self.row_bytes)
+        return self.maps["codes.u1"]
 
     def target(self, block: int | None = None) -> npt.NDArray[np.uint16]:
         """Classes of the rows of one block, or of all."""

@@ -6,7 +6,8 @@ keeps a sample: the rows with the smallest content hashes (bins/hashing.py), eac
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -39,15 +40,15 @@ class ColumnSurvey:
     distinct: FloatArray = field(default_factory=lambda: np.zeros(0))
     complete: bool = True
 
-    def add(self, column: Column, values: AnyArray, max_bins: int) -> None:
-        """Add the values of one part."""
+    def add(self, column: Column, values: AnyArray, max_bins: int, has_missing: bool | None = None) -> None:
+        """Add the values of one part; `has_missing` says whether one is missing, where that is known."""
         if column.kind == "categorical":
             self.has_missing |= bool((values == -1).any())
             counts = np.bincount(values[values >= 0], minlength=len(column.categories))
             self.merge_kind(column.kind, bool(counts.any()))
             self.counts.update({c: int(n) for c, n in zip(column.categories, counts, strict=True) if n})
             return
-        self.has_missing |= bool(np.isnan(values).any())
+        self.has_missing |= bool(np.isnan(values).any() if has_missing is None else has_missing)
         ((found, complete),) = kernels.distinct_values([values], None, max_bins)
         self.merge_kind(column.kind, len(found) > 0)
         self.merge_distinct(found, complete, max_bins)
@@ -109,16 +110,39 @@ class Sample:
         hashes, weights, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 2))
         order = np.lexsort((weights, hashes))
         hashes, weights, counts = hashes[order], weights[order], counts[order]
-        new = np.ones(len(hashes), dtype=bool)
-        new[1:] = (hashes[1:] != hashes[:-1]) | (weights[1:] != weights[:-1])
-        starts = np.flatnonzero(new)
-        keep = hashes[starts] <= np.uint64(kernels.largest_kept(np.unique(hashes), SAMPLE_ROWS))
+        new = np.append(True, hashes[1:] != hashes[:-1])
+        last = _last_kept(hashes[new])
+        starts = np.flatnonzero(new | np.append(False, weights[1:] != weights[:-1]))
+        keep = hashes[starts] <= last
         self.hashes, self.weights = hashes[starts][keep], weights[starts][keep]
         self.counts = np.add.reduceat(counts, starts)[keep]
         first = order[starts[keep]]
         self.columns = [np.concatenate(pieces)[first] for pieces in zip(*(part[3] for part in parts), strict=True)]
-        if len(self.hashes) >= SAMPLE_ROWS and len(np.unique(self.hashes)) >= SAMPLE_ROWS:
-            self.bound = int(self.hashes[-1])
+        if int(new.sum()) >= SAMPLE_ROWS:
+            self.bound = int(last)
+
+    def below(self, bound: int) -> Rows:
+        """The rows up to a hash."""
+        self.settle()
+        inside = self.hashes <= np.uint64(bound)
+        return self.hashes[inside], self.weights[inside], self.counts[inside], [c[inside] for c in self.columns]
+
+
+def _last_kept(distinct: Hashes) -> np.uint64:
+    """The largest of the `SAMPLE_ROWS` smallest hashes, which are distinct and sorted."""
+    return np.uint64(distinct[min(len(distinct), SAMPLE_ROWS) - 1])
+
+
+def smallest_hashes(found: Sequence[Hashes]) -> Hashes:
+    """The `SAMPLE_ROWS` smallest distinct hashes of several arrays, sorted."""
+    joined = np.concatenate([np.zeros(0, dtype=np.uint64), *found])
+    joined = np.sort(joined[joined <= np.uint64(kernels.largest_kept(joined, SAMPLE_ROWS))])
+    return joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
+
+
+def bound_of(smallest: Hashes) -> int:
+    """The hash up to which rows belong to the sample, from its smallest hashes."""
+    return int(smallest[-1]) if len(smallest) == SAMPLE_ROWS else 2**64 - 1
 
 
 class Survey:
@@ -133,8 +157,11 @@ class Survey:
         self.total_weight = 0.0
         self.weights: set[float] = set()  # up to two distinct ones, to know whether the rows are weighted
 
-    def add(self, table: Table, weight: FloatArray | None = None) -> Hashes:
-        """Add the rows of positive weight of one part, and return their content hashes."""
+    def add(self, table: Table, weight: FloatArray | None = None, sampled: bool = True) -> Hashes:
+        """Add the rows of positive weight of one part, and return their content hashes.
+
+        Where `sampled` is false the sample is drawn later, from rows that are kept.
+        """
         if not self.columns:
             self.columns = [ColumnSurvey(column.name, column.kind) for column in table.schema.columns]
         self._check_names(table.schema.names)
@@ -142,17 +169,32 @@ class Survey:
             table, weight = table.take(weight > 0), weight[weight > 0]
         if table.n_rows == 0:
             return np.zeros(0, dtype=np.uint64)
-        for known, column, values in zip(self.columns, table.schema.columns, table.columns, strict=True):
-            known.add(column, values, self.max_bins)
+        missing = [None] * len(self.columns) if table.has_missing is None else table.has_missing.tolist()
+        for known, column, values, lacks in zip(
+            self.columns, table.schema.columns, table.columns, missing, strict=True
+        ):
+            known.add(column, values, self.max_bins, lacks)
         weights = np.ones(table.n_rows) if weight is None else weight
         self.n_rows += table.n_rows
         self.total_weight += float(weights.sum())
-        self._meet_weights(np.unique(weights)[:2].tolist())
+        self._meet_weights([1.0] if weight is None else np.unique(weights)[:2].tolist())
         hashes = row_hashes(table, self.seed)
-        inside = hashes <= np.uint64(min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
-        columns = [_as_floats(values[inside]) for values in table.columns]
-        self.sample.add((hashes[inside], weights[inside], np.ones(int(inside.sum()), dtype=np.int64), columns))
+        if sampled:
+            self.draw(table, weight, hashes, min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
         return hashes
+
+    def draw(self, table: Table, weight: FloatArray | None, hashes: Hashes, bound: int) -> None:
+        """Add the rows up to a hash to the sample."""
+        inside = np.flatnonzero(hashes <= np.uint64(bound))
+        weights = np.ones(len(inside)) if weight is None else weight[inside]
+        columns = [_as_floats(values[inside]) for values in table.columns]
+        self.sample.add((hashes[inside], weights, np.ones(len(inside), dtype=np.int64), columns))
+
+    def without_sample(self) -> "Survey":
+        """The same survey with an empty sample."""
+        found = copy(self)
+        found.sample = Sample()
+        return found
 
     def merge(self, other: "Survey") -> None:
         """Merge another survey."""

@@ -24,11 +24,11 @@ class Barrier:
     def __init__(self, transport: Transport, members: int) -> None:
         self._transport, self._active = transport, members
         self._changed = threading.Condition()
-        self._questions: dict[int, Request] = {}
+        self._questions: dict[int, Request | Batch] = {}
         self._answers: dict[int, list[Any]] = {}
         self._error: BaseException | None = None
 
-    def ask(self, member: int, request: Request) -> Sequence[Any]:
+    def ask(self, member: int, request: Request | Batch) -> Sequence[Any]:
         """The answers to a question of one fit, once all have asked."""
         with self._changed:
             if request.closes:  # sent at once, even when another fit has failed
@@ -60,12 +60,24 @@ class Barrier:
     def _send_when_complete(self) -> None:
         if not self._questions or len(self._questions) < self._active:
             return
-        members, questions = zip(*sorted(self._questions.items()), strict=True)
+        asked = sorted(self._questions.items())
         self._questions.clear()
-        replies = list(self._transport.send(Batch(questions) if len(questions) > 1 else questions[0]))
-        for place, member in enumerate(members):
-            self._answers[member] = [reply[place] for reply in replies] if len(members) > 1 else replies
+        if len(asked) == 1:
+            ((member, question),) = asked
+            self._answers[member] = list(self._transport.send(question))
+        else:
+            self._send_together(asked)
         self._changed.notify_all()
+
+    def _send_together(self, asked: Sequence[tuple[int, Request | Batch]]) -> None:
+        """One message with the questions of all; a fit that asks several at once gets a list of answers."""
+        requests = [q.requests if isinstance(q, Batch) else (q,) for _, q in asked]
+        replies = list(self._transport.send(Batch(tuple(request for each in requests for request in each))))
+        place = 0
+        for (member, question), each in zip(asked, requests, strict=True):
+            found = [reply[place : place + len(each)] for reply in replies]
+            self._answers[member] = found if isinstance(question, Batch) else [answer for (answer,) in found]
+            place += len(each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,6 @@ class Participant:
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """Ask together with the others."""
-        assert isinstance(request, Request)
         return self.barrier.ask(self.member, request)
 
 

@@ -1,17 +1,17 @@
 """Rows held by workers: each question becomes a request; changes are kept so that a restarted worker can catch up."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic
 
 from permissible.bins.binning import Binning
 from permissible.distributed.protocol.lockstep import run_in_lockstep
-from permissible.distributed.protocol.session import Behind, NoRows, Request
+from permissible.distributed.protocol.session import NO_SESSION, Batch, Behind, NoRows, Request
 from permissible.distributed.protocol.transport import Transport
 from permissible.rows.part import Part
-from permissible.rows.source import Answer, Journal, NoJournal, Opening, Outcome, Question, Rows, Source
+from permissible.rows.source import Answer, Journal, NoJournal, Opening, OpenRows, Outcome, Question, Rows, Source
 from permissible.types import AnyArray
 
 
@@ -27,8 +27,31 @@ class RemoteRows(Generic[Rows]):
 
     def ask(self, question: Question[Rows, Answer]) -> Answer:
         """Ask every worker and merge the answers; workers that are behind are sent the changes they lack."""
-        request = Request(self._session, self._opening, len(self._changes), question)
-        answers = list(self._transport.send(request))
+        request = self._request(question)
+        return self._merged(request, question, list(self._transport.send(request)))
+
+    def ask_beside(
+        self, question: Question[Rows, Any], others: Sequence[tuple[OpenRows[Any], Question[Any, Any]]]
+    ) -> list[Any]:
+        """The answers for these rows and for other ones of the same workers, asked in one message."""
+        if not others:
+            return [self.ask(question)]
+        asked: list[tuple[RemoteRows[Any], Question[Any, Any]]] = [(self, question)]
+        for rows, other in others:
+            assert isinstance(rows, RemoteRows)
+            asked.append((rows, other))
+        requests = tuple(rows._request(each) for rows, each in asked)
+        replies = list(self._transport.send(Batch(requests)))
+        return [
+            rows._merged(requests[place], each, [reply[place] for reply in replies])
+            for place, (rows, each) in enumerate(asked)
+        ]
+
+    def _request(self, question: Question[Any, Any]) -> Request:
+        return Request(self._session, self._opening, len(self._changes), question)
+
+    def _merged(self, request: Request, question: Question[Rows, Answer], answers: list[Any]) -> Answer:
+        """One answer from those of the workers."""
         behind = [answer.version for answer in answers if isinstance(answer, Behind)]
         if behind:
             # Ask all again: a part that has already made the change answers from memory.
@@ -68,11 +91,8 @@ class RemoteSource:
 
     def survey(self, question: Question[Part, Answer]) -> Answer:
         """Ask about the parts themselves."""
-        rows = self.open(PartItself())
-        try:
-            return rows.ask(question)
-        finally:
-            rows.close()
+        answers = self.transport.send(Request(NO_SESSION, PartItself(), 0, question))
+        return question.merge([answer for answer in answers if not isinstance(answer, NoRows)])
 
     def with_journal(self, journal: Journal) -> Source:
         """The same rows, for a fit that keeps a journal."""

@@ -13,6 +13,9 @@ from permissible.rows.local import Answers
 from permissible.rows.part import Part
 from permissible.rows.source import Opening, Question
 
+NO_SESSION = ""
+"""The session of a question about the parts themselves: nothing of it is kept, so it need not be closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -102,6 +105,8 @@ class Holder:
             del self.sessions[key]
 
     def _answer_of(self, name: str, request: Request, question: Question[Any, Any]) -> Any:
+        if request.session == NO_SESSION:
+            return question.answer(request.opening.build(self.parts[name]))
         key = (request.session, name)
         if key not in self.sessions:
             self.sessions[key] = _Session(request.opening.build(self.parts[name]))

@@ -11,7 +11,14 @@ RENAMED = {
     "max_leaves": "max_leaf_nodes",
     "colsample": "max_features",
 }
-VALUES = {("features", "rules"): "rule", ("features", "columns"): "column", ("early_stopping", None): False}
+VALUES = {
+    ("features", "rules"): "rule",
+    ("features", "columns"): "column",
+    ("early_stopping", None): False,
+    ("pruning", "cv"): "auto",
+}
+GONE = ("random_tests",)
+"""Parameters of learners that are no more; a fitted model does not need them."""
 
 
 def parameters_of_today(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,6 +31,8 @@ def parameters_of_today(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
+        if name in GONE:
+            continue
         plain = value is None or isinstance(value, str)
         found[RENAMED.get(name, name)] = VALUES.get((name, value), value) if plain else value
         if name == "early_stopping" and plain and value in ("cost", "surrogate"):

@@ -13,13 +13,14 @@ from permissible.models.kinds.kernel import KernelModel
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 
-_BOUNDARY = ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_")
+_BOUNDARY = ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_", "_rounds", "_coverage")
 FILED: dict[str, tuple[str, ...]] = {
     "ULSClassifier": ("history_", "certificate_", "selection_", "loss_evidence_", "_coverage"),
-    "UDTClassifier": ("history_", "certificate_"),
+    "UDTClassifier": ("history_", "certificate_", "cost_matrix_"),
     "BoundaryClassifier": _BOUNDARY,
     "BoundaryClassifierCV": (*_BOUNDARY, "alpha_", "alphas_", "cv_risks_"),
     "MCBoostClassifier": ("history_", "certificate_", "cost_matrix_"),
+    "StructuredSVMClassifier": ("history_", "certificate_", "cost_matrix_", "objective_", "gap_", "n_iter_"),
 }
 """The estimators that can be filed, and what is kept beside their models, for reading."""
 
@@ -55,6 +56,9 @@ def restored(
 
 def _restore_tree(estimator: Any, model: Any) -> None:
     estimator.pruning_path_ = None
+    estimator.cost_matrix_ = getattr(estimator, "cost_matrix_", None)  # not in files of earlier versions
+    if estimator.cost_matrix_ is not None:
+        _restore_costs(estimator, model)
 
 
 def _restore_boundary(estimator: Any, model: Any) -> None:
@@ -64,6 +68,8 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
     estimator.target_ = Target.soft(model.loss) if soft else Target.of(tuple(model.boundaries.tolist()), model.loss)
     estimator.deltas_ = model.deltas
     estimator.intercept_ = np.array([model.intercept])
+    if not model.takes_matrix:
+        return
     if isinstance(model, KernelModel):
         estimator.support_vectors_ = model.support
     else:
@@ -74,6 +80,10 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
 
 def _restore_boosted(estimator: Any, model: Any) -> None:
     estimator.n_rounds_ = model.n_rounds
+    _restore_costs(estimator, model)
+
+
+def _restore_costs(estimator: Any, model: Any) -> None:
     if "cost_matrix_" in vars(estimator) and not isinstance(estimator.cost_matrix_, CostMatrix):
         estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
 
@@ -83,4 +93,5 @@ _RESTORERS: dict[str, Callable[[Any, Any], None]] = {
     "BoundaryClassifier": _restore_boundary,
     "BoundaryClassifierCV": _restore_boundary,
     "MCBoostClassifier": _restore_boosted,
+    "StructuredSVMClassifier": _restore_costs,
 }

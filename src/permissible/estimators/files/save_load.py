@@ -18,11 +18,13 @@ from permissible import decisions
 from permissible.estimators.classifier import schema_of
 from permissible.estimators.files.earlier import parameters_of_today
 from permissible.estimators.files.fitted import FILED, restored
+from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.atomic import write
 from permissible.models.files.elements import (
     category_document,
     loss_document,
+    own_loss,
     read_category,
     read_loss,
     read_schema,
@@ -194,6 +196,8 @@ def _parameter(value: Any) -> Plain:
     """A parameter of an estimator: a loss by name, a decision as its document, anything else as a record."""
     if type(value) in MULTICLASS.values():
         return {"multiclass": value.name}
+    if isinstance(value, GammaPhi):
+        return {"own multiclass": value.name}
     if hasattr(value, "weight") and hasattr(value, "probability") and hasattr(value, "name"):
         return {"loss": loss_document(value)}
     if isinstance(value, decisions.Decision):
@@ -204,6 +208,8 @@ def _parameter(value: Any) -> Plain:
 def _read_parameter(node: Node, own_losses: Mapping[str, Any]) -> Any:
     if isinstance(node.value, dict) and "multiclass" in node.value:
         return MULTICLASS[node.fields("multiclass")["multiclass"].one_of(tuple(MULTICLASS))]()
+    if isinstance(node.value, dict) and "own multiclass" in node.value:
+        return own_loss(node.fields("own multiclass")["own multiclass"].text(), own_losses)
     if isinstance(node.value, dict) and "loss" in node.value:
         return read_loss(node.fields("loss")["loss"], own_losses)
     if isinstance(node.value, dict) and "decision" in node.value:

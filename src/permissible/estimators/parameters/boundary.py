@@ -16,13 +16,22 @@ from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, one_of, refusal, squarable
 from permissible.validation.numbers import count, flag, positive_number, real_number
 
+LEARNERS = ("linear", "kernel", "rule", "tree")
+GENERATED = ("rule", "tree")
+"""Learners that find rules."""
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 SMALL = "lambda = 0 is a linear program: use a small one such as 1e-8"
 SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
 
 
+def kernel_named(estimator: Any) -> Any:
+    """The kernel: None is the linear classifier, and "rbf" where learner="kernel" names none."""
+    return "rbf" if estimator.kernel is None and estimator.learner == "kernel" else estimator.kernel
+
+
 def check_settings(estimator: Any) -> None:
     """Refuse what no fit could use, in one sentence."""
+    one_of("learner", estimator.learner, LEARNERS)
     for name in ("alpha", "tol", "cache_size"):
         if hasattr(estimator, name):
             positive_number(name, getattr(estimator, name), SMALL if name == "alpha" else None)
@@ -37,16 +46,21 @@ def check_settings(estimator: Any) -> None:
     threads(estimator.n_jobs)
     if not isinstance(estimator.random_state, np.random.RandomState):  # a generator is drawn from when it is needed
         seed(estimator.random_state)
-    if estimator.kernel is None and estimator.solver == "smo":
+    for name, least, most in (("n_rounds", 1, None), ("max_literals", 1, None), ("max_leaf_nodes", 2, 256)):
+        if hasattr(estimator, name):
+            count(name, getattr(estimator, name), least, most)
+    if kernel_named(estimator) is None and estimator.solver == "smo":
         raise refusal(
             "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"
         )
-    if estimator.kernel is not None and estimator.solver not in ("auto", "smo"):
+    if kernel_named(estimator) is not None and estimator.solver not in ("auto", "smo"):
         raise refusal("solver", "auto or smo with a kernel", estimator.solver)
 
 
 def check_source(estimator: Any, source: Source) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
+    if estimator.learner != "linear":
+        raise refusal("learner", "linear on data in parts", estimator.learner, "fit rows in memory")
     if estimator.kernel is not None:
         raise refusal("kernel", "None on data in parts", estimator.kernel, "map the rows first, or fit them in memory")
     if estimator.solver not in ("auto", "newton", "psgd"):
@@ -67,14 +81,19 @@ def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[A
     else:
         found, _ = decode_target(name, classes, len(np.atleast_1d(np.asarray(classes, dtype=object))))
         codes = codes_among(found, y, n_rows, name)
-    if len(found) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass: `y` has {len(found)} classes, "
-            "and a boundary of a probability needs two, so wrap the classifier in OneVsRestClassifier."
-        )
+    refuse_many(found)
     if len(found) < 2:
         raise refusal("y", "labels of two classes", Words(f"one class: {found.tolist()[0]!r}"))
     return found, codes
+
+
+def refuse_many(classes: AnyArray) -> None:
+    """Refuse more than two classes; scikit-learn's wording is part of the message."""
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: `y` has {len(classes)} classes, "
+            "and a boundary of a probability needs two, so wrap the classifier in OneVsRestClassifier."
+        )
 
 
 def row_weights(
@@ -97,7 +116,8 @@ def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
 
     ``gamma="scale"`` is scikit-learn's 1 / (n_features * X.var()), the variance weighted: weight 2 is the row twice.
     """
-    if estimator.kernel is None:
+    name = kernel_named(estimator)
+    if name is None:
         return None
     if sparse.issparse(X):
         squarable("X", X.data, "any")
@@ -108,10 +128,10 @@ def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
     if isinstance(gamma, str):
         one_of("gamma", gamma, ("scale", "auto"))
         spread = 1.0
-        if gamma == "scale" and estimator.kernel != "precomputed":
+        if gamma == "scale" and name != "precomputed":
             share = weight / (weight.sum() * X.shape[1])
             squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
             spread = float((share @ squares).sum() - (share @ X).sum() ** 2)
         gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
     gamma = positive_number("gamma", gamma)
-    return Kernel(estimator.kernel, float(gamma), float(estimator.coef0), int(estimator.degree))
+    return Kernel(name, float(gamma), float(estimator.coef0), int(estimator.degree))

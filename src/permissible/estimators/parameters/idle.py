@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from permissible.estimators.parameters.boundary import GENERATED, kernel_named
 from permissible.learners.boundary.target import boundaries_of
 from permissible.losses import BAGS
 from permissible.validation import Words, refusal
@@ -74,16 +75,35 @@ def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
 ON_PARTS = Mode(
     "on data in parts", _fact("parts"), _unused("max_bins", "categorical_features"), "say it when the data set is made"
 )
+_CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 _RULES = ("max_literals", "beam", "max_bins", "categorical_features", "validation")
 ULS = (
     Mode(
         'with learner="column"',
         _is("learner", "column"),
-        _unused(*_RULES, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
+        _unused(*_RULES, *_CONSTRAINTS, search_fraction=1.0, learning_rate=1.0, early_stopping=False),
     ),
-    Mode('with learner="tree"', _is("learner", "tree"), _unused("beam", "max_literals", "warm_start", scheme=1)),
-    Mode('without learner="tree"', _is("learner", "rule", "column"), _unused("max_leaf_nodes")),
-    Mode("with a loss that changes between rounds", _is("loss", *MIXED), _unused("learner", scheme=1)),
+    Mode(
+        'with learner="tree"',
+        _is("learner", "tree"),
+        _unused("beam", "max_literals", "warm_start", *_CONSTRAINTS, scheme=1),
+    ),
+    Mode(
+        'without learner="tree"',
+        _is("learner", "rule", "column"),
+        _unused("max_leaf_nodes", "max_depth", max_features=1.0),
+    ),
+    Mode(
+        "with points",
+        lambda estimator, _: estimator.points is not None,
+        _unused("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", learning_rate=1.0),
+    ),
+    Mode(
+        "with a loss that changes between rounds",
+        _is("loss", *MIXED),
+        _unused("learner", "points", *_CONSTRAINTS, scheme=1),
+    ),
+    Mode("with rules of one literal", _is("max_literals", 1), _unused("interaction_cst")),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(
         "with warm_start=True",
@@ -100,22 +120,36 @@ def _classic(estimator: Any) -> bool:
 
 
 UDT = (
-    Mode('without pruning="cv"', lambda estimator, _: not _same(estimator.pruning, "cv"), _unused("pruning_folds")),
+    Mode('without pruning="auto"', lambda estimator, _: not _same(estimator.pruning, "auto"), _unused("pruning_folds")),
+    Mode("for two classes, with costs, or a loss without one entropy", _fact("one_entropy"), _unused("multiclass")),
     ON_PARTS,
 )
 
 
 def _kernel(*names: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
-    return lambda estimator, _: estimator.kernel in names or (callable(estimator.kernel) and callable in names)
+    return lambda estimator, _: kernel_named(estimator) in names or (callable(estimator.kernel) and callable in names)
 
 
 def _soft(kernel: bool) -> Callable[[Any, Mapping[str, Any]], bool]:
     """Whether the boundaries are "soft", with or without a kernel."""
-    return lambda estimator, _: boundaries_of(estimator.boundaries) is None and (estimator.kernel is not None) == kernel
+    return lambda estimator, _: (
+        boundaries_of(estimator.boundaries) is None and (kernel_named(estimator) is not None) == kernel
+    )
 
 
 _KERNEL = ("gamma", "degree", "coef0")
+_GENERATED = ("n_rounds", "max_bins", "categorical_features")
 BOUNDARY = (
+    Mode("with rules", _is("learner", *GENERATED), _unused("kernel"), "set learner='kernel' for it"),
+    Mode(
+        "with rules",
+        _is("learner", *GENERATED),
+        _unused("penalize_intercept", "solver", "max_iter", "warm_start"),
+        "set learner='linear' for it",
+    ),
+    Mode("without learner='rule'", _is("learner", "linear", "kernel", "tree"), _unused("max_literals")),
+    Mode("without learner='tree'", _is("learner", "linear", "kernel", "rule"), _unused("max_leaf_nodes")),
+    Mode("without rules", _is("learner", "linear", "kernel"), _unused(*_GENERATED)),
     Mode("without a kernel", _kernel(None), _unused(*_KERNEL, "cache_size")),
     Mode("with a kernel that has no parameters", _kernel("linear", "precomputed", callable), _unused(*_KERNEL)),
     Mode('with kernel="rbf"', _kernel("rbf"), _unused("degree", "coef0")),
@@ -131,15 +165,21 @@ BOUNDARY_STREAM = (
 )
 
 _SIZE = ("max_leaf_nodes", "max_depth")
-_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", "random_tests")
+_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization")
 
 
 def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
-    return bool(estimator.subsample < 1 or estimator.max_features < 1)
+    return bool((estimator.subsample != "auto" and estimator.subsample < 1) or estimator.max_features < 1)
+
+
+def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
+    """Whether trees are grown on random projections of the gradient."""
+    several = facts.get("n_classes", 2) > 2 and estimator.learner in ("tree", "rule")
+    return bool(several and estimator.descent == "gradient")
 
 
 def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
-    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or estimator.random_tests)
+    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 
 _AUTO = (
@@ -147,7 +187,7 @@ _AUTO = (
     *("early_stopping", "scoring", "patience", "validation_fraction", "calibration", "warm_start"),
 )
 _NAME = "name a learner to set it, such as learner='tree'"
-_RANDOM = "set subsample or max_features below 1, or random_tests"
+_RANDOM = "set subsample or max_features below 1, or descent='gradient' with trees"
 MCBOOST = (
     Mode('with learner="auto"', _is("learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(

@@ -9,7 +9,8 @@ from permissible.decisions.builders import frame_labels
 from permissible.estimators.input.training import TrainingRows
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, CostTask
-from permissible.learners.mcboost.trees import UNLIMITED, Growth
+from permissible.learners.mcboost.trees import MOST_LEAVES, Growth
+from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.types import FloatArray
 from permissible.validation import Words, one_of, real_numbers, refusal
@@ -22,15 +23,21 @@ def _learning_rate(estimator: Any) -> float:
     return fraction("learning_rate", estimator.learning_rate, also=", or 'auto'")
 
 
+def _row_share(estimator: Any) -> float:
+    """The fraction of the rows that a search looks at; 0 for the automatic sample of trees and rules."""
+    if is_auto("subsample", estimator.subsample, "a fraction in (0, 1]"):
+        return 1.0 if estimator.learner in ("linear", "linear-full") else 0.0
+    return fraction("subsample", estimator.subsample, also=", or 'auto'")
+
+
 def _growth(estimator: Any) -> Growth:
     leaves, depth = estimator.max_leaf_nodes, estimator.max_depth
     return Growth(
-        max_leaf_nodes=UNLIMITED if leaves is None else count("max_leaf_nodes", leaves, 2),
+        max_leaf_nodes=MOST_LEAVES if leaves is None else count("max_leaf_nodes", leaves, 2, MOST_LEAVES),
         max_depth=None if depth is None else count("max_depth", depth),
         max_literals=count("max_literals", estimator.max_literals) if estimator.learner == "rule" else 0,
         min_leaf_weight=positive_number("min_samples_leaf", estimator.min_samples_leaf),
         l2=real_number("l2_regularization", estimator.l2_regularization),
-        random_tests=flag("random_tests", estimator.random_tests),
         exact=one_of("line_search", estimator.line_search, ("auto", "exact", "newton")) == "exact",
     )
 
@@ -38,12 +45,29 @@ def _growth(estimator: Any) -> Growth:
 def loss_name(loss: Any) -> str:
     """The name of a loss given by name or as an object of `permissible.losses`.
 
-    The compiled core has these losses only, so an object of another class is refused, even a subclass.
+    The compiled core has these losses only, so an object of another class is refused, even a subclass; a `GammaPhi` of
+    one's own runs in NumPy.
     """
+    if isinstance(loss, GammaPhi):
+        return loss.name
     name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
     if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
-        raise refusal("loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", or its object", loss)
+        raise refusal(
+            "loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", its object, or a losses.GammaPhi", loss
+        )
     return str(name)
+
+
+def own_loss(estimator: Any, parts: bool) -> GammaPhi | None:
+    """The loss of one's own, if it is one; refused where only the compiled losses run."""
+    if not isinstance(estimator.loss, GammaPhi):
+        return None
+    if estimator.learner not in ("linear", "linear-full"):
+        remedy = 'use "linear" or "linear-full", or a built-in loss'
+        raise refusal("learner", '"linear" or "linear-full" with a loss of your own', estimator.learner, remedy)
+    if parts:
+        raise refusal("loss", "a built-in one on data in parts", Words(f"the GammaPhi {estimator.loss.name!r}"))
+    return estimator.loss
 
 
 def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
@@ -58,7 +82,7 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
         growth=_growth(estimator),
         n_bags=count("n_bags", estimator.n_bags),
         max_bins=count("max_bins", estimator.max_bins, 2, 255),
-        row_share=fraction("subsample", estimator.subsample),
+        row_share=_row_share(estimator),
         column_share=fraction("max_features", estimator.max_features),
         early_stopping=scoring if flag("early_stopping", estimator.early_stopping) else None,
         patience=count("patience", estimator.patience),
@@ -96,9 +120,10 @@ def task_of(
     estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
 ) -> tuple[CostTask, CostMatrix]:
     """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
+    loss_object = own_loss(estimator, parts=False) if loss not in MULTICLASS else None
     if cost is None:
         costs = costs_of(estimator.cost_matrix, rows.classes)
-        return CostTask(loss, costs.matrix), costs
+        return CostTask(loss, costs.matrix, own=loss_object), costs
     if estimator.cost_matrix is not None:
         raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
     by_row = _kept(checked_cost_rows(cost, np.asarray(y), rows.classes), rows, y, sample_weight, estimator.class_weight)
@@ -106,7 +131,7 @@ def task_of(
     if own.any():
         row = int(np.flatnonzero(own)[0])
         raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
-    task = CostTask(loss, by_row, by_row=True)
+    task = CostTask(loss, by_row, by_row=True, own=loss_object)
     return task, CostMatrix(task.mean_costs(rows.target, rows.weight))
 
 

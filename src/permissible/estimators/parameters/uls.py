@@ -8,17 +8,24 @@ from permissible.bins import Binning, encode
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
+from permissible.estimators.parameters.constraints import rule_constraints
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.table.reading import read
+from permissible.table.schema import Schema
 from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
+MOST_POINTS = 100
 LEARNERS = ("rule", "column", "tree")
-SHORT, LONG = (2, 0.3), (6, 0.5)
-"""The two (literals, learning rate) between which the data choose when `max_literals="auto"`."""
+LENGTHS = (1, 2, 3)
+"""The numbers of literals between which the folds choose when `max_literals="auto"`."""
+WIDE = 2000
+"""From more columns than this "auto" has rules of one literal: pairs of so many columns fit noise, and cost minutes."""
+RATE, FAST_RATE = 0.2, 0.5
+"""The learning rate of rules, and one that is tried where the rounds do not suffice for the first."""
 SEARCH_ROWS = 100_000
 """Above this many rows, a round's search looks at a rotating part of them."""
 SEARCH_SHARE = 0.3
@@ -30,29 +37,44 @@ UNSEEN = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to fit: the candidates between which a hold-out chooses, and whether there is one."""
+    """What to fit: the candidates between which the folds choose, and whether they do."""
 
     candidates: tuple[ULSOptions, ...]
     stopping: bool
     learner: str
+    fast_rate: float | None = None
 
     def in_unit(self, scale: float) -> "Plan":
         """The same where all weights are multiplied by a power of two: l2 is a weight too."""
         return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
 
 
-def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
-    """Check the parameters of an estimator and resolve its "auto"s for a table of so many rows."""
-    scheme, learner = _scheme(estimator.scheme), one_of("learner", estimator.learner, LEARNERS)
+def plan_rules(estimator: Any, n_rows: int, seed: int, schema: Schema, n_classes: int) -> Plan:
+    """The plan of rules, with the constraints on the columns of a table."""
+    asked = plan(estimator, n_rows, len(schema.columns), seed)
+    constraints = rule_constraints(estimator, schema, n_classes)
+    return replace(asked, candidates=tuple(replace(of, constraints=constraints) for of in asked.candidates))
+
+
+def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
+    """Check the parameters of an estimator and resolve its "auto"s for a table of this size."""
+    scheme = scheme_of(estimator.scheme)
+    if estimator.points is not None:
+        count("points", estimator.points, 1, MOST_POINTS)
+        scheme = 0  # a card rounds refitted coefficients
+    learner = one_of("learner", estimator.learner, LEARNERS)
     rate = None
     if not is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
         rate = fraction("learning_rate", estimator.learning_rate, also=', or "auto"')
     elif learner == "column":
         rate = 1.0
-    lengths = _lengths(estimator.max_literals, rate, scheme)
+    if scheme != 1:  # refitted coefficients are exact: a shrunk one would be undone in the next round
+        rate = 1.0
+    two_values = flag("fit_intercept", estimator.fit_intercept)
     base = ULSOptions(
         n_rounds=count("n_rounds", estimator.n_rounds),
-        fit_intercept=flag("fit_intercept", estimator.fit_intercept),
+        fit_intercept=two_values,
+        learning_rate=RATE if rate is None else rate,
         l2=real_number("l2_regularization", estimator.l2_regularization),
         beam=count("beam", estimator.beam),
         scheme=scheme,
@@ -60,14 +82,16 @@ def plan(estimator: Any, n_rows: int, seed: int) -> Plan:
         tolerance=real_number("tol", estimator.tol),
         seed=seed,
         max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
+        intervals=two_values,  # the +-1 rules of the papers name a column once
     )
-    candidates = tuple(replace(base, max_literals=literals, learning_rate=chosen) for literals, chosen in lengths)
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
     if stopping:
         stopping = learner != "column"
     else:
         stopping = flag("early_stopping", estimator.early_stopping)
-    return Plan(candidates, stopping, learner)
+    lengths = _lengths(estimator.max_literals, stopping, n_columns)
+    candidates = tuple(replace(base, max_literals=literals) for literals in lengths)
+    return Plan(candidates, stopping, learner, FAST_RATE if rate is None else None)
 
 
 def loss_of(given: Any) -> Any:
@@ -102,26 +126,24 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
         remedy = "choose the loss on a sample in memory, then fit that one here"
         raise refusal("loss", "one loss on data in parts", loss, remedy)
     if one_of("learner", estimator.learner, LEARNERS) != "rule":
-        remedy = "fit a UDTClassifier, or rows in memory"
-        raise refusal("learner", '"rule" for data in parts', estimator.learner, remedy)
+        remedy = "fit rules or trees, or rows in memory"
+        raise refusal("learner", '"rule" or "tree" for data in parts', estimator.learner, remedy)
     if validation is not None:
         raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
 
-def _lengths(max_literals: Any, rate: float | None, scheme: int) -> tuple[tuple[int, float], ...]:
-    """The (literals, learning rate) between which a hold-out chooses; a rate of None is "auto"."""
-    found: tuple[tuple[int, float], ...] = (SHORT, LONG)
-    if not is_auto("max_literals", max_literals, "an integer of at least 1"):
-        literals = count("max_literals", max_literals)
-        found = ((literals, SHORT[1] if literals <= 3 else LONG[1]),)
-    if scheme != 1:  # refitted coefficients are exact: a shrunk one would be undone in the next round
-        rate = 1.0
-    return found if rate is None else tuple((literals, rate) for literals, _ in found)
+def _lengths(max_literals: Any, stopping: bool, n_columns: int) -> tuple[int, ...]:
+    """The numbers of literals between which the folds choose; without a choice the middle one."""
+    if is_auto("max_literals", max_literals, "an integer of at least 1"):
+        if n_columns > WIDE:
+            return LENGTHS[:1]
+        return LENGTHS if stopping else LENGTHS[1:2]
+    return (count("max_literals", max_literals),)
 
 
-def _scheme(scheme: Any) -> int:
+def scheme_of(scheme: Any) -> int:
     """The number of coefficients that a round refits; 0 is all of them."""
     if isinstance(scheme, str):
         return 1 if one_of("scheme", scheme, ("classic", "corrective")) == "classic" else 0

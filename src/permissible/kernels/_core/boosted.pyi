@@ -22,6 +22,7 @@ class TreeOptions:
     category_l2: float
     most_categories: int
     interactions: list[list[int]]
+    rule: bool
     threads: int
     def __init__(self) -> None: ...
 
@@ -35,6 +36,8 @@ class FitOptions:
     search_rows: float
     seed: int
     patience: int
+    rival: float
+    rival_trees: int
     fit_constant: bool
     track_loss: bool
     threads: int
@@ -93,10 +96,68 @@ class Fitted:
     searched: IntArray
     best_round: int
     stop: int
+    largest_gain: float
 
 def fit(
     rows: Rows,
     held_out: Rows | None,
+    layout: Ints,
+    options: FitOptions,
+    callback: Callable[[int], bool] | None = None,
+) -> Fitted: ...
+
+class Moved:
+    gradient_most: float
+    curvature_most: float
+    taken: int
+    losses: list[int]
+    blocks: CodeArray
+    gradient: Floats
+    curvature: Floats
+    copies: Ints
+    def __init__(
+        self,
+        gradient_most: float,
+        curvature_most: float,
+        taken: int,
+        losses: list[int],
+        blocks: CodeArray | None,
+        gradient: Floats | None,
+        curvature: Floats | None,
+        copies: Ints | None,
+    ) -> None: ...
+
+class Part:
+    def __init__(self, rows: Rows, held_out: Rows | None, threads: int = 1) -> None: ...
+    def sums(
+        self,
+        tree: Trees | None,
+        step: FloatArray | None,
+        leaves: int,
+        gradient_grid: float,
+        curvature_grid: float,
+        exact: bool,
+    ) -> tuple[IntArray, IntArray]: ...
+    def move(
+        self,
+        step: FloatArray,
+        leaves: int,
+        signs: Floats,
+        sampled: bool,
+        key: int,
+        mu: float,
+        track_loss: bool,
+        send: bool,
+    ) -> Moved: ...
+    def sizes(self, largest: float) -> int: ...
+
+def fit_asked(
+    asker: object,
+    like: Rows,
+    total: float,
+    class_weight: list[float],
+    held_out: bool,
+    hashed: bool,
     layout: Ints,
     options: FitOptions,
     callback: Callable[[int], bool] | None = None,

@@ -10,7 +10,12 @@ _Int32 = npt.NDArray[np.int32]
 
 class Impurity:
     def __init__(
-        self, phi: str, parameter: float = 0.0, function: Callable[[FloatArray], FloatArray] | None = None
+        self,
+        phi: str,
+        parameter: float = 0.0,
+        function: Callable[[FloatArray], FloatArray] | None = None,
+        joint: bool = False,
+        costs: FloatArray | None = None,
     ) -> None: ...
 
 class Limits:

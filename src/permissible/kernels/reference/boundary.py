@@ -216,3 +216,18 @@ def kernel_scores(
     else:
         matrix = np.tanh(gamma * product + coef0) if name == "sigmoid" else product
     return np.asarray(matrix @ coef)
+
+
+def structured_sweep(
+    x: Floats, costs: Floats, caps: Floats, alpha: float, order: npt.NDArray[np.int64], weights: Floats, dual: Floats
+) -> None:
+    """One sweep of dual ascent of the structured SVM ([B] appendix E): each row's exact step projects on its simplex."""
+    square = np.einsum("ij,ij->i", x, x) / alpha
+    for i in order:
+        if square[i] > 0 and caps[i] > 0:
+            point = dual[i] + (costs[i] + weights @ x[i]) / square[i]
+            ordered = np.sort(point)[::-1]
+            level = (np.cumsum(ordered) - caps[i]) / np.arange(1, len(point) + 1)
+            new = np.maximum(point - level[np.flatnonzero(ordered > level)[-1]], 0.0)
+            weights -= np.outer(new - dual[i], x[i]) / alpha
+            dual[i] = new

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Boundaries, CostMatrix, Hard, Reject, Soft, Weighted
+from permissible.decisions import Boundaries, CostMatrix, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.learners.boundary.segments import Segments
 from permissible.losses import PermissibleLoss, PiecewiseLinear, get
 from permissible.types import ArrayLike, FloatArray
@@ -111,7 +111,7 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
     ((0.2, 0.8), None, (0.3,))
     """
     match decision:
-        case Soft():
+        case Soft() | LogLoss():
             return None
         case str() if decision == "soft":
             return None

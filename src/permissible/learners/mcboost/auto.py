@@ -1,4 +1,4 @@
-"""learner="auto": affine terms, rules, trees, or affine terms with trees, chosen by cross-validation.
+"""learner="auto": affine terms, trees, small trees, or affine terms with trees, chosen by held-out rows.
 
 Every family is fitted without costs by the logistic loss, whose scores give a posterior. Costs enter only through the
 decision of least expected cost, so one fit serves every cost matrix. The scores of the held-out rows are kept at
@@ -17,40 +17,57 @@ from permissible.bins.hashing import Hashes
 from permissible.kernels._core import sums
 from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of
-from permissible.learners.mcboost.fit import Boosting, Fitted, Settings, terms_of
+from permissible.learners.mcboost.fit import Boosting, Fitted, Settings
 from permissible.learners.mcboost.loop import Report, Trace
-from permissible.learners.mcboost.monitor import HeldOutOpening, StagedScores
-from permissible.learners.mcboost.problem import CostTask, smallest_margin
-from permissible.learners.mcboost.rounds import Terms
-from permissible.learners.mcboost.rows import RowView, saturated_rows
+from permissible.learners.mcboost.monitor import HeldOutOpening
+from permissible.learners.mcboost.problem import CostTask
+from permissible.learners.mcboost.rows import RowView, SaturatedRows, SmallestMargin
 from permissible.learners.mcboost.temperature import fitted_exponent, log_loss_limbs
 from permissible.learners.mcboost.trees import Growth
+from permissible.losses import GLL
 from permissible.models.kinds.additive import AdditiveModel, posterior
 from permissible.rows.selection import ALL_ROWS
 from permissible.rows.source import Source
 from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split, folds
 from permissible.types import BoolArray, FloatArray, IntArray
 
-AVERAGED_SEEDS, FEW_ROWS, MANY_ROWS = 3, 5000, 50_000
-"""Up to FEW_ROWS distinct rows (weight 2 is the row twice) the chosen trees are averaged over AVERAGED_SEEDS seeds."""
+FEW_ROWS, FOLDS = 1000, 5
+"""Up to FEW_ROWS distinct rows all folds are held out in turn, then one alone."""
+TREE_RATE, TREE_ROUNDS, PATIENCE = 0.1, 10, 40
+"""Learning rate, most rounds in units of `n_rounds`, and rounds without a smaller held-out loss that end a path."""
+LINEAR_WORK = 2e9
+"""Most rows times attributes times coordinates times rounds of affine terms, all splits together."""
 BLENDS = (0.25, 0.5, 0.75)
 """Fractions of the affine terms in a blend with trees."""
 
 
-def families_of(settings: Settings) -> dict[str, tuple[Settings, tuple[int, ...]]]:
-    """The settings of each family, and the numbers of rounds at which it is evaluated."""
+def families_of(settings: Settings, linear_work: float) -> dict[str, tuple[Settings, tuple[int, ...]]]:
+    """The settings of each family, and the numbers of rounds at which it is evaluated.
+
+    `linear_work` is that of one round of affine terms; they are tried where the work of a tenth of the rounds is allowed.
+    """
     n = settings.n_rounds
-    steps = tuple(sorted({max(1, round(n * share)) for share in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)}))
-    growing = tuple(sorted({max(1, round(n * share)) for share in (0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}))
-    tree = Growth(max_leaf_nodes=31, min_leaf_weight=1.0, l2=0.1, random_tests=True).in_unit(settings.unit)
-    rule = Growth(max_literals=3, min_leaf_weight=2.0, l2=1.0).in_unit(settings.unit)
     common = replace(settings, early_stopping=None, calibrate=False)
-    boosted = replace(common, descent="gradient", column_share=0.5, n_bags=1)
-    return {
-        "linear": (replace(common, learner="linear", learning_rate=1.0, row_share=1.0, column_share=1.0), steps),
-        "rule": (replace(boosted, learner="rule", growth=rule, learning_rate=0.1, row_share=1.0), growing),
-        "tree": (replace(boosted, learner="tree", growth=tree, learning_rate=0.05, row_share=0.7), growing),
+    boosted = replace(common, descent="gradient", n_bags=1, learning_rate=TREE_RATE, row_share=0.0, column_share=1.0)
+    growth = Growth(max_leaf_nodes=31).in_unit(settings.unit)
+    linear = replace(common, learner="linear", learning_rate=1.0, row_share=1.0, column_share=1.0)
+    allowed = tuple(stage for stage in _stages(n, 3 * n) if stage * linear_work <= LINEAR_WORK)
+    return ({"linear": (linear, allowed)} if allowed else {}) | {
+        "tree": (replace(boosted, learner="tree", growth=growth), _stages(n, TREE_ROUNDS * n)),
+        "small tree": (
+            replace(boosted, learner="tree", growth=replace(growth, max_leaf_nodes=6)),
+            _stages(n, TREE_ROUNDS * n),
+        ),
     }
+
+
+def _stages(n_rounds: int, last: int) -> tuple[int, ...]:
+    """Numbers of rounds, each about a seventh more than the one before."""
+    stages, at = list[int](), max(n_rounds // 10, 1)
+    while at < last:
+        stages.append(at)
+        at = max(at + 1, round(at * 1.15))
+    return (*stages, last)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +106,7 @@ class Compared:
     def candidate(self, parts: tuple[tuple[str, int, float], ...], scores: FloatArray) -> Candidate:
         """Find the temperature of some scores, and the cost of their decisions."""
         target, weight = self.target, self.weight
-        exponent = fitted_exponent("gll", lambda at: log_loss_limbs(at, scores, target, weight), self.unit)
+        exponent = fitted_exponent(GLL.exponent, lambda at: log_loss_limbs(at, scores, target, weight), self.unit)
         rows = np.arange(len(scores))
         log_loss = logsumexp(exponent * scores, axis=1) - exponent * scores[rows, target]
         decided = (posterior(scores, exponent) @ self.task.mean_costs(target, weight)).argmin(axis=1)
@@ -105,52 +122,57 @@ Paths = dict[str, dict[int, FloatArray]]
 def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report | None = None) -> Fitted:
     """Choose by cross-validation, then fit the choice on every row."""
     blind = CostTask("gll", 1.0 - np.eye(task.n_classes))
-    families = families_of(settings)
     n_distinct = len(source.survey(DistinctHashes(LAST_HASH)))
-    splits = folds(source, 5 if n_distinct <= FEW_ROWS else 3)
-    splits = splits[:1] if n_distinct > MANY_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
+    splits = folds(source, FOLDS)
+    splits = splits[:1] if n_distinct > FEW_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
+    attributes = sum(max(len(column.categories), 1) for column in source.binning.schema.columns)
+    families = families_of(settings, float(n_distinct * attributes * (task.n_classes - 1) * len(splits)))
     paths = {name: _out_of_fold(Boosting(source, blind, of), splits, rounds) for name, (of, rounds) in families.items()}
     compared = _compared(source, task, splits, settings.unit)
     chosen = _choose([*_candidates(paths, compared)], compared)
-    components, scores, trace = [], np.zeros((0, 0)), Trace()
+    components, prior, trace = [], np.zeros(task.n_classes), Trace()
     for name, rounds, fraction in chosen.parts:
-        n_bags = max(settings.n_bags, AVERAGED_SEEDS) if name == "tree" and n_distinct <= FEW_ROWS else 1
+        n_bags = settings.n_bags if name != "linear" else 1
         boosting = Boosting(source, blind, replace(families[name][0], n_rounds=rounds, n_bags=n_bags))
         run = boosting.averaged(report=report)
-        trace, component = run.trace, run.component.scaled(fraction)
-        components.append(component)
-        added = _scores(source, boosting.view(ALL_ROWS), (terms_of(component),), (1,))[0]
-        scores = scores + added if scores.size else added
-    model = AdditiveModel(
-        source.binning.schema, "gll", np.zeros(task.n_classes), tuple(components), chosen.exponent, True
-    )
-    saturated = saturated_rows(scores, chosen.exponent) / len(scores)
-    margin = smallest_margin(_contents(source)[1], scores)
+        trace = run.trace
+        components.append(run.component.scaled(fraction))
+        prior = prior + fraction * run.prior
+    model = AdditiveModel(source.binning.schema, "gll", prior, tuple(components), chosen.exponent, True)
+    margin, saturated = _margins(source, blind, model)
     certificate = certificate_of(margin, trace, share=saturated)
     certificate = replace(certificate, chosen=chosen.name, cv_cost=chosen.cost, cv_log_loss=chosen.log_loss)
     return Fitted(model, trace, certificate)
 
 
 def _out_of_fold(boosting: Boosting, splits: tuple[Split, ...], stages: tuple[int, ...]) -> dict[int, FloatArray]:
-    """The held-out scores for each number of rounds."""
+    """The held-out scores for each number of rounds that all splits reached."""
     held = _held_out(boosting.source, splits)
-    found = {rounds: np.full((boosting.source.n_rows, boosting.task.n_classes), np.nan) for rounds in stages}
     longest = replace(boosting, settings=replace(boosting.settings, n_rounds=max(stages)))
-    for split, rows in zip(splits, held, strict=True):
+    found: list[dict[int, FloatArray]] = []
+    for split in splits:
         view = boosting.view(split.training)
-        rounds = tuple(made.terms for made in longest.run(view, boosting.settings.seed).rounds)
-        scores = _scores(boosting.source, replace(view, selection=split.held_out), rounds, stages)
-        for stage, at in zip(stages, scores, strict=True):
-            found[stage][rows] = at
+        rows, monitor = longest.monitor(view, split.held_out, PATIENCE, stages)
+        try:
+            longest.run(view, boosting.settings.seed, monitor=monitor)
+            found.append(monitor.staged if monitor.exhausted else monitor.staged_to_the_end())
+        finally:
+            rows.close()
     compared = np.any(held, axis=0)
-    return {rounds: scores[compared] for rounds, scores in found.items()}
+    paths: dict[int, FloatArray] = {}
+    for stage in sorted(set.intersection(*({*staged} for staged in found))):
+        scores = np.full((boosting.source.n_rows, boosting.task.n_classes), np.nan)
+        for rows_held, staged in zip(held, found, strict=True):
+            scores[rows_held] = staged[stage]
+        paths[stage] = scores[compared]
+    return paths
 
 
-def _scores(source: Source, view: RowView, rounds: tuple[Terms, ...], stages: tuple[int, ...]) -> FloatArray:
-    """The scores of the rows of a view after each of the numbers of rounds, (stages, n, M)."""
-    rows = source.open(HeldOutOpening(view))
+def _margins(source: Source, task: CostTask, model: AdditiveModel) -> tuple[float, float]:
+    """The least margin of the rows, and the fraction of saturated ones."""
+    rows = source.open(HeldOutOpening(RowView(task, start=model)))
     try:
-        return np.concatenate([*rows.ask(StagedScores(rounds, stages)).values()], axis=1)
+        return rows.ask(SmallestMargin()), rows.ask(SaturatedRows(model.exponent)) / source.n_rows
     finally:
         rows.close()
 
@@ -185,10 +207,13 @@ def _candidates(paths: Paths, compared: Compared) -> Iterator[Candidate]:
     for candidates in single.values():
         yield from candidates
     best = choose([*single], lambda name: np.array([candidate.log_loss for candidate in single[name]]))
+    if "linear" not in paths:
+        return
     rounds = {tried.candidate: [*paths[tried.candidate]][tried.stage] for tried in best.tried}
-    affine, trees = (paths[name][rounds[name]] for name in ("linear", "tree"))
+    grown = min((tried for tried in best.tried if tried.candidate != "linear"), key=lambda tried: tried.loss).candidate
+    affine, trees = paths["linear"][rounds["linear"]], paths[grown][rounds[grown]]
     for fraction in BLENDS:
-        parts = ("linear", rounds["linear"], fraction), ("tree", rounds["tree"], 1 - fraction)
+        parts = ("linear", rounds["linear"], fraction), (grown, rounds[grown], 1 - fraction)
         yield compared.candidate(parts, fraction * affine + (1 - fraction) * trees)
 
 

@@ -1,35 +1,46 @@
 """From rows to a model: a run on training rows for the number of rounds and the temperature, then a run on all rows."""
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from permissible.bins.binning import BinnedTable
-from permissible.learners.mcboost.affine import AffineLearner, affine_component
+from permissible.kernels._core import sums
 from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
+from permissible.learners.mcboost.linear.affine import AffineLearner, affine_component
+from permissible.learners.mcboost.linear.standardise import standardise
+from permissible.learners.mcboost.linear.steps import AskedSteps, CompiledSteps
 from permissible.learners.mcboost.loop import Limits, Report, Steps, Trace, boost, mean_trace
-from permissible.learners.mcboost.monitor import AddRound, HeldOutMonitor, HeldOutOpening
-from permissible.learners.mcboost.problem import CostTask
+from permissible.learners.mcboost.monitor import (
+    AddRound,
+    HeldOut,
+    HeldOutMonitor,
+    HeldOutOpening,
+    HeldOutTreesOpening,
+)
+from permissible.learners.mcboost.problem import CostTask, best_constant
 from permissible.learners.mcboost.rounds import Round, Sampling, Terms
 from permissible.learners.mcboost.rows import (
     BoostRows,
+    ClassCodes,
+    ClassWeights,
     RowView,
     SaturatedRows,
     SmallestMargin,
     TrainingOpening,
 )
-from permissible.learners.mcboost.standardise import standardise
-from permissible.learners.mcboost.steps import AffineChoices, AskedSteps, CompiledSteps, TreeChoices
 from permissible.learners.mcboost.temperature import exponent_of, fitted_exponent
-from permissible.learners.mcboost.trees import Growth, TreeLearner
+from permissible.learners.mcboost.tree_rows import PartTrees, TreeOpening
+from permissible.learners.mcboost.tree_step import TreeRound, forest_of
+from permissible.learners.mcboost.trees import Growth, TreeSteps
 from permissible.models.kinds.additive import AdditiveModel, Component
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
 from permissible.rows.splits import Split, hold_out
-from permissible.rows.totals import TotalsOf
+from permissible.rows.totals import Totals, TotalsOf
+from permissible.types import FloatArray, IntArray
 
 LEARNERS = ("linear", "linear-full", "rule", "tree", "auto")
 
@@ -89,9 +100,9 @@ class Fitted:
 
 
 class Run(NamedTuple):
-    """The result of a run: terms, trace, least margin and, for affine terms, the fraction of saturated rows."""
+    """The result of a run: constant and terms, trace, least margin, and for affine terms the fraction of saturated rows."""
 
-    rounds: list[Round]
+    prior: FloatArray
     component: Component
     trace: Trace
     margin: float
@@ -116,7 +127,7 @@ def fit(
     run = boosting.averaged(exponent or 1.0, report)
     run.trace.validation = validation
     component = run.component if start is None else start.parts[0].joined(run.component)
-    prior = np.zeros(task.n_classes) if start is None else start.prior
+    prior = run.prior if start is None else start.prior
     model = AdditiveModel(source.binning.schema, task.loss, prior, (component,), exponent or 1.0, calibrated)
     return Fitted(model, run.trace, certificate_of(run.margin, run.trace, settings.every_row_counts, run.saturated))
 
@@ -132,12 +143,26 @@ class Boosting:
 
     def view(self, selection: Selection) -> RowView:
         """The view of the selected rows for a fit."""
-        standardised = None
         if self.settings.affine:
             first = None if self.start is None else self.start.parts[0]
             attributes = first.attributes if isinstance(first, AffineTerms) else None
-            standardised = standardise(self.source, selection, attributes)
-        return RowView(self.task, selection, standardised, self.start)
+            return RowView(self.task, selection, standardise(self.source, selection, attributes), self.start)
+        prior = best_constant(self.task, self._class_weights(selection)) if self.start is None else None
+        return RowView(self.task, selection, None, self.start, prior)
+
+    def _class_weights(self, selection: Selection) -> FloatArray:
+        limbs = self.source.survey(ClassWeights(self.task.n_classes, selection))
+        return np.array(sums.exact_values(np.ascontiguousarray(limbs)))
+
+    def _class_ranks(self, selection: Selection) -> IntArray:
+        """The rank of each class by its rows, whatever its name: the lighter first, then that of more usual codes."""
+        n_classes, weight = self.task.n_classes, self._class_weights(selection)
+        farthest = np.zeros(n_classes)
+        if len(np.unique(weight)) < n_classes and self.source.binning.columns:
+            limbs = self.source.survey(ClassCodes(n_classes, selection))
+            codes = np.array([sums.exact_values(np.ascontiguousarray(of)) for of in limbs])
+            farthest = np.abs(codes * weight.sum() - codes.sum(axis=0) * weight[:, None]).max(axis=1)
+        return np.argsort(np.lexsort((farthest, weight)))
 
     def run(
         self,
@@ -151,37 +176,64 @@ class Boosting:
         """Run the rounds on the rows of a view."""
         settings, totals = self.settings, self.source.survey(TotalsOf(view.selection))
         sampling = Sampling(settings.row_share, settings.column_share, seed)
-        rows = self.source.open(TrainingOpening(view, sampling, settings.n_threads))
         first_round = 0 if self.start is None else self.start.n_rounds
-        limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all)
+        limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all, self.task.made.least)
+        affine, threads = view.standardised is not None, settings.n_threads
+        opening = TrainingOpening(view, sampling, threads) if affine else TreeOpening(view, not affine, threads)
+        rows: OpenRows[Any] = self.source.open(opening)
         try:
-            steps = self._steps(rows, view, totals.n_rows, sampling)
+            steps = (
+                self._affine(rows, view, totals.n_rows, sampling)
+                if affine
+                else self._trees(rows, view, sampling, totals)
+            )
             rounds, trace = boost(steps, self.task.loss, totals.weight, limits, monitor, report)
-            saturated = rows.ask(SaturatedRows(exponent)) / totals.n_rows if settings.affine else None
-            return Run(rounds, self._component(view, rounds), trace, rows.ask(SmallestMargin()), saturated)
+            saturated = rows.ask(SaturatedRows(exponent)) / totals.n_rows if affine else None
+            prior = np.zeros(self.task.n_classes) if view.prior is None else view.prior
+            return Run(prior, self._component(view, rounds), trace, rows.ask(SmallestMargin()), saturated)
         finally:
             rows.close()
 
-    def _steps(self, rows: OpenRows[BoostRows], view: RowView, n_rows: int, sampling: Sampling) -> Steps:
+    def _trees(self, rows: OpenRows[PartTrees], view: RowView, sampling: Sampling, totals: Totals) -> Steps:
+        """Rounds of trees or rules, wherever the rows are."""
+        settings, ranks = self.settings, np.arange(self.task.n_classes)
+        if settings.descent == "gradient" and self.task.n_classes > 2:
+            ranks = self._class_ranks(view.selection)
+        first = 0 if self.start is None else self.start.n_rounds
+        how = settings.growth, settings.descent, settings.learning_rate, sampling, totals.weight
+        return TreeSteps(
+            rows,
+            self.source.binning,
+            self.task,
+            *how,
+            self.source.journal,
+            ranks,
+            settings.n_threads,
+            first_round=first,
+        )
+
+    def _affine(self, rows: OpenRows[BoostRows], view: RowView, n_rows: int, sampling: Sampling) -> Steps:
         """Compiled rounds if all rows are in the memory of this process, else rounds from answers."""
         only, settings, n_classes = rows.only, self.settings, self.task.n_classes
+        standardised, rate = view.standardised, settings.learning_rate
+        assert standardised is not None
         if only is not None and only.part.in_memory:
-            return _compiled(only, settings, sampling)
+            selected, state = only.open()
+            sampling = replace(sampling, hashes=selected.hashes if sampling.draws else None)
+            how = n_classes, settings.descent, settings.learner == "linear-full", rate, sampling
+            return CompiledSteps(state, AffineLearner(standardised, selected.values, *how))
         coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
-        rest = coordinates, settings.learning_rate, self.source.journal
-        if view.standardised is None:
-            trees = TreeChoices(rows, n_rows, self.source.binning, n_classes, settings.growth, sampling)
-            return AskedSteps(rows, trees, *rest)
-        terms = AffineChoices(rows, n_rows, view.standardised, n_classes, settings.learning_rate, sampling)
-        return AskedSteps(rows, terms, *rest)
+        how_asked = n_classes, coordinates, rate, sampling, self.source.journal
+        return AskedSteps(rows, n_rows, standardised, *how_asked)
 
     def _component(self, view: RowView, rounds: list[Round]) -> Component:
         """The rounds as one component of a model."""
+        n_classes, terms = self.task.n_classes, [made.terms for made in rounds]
         if view.standardised is not None:
-            terms = [made.terms for made in rounds if isinstance(made.terms, tuple)]
-            return affine_component(view.standardised.attributes, self.task.n_classes, terms)
-        trees = [made.terms for made in rounds if not isinstance(made.terms, tuple)]
-        return Forest.of(self.source.binning, self.task.n_classes, trees)
+            return affine_component(
+                view.standardised.attributes, n_classes, [of for of in terms if isinstance(of, tuple)]
+            )
+        return forest_of(self.source.binning, n_classes, [of for of in terms if isinstance(of, TreeRound)])
 
     def averaged(self, exponent: float = 1.0, report: Report | None = None) -> Run:
         """Run the rounds on all rows, once or for each bag; several runs are averaged."""
@@ -193,42 +245,37 @@ class Boosting:
         component = runs[0].component.scaled(1 / len(runs))
         for other in runs[1:]:
             component = component.joined(other.component.scaled(1 / len(runs)), same_rounds=True)
-        rows = self.source.open(HeldOutOpening(view))
+        rows: OpenRows[Any] = self.source.open(HeldOutOpening(view))
         try:
             rows.ask(AddRound(terms_of(component)))
             saturated = rows.ask(SaturatedRows(exponent)) / self.source.n_rows if settings.affine else None
             trace = mean_trace([run.trace for run in runs])
-            return Run([], component, trace, rows.ask(SmallestMargin()), saturated)
+            return Run(runs[0].prior, component, trace, rows.ask(SmallestMargin()), saturated)
         finally:
             rows.close()
+
+    def monitor(
+        self, view: RowView, held_out: Selection, patience: int | None, stages: tuple[int, ...] = ()
+    ) -> tuple[OpenRows[HeldOut], HeldOutMonitor]:
+        """Held-out rows for a run on the rows of a view, and their measure after each round."""
+        held = replace(view, selection=held_out)
+        affine = view.standardised is not None
+        opening = HeldOutOpening(held) if affine else HeldOutTreesOpening(held, self.settings.n_threads)
+        rows: OpenRows[HeldOut] = self.source.open(opening)
+        total = self.source.survey(TotalsOf(held_out)).weight
+        return rows, HeldOutMonitor(rows, self.settings.early_stopping or "surrogate", total, patience, stages)
 
     def fit_held_out(self, split: Split, calibrated: bool) -> tuple[int, list[float], float | None]:
         """Fit the training rows and monitor the held-out rows: number of rounds, measures, and the fitted exponent."""
         settings, view = self.settings, self.view(split.training)
-        rows = self.source.open(HeldOutOpening(replace(view, selection=split.held_out)))
-        total = self.source.survey(TotalsOf(split.held_out)).weight
         patience = None if settings.early_stopping is None else settings.patience
-        monitor = HeldOutMonitor(rows, settings.early_stopping or "surrogate", total, patience)
+        rows, monitor = self.monitor(view, split.held_out, patience)
         try:
             self.run(view, settings.seed, monitor=monitor)
-            exponent = fitted_exponent(self.task.loss, monitor.log_loss, settings.unit) if calibrated else None
+            exponent = fitted_exponent(self.task.made.exponent, monitor.log_loss, settings.unit) if calibrated else None
         finally:
             rows.close()
         return monitor.best_round, monitor.measures, exponent
-
-
-def _compiled(rows: BoostRows, settings: Settings, sampling: Sampling) -> CompiledSteps:
-    """Compiled rounds on rows in one part."""
-    selected, state = rows.open()
-    view, part = rows.opening.rows, rows.part
-    sampling = replace(sampling, hashes=selected.hashes if sampling.row_share < 1.0 else None)
-    n_classes, descent, rate = view.task.n_classes, settings.descent, settings.learning_rate
-    if view.standardised is not None:
-        full = settings.learner == "linear-full"
-        learner = AffineLearner(view.standardised, selected.values, n_classes, descent, full, rate, sampling)
-        return CompiledSteps(state, learner)
-    binned = BinnedTable(part.binned().binning, selected.blocks, state.rows)
-    return CompiledSteps(state, TreeLearner(binned, n_classes, settings.growth, descent, rate, sampling))
 
 
 def terms_of(component: Component) -> Terms:

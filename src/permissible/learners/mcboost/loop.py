@@ -12,7 +12,6 @@ import numpy as np
 
 from permissible.learners.mcboost.monitor import HeldOutMonitor
 from permissible.learners.mcboost.rounds import Round
-from permissible.losses import get_multiclass
 from permissible.types import AnyArray
 
 SEPARATED = 1e-5
@@ -74,13 +73,15 @@ class Steps(Protocol):
 class Limits:
     """Limits of a run, the relative decrease of the surrogate required of a round, and the number of the first round.
 
-    `sees_all` says that a round sees every row and column, so that no progress now means none later.
+    `sees_all` says that a round sees every row and column, so that no progress now means none later; `least` is the
+    infimum of the loss.
     """
 
     n_rounds: int
     tol: float = 1e-10
     first_round: int = 0
     sees_all: bool = True
+    least: float = 0.0
 
 
 def boost(
@@ -129,8 +130,7 @@ def _finished(made: Round, fall: float, trace: Trace, limits: Limits) -> str | N
         return None
     if fall <= limits.tol * max(1.0, abs(surrogate)) and limits.sees_all:
         return "converged"
-    least = get_multiclass(trace.loss).least
-    if trace.error[-1] == 0 and surrogate - least < SEPARATED * (trace.start - least):
+    if trace.error[-1] == 0 and surrogate - limits.least < SEPARATED * (trace.start - limits.least):
         return "separable"
     return None
 

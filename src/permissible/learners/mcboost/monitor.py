@@ -4,20 +4,23 @@
 |---|---|---|
 | `AddRound` (changes) | surrogate, cost and errors of the rows after a round | exact sums |
 | `LogLossAt` | log-loss of the rows at an exponent | exact sums |
-| `StagedScores` | scores after some of the rounds | by part |
+| `HeldOutScores` | their scores | by part |
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from permissible.kernels._core import sums
+from permissible.learners.mcboost.problem import CostProblem
 from permissible.learners.mcboost.rounds import Round, Terms
 from permissible.learners.mcboost.rows import RowView, SelectedRows
 from permissible.learners.mcboost.temperature import log_loss_limbs
-from permissible.rows.part import MemoryStorage, Part, Storage
+from permissible.learners.mcboost.tree_rows import Look, PartTrees, TreeOpening
+from permissible.learners.mcboost.tree_step import TreeRound
+from permissible.rows.part import MemoryStorage, Part
 from permissible.rows.source import OpenRows, Question
 from permissible.types import FloatArray, IntArray
 
@@ -26,15 +29,18 @@ from permissible.types import FloatArray, IntArray
 class HeldOutMonitor:
     """The measure of held-out rows after each round, and the best round so far.
 
-    `patience` rounds without improvement end a fit; None never does. `total` is the weight of the rows.
+    `patience` rounds without improvement end a fit; None never does. `total` is the weight of the rows. The scores
+    after the rounds in `stages` are kept.
     """
 
-    rows: OpenRows["HeldOutRows"]
+    rows: OpenRows["HeldOut"]
     measure: str
     total: float
     patience: int | None
+    stages: tuple[int, ...] = ()
     best_round: int = 0
     measures: list[float] = field(default_factory=list)
+    staged: dict[int, FloatArray] = field(default_factory=dict)
 
     def after(self, made: Round) -> float:
         """Add a round; return the mean surrogate, or cost of the largest scores, after it."""
@@ -45,12 +51,22 @@ class HeldOutMonitor:
         self.measures.append(value)
         if value < best - 1e-9 * abs(best) or len(self.measures) == 1:
             self.best_round = len(self.measures)
+        if len(self.measures) in self.stages:
+            self.staged[len(self.measures)] = self._scores()
         return value
 
     @property
     def exhausted(self) -> bool:
         """Whether the measure has not improved for `patience` rounds."""
         return self.patience is not None and len(self.measures) - self.best_round >= self.patience
+
+    def staged_to_the_end(self) -> dict[int, FloatArray]:
+        """The scores at all stages: those of a fit that ended before stay as they are."""
+        last = self._scores()
+        return {stage: self.staged.get(stage, last) for stage in self.stages}
+
+    def _scores(self) -> FloatArray:
+        return np.concatenate([*self.rows.ask(HeldOutScores()).values()])
 
     def log_loss(self, exponent: float) -> IntArray:
         """The exact sum of the log-losses at an exponent: after the best round if that ended the fit, else the last."""
@@ -75,8 +91,29 @@ class HeldOutOpening:
         return None if rows.empty(part) else HeldOutRows(part, rows)
 
 
-class HeldOutRows:
+class HeldOut(Protocol):
     """Held-out rows of one part: their current scores, and the scores after the best round."""
+
+    @property
+    def part(self) -> Part:
+        """The part."""
+        ...
+
+    def problem(self) -> CostProblem:
+        """Classes and weights."""
+        ...
+
+    def scored(self, best: bool) -> FloatArray:
+        """The current scores, or those after the best round."""
+        ...
+
+    def add(self, terms: Terms, was_best: bool) -> IntArray:
+        """Add a round, after keeping the scores if they were the best; exact sums of surrogate, cost and errors."""
+        ...
+
+
+class HeldOutRows:
+    """Held-out rows whose terms are evaluated one by one."""
 
     def __init__(self, part: Part, rows: RowView) -> None:
         self.part, self.rows = part, rows
@@ -95,63 +132,100 @@ class HeldOutRows:
             self._read = read
         return read
 
-    def scores_of(self, storage: Storage) -> FloatArray:
-        """The stored scores."""
-        return storage.read().reshape(-1, self.rows.task.n_classes)
+    def problem(self) -> CostProblem:
+        """Classes and weights."""
+        return self.read(columns=False).problem
+
+    def scored(self, best: bool) -> FloatArray:
+        """The current scores, or those after the best round."""
+        return (self.best if best else self.last).read().reshape(-1, self.rows.task.n_classes)
+
+    def add(self, terms: Terms, was_best: bool) -> IntArray:
+        """Add a round."""
+        read, before = self.read(), self.scored(best=False)
+        if was_best:
+            self.best.write(before)
+        scores = before + self.rows.added(self.part, terms, read)
+        self.last.write(scores)
+        return read.problem.state(scores).begin_sums()
 
     def scores(self) -> tuple[IntArray, FloatArray]:
         """The class and the scores of each row."""
-        return self.read(columns=False).problem.target, self.scores_of(self.last)
+        return self.problem().target, self.scored(best=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AddRound(Question[HeldOutRows, IntArray]):
+class HeldOutTreesOpening:
+    """How a part builds held-out rows that trees are added to."""
+
+    rows: RowView
+    n_threads: int = 1
+
+    def build(self, part: Part) -> "HeldOutTrees | None":
+        """The held-out rows of one part."""
+        opening = TreeOpening(self.rows, n_threads=self.n_threads)
+        return None if self.rows.empty(part) else HeldOutTrees(part, opening)
+
+
+class HeldOutTrees(PartTrees):
+    """Held-out rows that trees move as they move training rows."""
+
+    def problem(self) -> CostProblem:
+        """Classes and weights."""
+        return self.open()[0].problem
+
+    def scored(self, best: bool) -> FloatArray:
+        """The current scores, or those after the best round."""
+        if best:
+            return self.best.read().reshape(-1, self.opening.rows.task.n_classes)
+        return self.open()[1].scores()
+
+    def add(self, terms: Terms, was_best: bool) -> IntArray:
+        """Add a round."""
+        _, state = self.open()
+        if was_best:
+            self.best.write(state.scores())
+        nowhere = Look(np.zeros(self.opening.rows.task.n_classes), False)
+        assert isinstance(terms, TreeRound)
+        for step in terms.steps:
+            self.take(state, step, nowhere)
+        self.keep(state)
+        return state.measure()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddRound(Question[HeldOut, IntArray]):
     """Add a round to the scores; exact sums of surrogate, cost and errors. `was_best`: the last round was the best."""
 
     terms: Terms
     was_best: bool = False
     changes: ClassVar[bool] = True
 
-    def answer(self, rows: HeldOutRows) -> IntArray:
+    def answer(self, rows: HeldOut) -> IntArray:
         """The sums of one part."""
-        read, before = rows.read(), rows.scores_of(rows.last)
-        if self.was_best:
-            rows.best.write(before)
-        scores = before + rows.rows.added(rows.part, self.terms, read)
-        rows.last.write(scores)
-        return read.problem.state(scores).begin_sums()
+        return rows.add(self.terms, self.was_best)
 
 
 @dataclass(frozen=True, slots=True)
-class LogLossAt(Question[HeldOutRows, IntArray]):
+class LogLossAt(Question[HeldOut, IntArray]):
     """The exact sum of the log-losses of the rows at an exponent, after the last round or the best one."""
 
     exponent: float
     best: bool
 
-    def answer(self, rows: HeldOutRows) -> IntArray:
+    def answer(self, rows: HeldOut) -> IntArray:
         """That of one part."""
-        problem = rows.read(columns=False).problem
-        scores = rows.scores_of(rows.best if self.best else rows.last)
-        return log_loss_limbs(self.exponent, scores, problem.target, problem.weight)
+        problem = rows.problem()
+        return log_loss_limbs(self.exponent, rows.scored(self.best), problem.target, problem.weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StagedScores(Question[HeldOutRows, dict[int, FloatArray]]):
-    """The scores after each of the given numbers of rounds, (stages, n, M), by the number of the part."""
+@dataclass(frozen=True, slots=True)
+class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
+    """The current scores, by the number of the part."""
 
-    rounds: tuple[Terms, ...]
-    stages: tuple[int, ...]
-
-    def answer(self, rows: HeldOutRows) -> dict[int, FloatArray]:
+    def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
         """Those of one part."""
-        read, scores, found = rows.read(), rows.scores_of(rows.last), list[FloatArray]()
-        for number in range(max(self.stages)):
-            if number < len(self.rounds):
-                scores = scores + rows.rows.added(rows.part, self.rounds[number], read)
-            if number + 1 in self.stages:
-                found.append(scores)
-        return {rows.part.number: np.array(found)}
+        return {rows.part.number: rows.scored(best=False)}
 
     def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:
         """All parts, in order."""

@@ -7,10 +7,16 @@ from typing import TypeAlias
 import numpy as np
 
 from permissible.bins.hashing import Hashes
+from permissible.learners.mcboost.tree_step import TreeRound
+from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
-Terms: TypeAlias = Mapping[str, AnyArray] | tuple[IntArray, IntArray, FloatArray, FloatArray]
-"""Trees as the arrays of a `Forest`; or coordinate, attribute (-1: none), slope and level of affine terms."""
+AffineArrays: TypeAlias = tuple[IntArray, IntArray, FloatArray, FloatArray]
+"""Coordinate, attribute (-1: none), slope and level of affine terms."""
+Terms: TypeAlias = Mapping[str, AnyArray] | AffineArrays | TreeRound
+"""Trees as the arrays of a `Forest`, affine terms, or the trees of a round."""
+AUTO_SEARCH = BoostedOptions()
+"""How many of the rows a search by trees looks at, unless a fraction is given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +34,8 @@ class Sampling:
     """Fractions of the rows and of the columns that a round's search may use; the leverage always sees every row.
 
     Rows are drawn by a hash of their content (`hashes`), the seed and the round: equal rows are drawn together, so that
-    a row of weight 2 stays the row twice.
+    a row of weight 2 stays the row twice. A search by trees draws rows of large gradient more often. A share of 0 is
+    automatic: a sample where there are many rows.
     """
 
     row_share: float = 1.0
@@ -39,11 +46,23 @@ class Sampling:
     @property
     def sees_all(self) -> bool:
         """Whether every round may use every row and column."""
-        return self.row_share >= 1.0 and self.column_share >= 1.0
+        return not self.draws and self.column_share >= 1.0
+
+    @property
+    def draws(self) -> bool:
+        """Whether a given fraction of the rows is drawn."""
+        return 0 < self.row_share < 1.0
+
+    def wanted(self, total: float) -> float:
+        """How many of `total` rows a search by trees draws; 0: all."""
+        if self.row_share > 0:
+            return self.row_share * total if self.row_share < 1.0 else 0.0
+        wanted = AUTO_SEARCH.sample_size(total)
+        return wanted if wanted < total else 0.0
 
     def rows(self, number: int) -> FloatArray | None:
         """1.0 for the rows of this round, 0.0 for the others; None for all."""
-        if self.row_share >= 1.0 or self.hashes is None:
+        if not self.draws or self.hashes is None:
             return None
         chosen = self.chosen(self.hashes, number)
         return chosen.astype(np.float64) if chosen.any() else None

@@ -1,34 +1,32 @@
-"""The rows of an MCBoost fit on one part, and the questions that a fit asks about them (held-out rows: monitor.py).
+"""The rows of a fit by affine terms on one part, and the questions that the fit asks about them.
 
-In memory a part keeps the compiled state of its training rows. A block on disk keeps it in its storage; only the node
-of each row stays in memory, 4 bytes a row.
+In memory a part keeps the compiled state of its training rows. A block on disk keeps it in its storage. Rows of trees:
+tree_rows.py; held-out rows: monitor.py.
 
 | question | answer | merged by |
 |---|---|---|
+| `ClassWeights`, `ClassCodes` | weight of each class, and its codes | exact sums |
 | `TakeStep` (changes) | sums and largest terms before the next step | exact sums, largest |
-| `NodeHistograms`, `PackedHistogram`, `PackedSums`, `AffineSums` | what a step is chosen from | integer sums |
+| `AffineSums` | what a step is chosen from | integer sums |
 | `Slopes` | derivatives of the surrogate along a step | exact sums |
 | `SmallestMargin`, `SaturatedRows` | about the scores | least, sum |
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from permissible.bins.hashing import Hashes
-from permissible.bins.layout import layout_of
 from permissible.kernels._core import mcboost as kernel
+from permissible.kernels._core import sums
 from permissible.learners.doubts import LAST_DIGIT
-from permissible.learners.mcboost.affine import AffineStep, affine_scores
-from permissible.learners.mcboost.growing import Sizes
+from permissible.learners.mcboost.linear.affine import AffineStep, affine_scores
+from permissible.learners.mcboost.linear.standardise import Standardised
 from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
 from permissible.learners.mcboost.rounds import Sampling, Terms
-from permissible.learners.mcboost.standardise import Standardised
-from permissible.learners.trees.arrays import Grown
-from permissible.learners.trees.rows import NodeSplit, move_rows
+from permissible.learners.mcboost.tree_step import TreeRound
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.forest import Forest, forest_values
 from permissible.models.kinds.simplex import scores_of
@@ -37,27 +35,25 @@ from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import Question
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
 
-Step: TypeAlias = Grown | AffineStep
 NO_SUMS = np.zeros((3, 0), dtype=np.int64)
 
 
 class NextStep(NamedTuple):
-    """The coordinate to derive along (-1: all), whether by Newton, and the number of the round."""
+    """The coordinate to derive along (-1: all), and the number of the round."""
 
     coordinate: int
-    newton: bool
     number: int
 
 
 class Standpoint(NamedTuple):
     """Sums over the rows before a step.
 
-    Exact sums of surrogate, cost and errors (at the start of a round), the largest terms along the coordinate of the
-    step, and the number of rows drawn for its round.
+    Exact sums of surrogate, cost and errors (at the start of a round), the largest weight of a row along the coordinate of
+    the step, and the number of rows drawn for its round.
     """
 
     sums: IntArray
-    largest: FloatArray
+    largest: float
     n_drawn: int
 
 
@@ -72,16 +68,17 @@ class SelectedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowView:
-    """The rows of a part that a fit uses, and the model to start from."""
+    """The rows of a part that a fit uses, and the model or the constant scores to start from."""
 
     task: CostTask
     selection: Selection = ALL_ROWS
     standardised: Standardised | None = None
     start: AdditiveModel | None = None
+    prior: FloatArray | None = None
 
     def mask(self, part: Part) -> BoolArray | None:
         """The selected rows; None for all."""
-        return self.selection.mask(part.hashes(), part.target()) if self.selection.intervals else None
+        return self.selection.rows(part)
 
     def read(self, part: Part, *, columns: bool = True, hashed: bool = False) -> SelectedRows:
         """Read the rows, with or without their columns and hashes."""
@@ -106,20 +103,23 @@ class RowView:
 
     def added(self, part: Part, terms: Terms, rows: SelectedRows) -> FloatArray:
         """What a round adds to the scores of rows that were read."""
+        n_classes = self.task.n_classes
         if isinstance(terms, Mapping):
-            return scores_of(forest_values(terms, rows.blocks, part.binned().binning, self.task.n_classes))
-        return affine_scores(terms, rows.values, self.task.n_classes)
+            return scores_of(forest_values(terms, rows.blocks, part.binned().binning, n_classes))
+        assert not isinstance(terms, TreeRound)
+        return affine_scores(terms, rows.values, n_classes)
 
     def start_scores(self, part: Part, rows: SelectedRows) -> FloatArray | None:
-        """The scores of the rows by the model to continue from; None if there is none."""
+        """The scores of the rows by the model to continue from, or the constant ones; None for zero."""
         if self.start is None:
-            return None
-        component = self.start.parts[0]
-        if isinstance(component, Forest):
-            scores = self.added(part, component.arrays, rows)
-        else:
-            scores = component.scores(table_of(part, self.mask(part)))
-        return np.asarray(self.start.prior + scores)
+            return None if self.prior is None else np.tile(self.prior, (len(rows.problem.target), 1))
+        scores = np.tile(self.start.prior, (len(rows.problem.target), 1))
+        for component in self.start.parts:
+            if isinstance(component, Forest):
+                scores += self.added(part, component.arrays, rows)
+            else:
+                scores += component.scores(table_of(part, self.mask(part)))
+        return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,9 +140,7 @@ class BoostRows:
 
     def __init__(self, part: Part, opening: TrainingOpening) -> None:
         self.part, self.opening = part, opening
-        self.step = NextStep(0, True, 0)
-        self.node_of_row: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-        self.tree, self.n_splits = "", 0
+        self.step = NextStep(0, 0)
         self._storage: Storage | None = None if part.in_memory else part.storage()
         self._open: tuple[SelectedRows, kernel.State] | None = None
 
@@ -156,7 +154,7 @@ class BoostRows:
         if self._open is not None:
             return self._open
         opening = self.opening
-        rows = opening.rows.read(self.part, hashed=opening.sampling.row_share < 1.0)
+        rows = opening.rows.read(self.part, hashed=opening.sampling.draws)
         state = rows.problem.state(opening.rows.start_scores(self.part, rows), opening.n_threads)
         if self._storage is None:
             self._open = rows, state
@@ -164,16 +162,16 @@ class BoostRows:
         saved = self._storage.read()
         if saved.size:
             state.restore(saved.reshape(-1, state.rows))
-            state.derive_largest(self.step.coordinate, self.step.newton)
+            state.derive_largest(self.step.coordinate)
         return rows, state
 
     def stand(self, rows: SelectedRows, state: kernel.State, sums: IntArray, step: NextStep) -> Standpoint:
         """Compute derivatives along the coordinate of the next step, and store the state."""
         self.step = step
-        largest = state.derive_largest(step.coordinate, step.newton)
+        largest = state.derive_largest(step.coordinate)
         if self._storage is not None:
             self._storage.write(state.save())
-        drawn = self.drawn(rows) if self.opening.sampling.row_share < 1.0 else None
+        drawn = self.drawn(rows) if self.opening.sampling.draws else None
         return Standpoint(sums, largest, 0 if drawn is None else int(drawn.sum()))
 
     def drawn(self, rows: SelectedRows) -> BoolArray:
@@ -185,14 +183,6 @@ class BoostRows:
         assert self.opening.rows.standardised is not None
         return self.opening.rows.standardised.record(rows.values)
 
-    def set_step(self, rows: SelectedRows, state: kernel.State, step: Step) -> None:
-        """Set what a step adds to each row."""
-        coordinate = self.step.coordinate
-        if isinstance(step, AffineStep):
-            state.set_affine(coordinate, self.attributes(rows), step.record())
-        else:
-            state.set_steps(coordinate, kernel.leaves_of(rows.blocks, *step.nodes()), step.values(self.outputs))
-
     def scores(self) -> tuple[IntArray, FloatArray]:
         """The class and the scores of each row."""
         rows, state = self.open()
@@ -203,7 +193,7 @@ class BoostRows:
 class TakeStep(Question[BoostRows, Standpoint]):
     """Take a step, finish the round where it was the last one, and begin the next step; the first follows none."""
 
-    taken: Step | None
+    taken: AffineStep | None
     factor: float
     step: NextStep
     changes: ClassVar[bool] = True
@@ -212,11 +202,8 @@ class TakeStep(Question[BoostRows, Standpoint]):
         """The sums of one part."""
         selected, state = rows.open()
         coordinate, taken = rows.step.coordinate, self.taken
-        if isinstance(taken, Grown) and taken.packed and coordinate < 0:
-            leaf = kernel.leaves_of(selected.blocks, *taken.nodes())
-            state.move_two(leaf, taken.values(rows.outputs), self.factor)
-        elif taken is not None:
-            rows.set_step(selected, state, taken)
+        if taken is not None:
+            state.set_affine(coordinate, rows.attributes(selected), taken.record())
             state.move(coordinate, self.factor)
             if self.step.number == rows.step.number:
                 return rows.stand(selected, state, NO_SUMS, self.step)
@@ -227,71 +214,8 @@ class TakeStep(Question[BoostRows, Standpoint]):
     def merge(self, answers: Sequence[Standpoint]) -> Standpoint:
         """The sums of all parts."""
         sums = np.sum([answer.sums for answer in answers], axis=0)
-        largest = np.max([answer.largest for answer in answers], axis=0)
+        largest = max(answer.largest for answer in answers)
         return Standpoint(sums, largest, sum(answer.n_drawn for answer in answers))
-
-
-@dataclass(frozen=True, slots=True)
-class NodeHistograms(Question[BoostRows, tuple[IntArray, IntArray]]):
-    """Histograms of some nodes of a tree, and the sizes of their gradients; `splits` are all those made so far."""
-
-    tree: str
-    splits: tuple[NodeSplit, ...]
-    nodes: tuple[int, ...]
-    grids: Sizes
-    sampled: bool
-
-    def answer(self, rows: BoostRows) -> tuple[IntArray, IntArray]:
-        """Those of one part."""
-        selected, state = rows.open()
-        if self.tree != rows.tree or rows.n_splits > len(self.splits):
-            rows.tree, rows.n_splits = self.tree, 0
-            rows.node_of_row = np.zeros(state.rows, dtype=np.int32)
-            if self.sampled:
-                rows.node_of_row[~rows.drawn(selected)] = -1
-        if len(self.splits) > rows.n_splits:
-            move_rows(selected.blocks, rows.node_of_row, self.splits[rows.n_splits :])
-            rows.n_splits = len(self.splits)
-        layout, nodes = layout_of(rows.part.binned().binning), np.array(self.nodes, dtype=np.int32)
-        columns = layout.categorical, layout.n_codes
-        return state.node_cells(selected.blocks, *columns, rows.node_of_row, nodes, rows.outputs, *self.grids)
-
-    def merge(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-        """Both add."""
-        histograms, sizes = zip(*answers, strict=True)
-        return sum(histograms[1:], histograms[0]), sum(sizes[1:], sizes[0])
-
-
-@dataclass(frozen=True, slots=True)
-class PackedHistogram(Question[BoostRows, IntArray]):
-    """The packed histogram of all rows, for stumps; `largest` are the largest terms of all `n_rows` rows."""
-
-    largest: tuple[float, ...]
-    n_rows: int
-
-    def answer(self, rows: BoostRows) -> IntArray:
-        """That of one part."""
-        selected, state = rows.open()
-        layout = layout_of(rows.part.binned().binning)
-        columns = layout.categorical, layout.n_codes
-        return state.packed_cells(selected.blocks, *columns, [*self.largest], self.n_rows)
-
-
-@dataclass(frozen=True, slots=True)
-class PackedSums(Question[BoostRows, IntArray]):
-    """Exact sums of both sides of a stump: its column, its last code on the left, whether missing values go left."""
-
-    column: int
-    code: int
-    missing_left: bool
-    largest: tuple[float, ...]
-    n_rows: int
-
-    def answer(self, rows: BoostRows) -> IntArray:
-        """Those of one part."""
-        selected, state = rows.open()
-        test = self.column, self.code, self.missing_left
-        return state.packed_sums(selected.blocks, *test, [*self.largest], self.n_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,14 +237,50 @@ class AffineSums(Question[BoostRows, IntArray]):
 class Slopes(Question[BoostRows, IntArray]):
     """Exact first and second derivative of the surrogate, `alpha` along a step."""
 
-    along: Step
+    along: AffineStep
     alpha: float
 
     def answer(self, rows: BoostRows) -> IntArray:
         """Those of one part."""
         selected, state = rows.open()
-        rows.set_step(selected, state, self.along)
+        state.set_affine(rows.step.coordinate, rows.attributes(selected), self.along.record())
         return state.slopes(rows.step.coordinate, self.alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassWeights(Question[Part, IntArray]):
+    """The exact weight of each class over the selected rows, (classes, limbs)."""
+
+    n_classes: int
+    selection: Selection
+
+    def answer(self, rows: Part) -> IntArray:
+        """Those of one part."""
+        target, weight = rows.target(), weights_of(rows)
+        if self.selection.intervals:
+            chosen = self.selection.mask(rows.hashes(), target)
+            target, weight = target[chosen], weight[chosen]
+        terms = [weight * (target == label) for label in range(self.n_classes)]
+        return sums.exact_limbs(np.ascontiguousarray(np.stack(terms)))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCodes(Question[Part, IntArray]):
+    """The exact sums of weight times code, of each class and column, (classes, columns, limbs)."""
+
+    n_classes: int
+    selection: Selection
+
+    def answer(self, rows: Part) -> IntArray:
+        """Those of one part."""
+        target, weight, binned = rows.target(), weights_of(rows), rows.binned()
+        chosen = self.selection.mask(rows.hashes(), target) if self.selection.intervals else np.ones(len(target), bool)
+        found = []
+        for label in range(self.n_classes):
+            own = chosen & (target == label)
+            terms = [weight[own] * binned.column_codes(column)[own] for column in range(binned.n_columns)]
+            found.append(sums.exact_limbs(np.ascontiguousarray(np.stack(terms))))
+        return np.stack(found)
 
 
 class WithScores(Protocol):

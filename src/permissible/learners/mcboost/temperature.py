@@ -15,13 +15,12 @@ from scipy.optimize import minimize_scalar
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import CostTask
-from permissible.losses import get_multiclass
 from permissible.types import FloatArray, IntArray
 
 
 def exponent_of(task: CostTask) -> float | None:
     """The theoretical exponent of a loss with its costs; None if there is none."""
-    loss = get_multiclass(task.loss)
+    loss = task.made
     return loss.exponent if loss.estimates_posterior(None if task.by_row else task.costs) else None
 
 
@@ -41,14 +40,14 @@ def log_loss_limbs(exponent: float, scores: FloatArray, target: IntArray, weight
     return sums.exact_limbs(np.ascontiguousarray(log_losses(exponent, scores, target, weight)[None, :]))
 
 
-def fitted_exponent(loss: str, log_loss_at: Callable[[float], IntArray], unit: float = 1.0) -> float:
-    """The exponent of least log-loss on held-out rows, with a prior at the loss's default exponent worth about one row.
+def fitted_exponent(default: float, log_loss_at: Callable[[float], IntArray], unit: float = 1.0) -> float:
+    """The exponent of least log-loss on held-out rows, with a prior at the default exponent of the loss worth about one row.
 
     Without the prior, a few held-out rows that are all classified correctly would give an infinite exponent.
     `log_loss_at` gives the exact sum of the rows' log-losses at an exponent (`log_loss_limbs`), `unit` is the weight of
     a row of weight 1.
     """
-    usual = np.log(get_multiclass(loss).exponent)
+    usual = np.log(default)
 
     def penalised(log_exponent: float) -> float:
         (log_loss,) = sums.exact_values(np.ascontiguousarray(log_loss_at(float(np.exp(log_exponent)))))

@@ -1,6 +1,5 @@
-"""A grown tree as arrays: as a `TreeModel` with its trace, and as the step of a boosting round."""
+"""A grown tree as arrays, and as a `TreeModel` with its trace."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +79,8 @@ def tree_and_trace(
         smoothing=task.smoothing,
         seen_missing=tuple(j for j, bins in enumerate(binning.columns) if bins.has_missing),
         monotone=None if task.monotone is None else tuple(int(direction) for direction in task.monotone),
+        joint=task.joint,
+        costs=task.costs,
     )
     return model, _trace(arrays, task.limits.max_leaf_nodes)
 
@@ -123,60 +124,3 @@ def surrogate_of(impurity: FloatArray, order: IntArray, left: AnyArray, right: A
     """The surrogate before the first split and after each one."""
     steps = impurity[left[order]] + impurity[right[order]] - impurity[order]
     return np.asarray(impurity[0] + np.concatenate([[0.0], np.cumsum(steps)]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Grown:
-    """A tree or rule chosen by a boosting round, with its leverage; sent to parts and kept in journals.
-
-    Parameters
-    ----------
-    column, code, left, right : array of int, one per node
-        Children below 0 are ~leaf; a set bit of the mask goes left; `code` is the last one on the left, -1 for
-        categories.
-    mask : array (nodes, 32)
-    value : array (leaves, outputs)
-    edge : float
-        The edge.
-    leverage : float
-        Factor of the values, in addition to the learning rate.
-    capped : bool
-        Whether the line search found no finite minimum.
-    packed : bool
-        Whether it is a stump of the packed search, whose step is applied in two moves.
-    """
-
-    column: AnyArray
-    code: AnyArray
-    left: AnyArray
-    right: AnyArray
-    mask: AnyArray
-    value: AnyArray
-    edge: float
-    leverage: float = 1.0
-    capped: bool = False
-    packed: bool = False
-
-    def nodes(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
-        """Column, left, right and mask of the nodes as the kernels take them."""
-        column, left, right = (np.asarray(of, dtype=np.int32) for of in (self.column, self.left, self.right))
-        return column, left, right, np.asarray(self.mask, dtype=np.uint8).reshape(-1, 32)
-
-    def values(self, outputs: int) -> FloatArray:
-        """The values of the leaves, (leaves, outputs)."""
-        return np.ascontiguousarray(np.asarray(self.value, dtype=np.float64).reshape(-1, outputs))
-
-
-def round_arrays(steps: Sequence[tuple[int, float, Grown]]) -> dict[str, AnyArray]:
-    """The trees of a round, each with its coordinate and the factor of its values, as the arrays of a `Forest`."""
-    found: dict[str, AnyArray] = {
-        name: np.concatenate([np.asarray(getattr(tree, name), dtype=np.int32) for _, _, tree in steps])
-        for name in ("column", "code", "left", "right")
-    }
-    found["mask"] = np.concatenate([tree.nodes()[3] for _, _, tree in steps])
-    values = [np.float64(factor) * np.asarray(tree.value, dtype=np.float64).ravel() for _, factor, tree in steps]
-    found["value"] = np.concatenate(values)
-    found["coordinate"] = np.array([coordinate for coordinate, _, _ in steps], dtype=np.int32)
-    found["first_node"] = np.cumsum([0, *(len(tree.column) for _, _, tree in steps)]).astype(np.int32)
-    found["first_value"] = np.cumsum([0, *(len(of) for of in values)]).astype(np.int32)
-    return found

@@ -6,6 +6,7 @@ curvatures k of all rows or of an importance sample; its coefficients are those 
 With K classes a tree has K values a leaf: softmax for the logistic loss, each class against the others for the rest.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -16,6 +17,7 @@ from permissible.bins.binning import BinnedTable, Binning
 from permissible.bins.hashing import Hashes, category_hash
 from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
+from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.losses import Loss, PermissibleLoss
 from permissible.losses.entropy import Functor
 from permissible.losses.surrogate import compiled, tabulated_functor
@@ -30,85 +32,18 @@ FEW_ROWS, FEW_BINS = 20_000, 127
 """With fewer rows, scanning 255 bins costs more than summing the rows, and gains nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoostedOptions:
-    """How trees are grown and added.
-
-    Parameters
-    ----------
-    n_trees : int
-        Rounds, at most.
-    max_leaf_nodes : int
-        Leaves of a tree, between 2 and 256.
-    max_depth : int
-        0 is no limit.
-    learning_rate : float
-        Factor on each step.
-    l2 : float
-        Each value v of a leaf costs l2 v^2 / 2 beside the sum of b F.
-    min_samples_leaf : float
-        Rows of a leaf, estimated by its share of the curvature.
-    min_curvature : float
-        Sum of curvatures of a leaf.
-    category_smoothing, category_l2 : float
-        Added to the curvature of a category before categories are sorted, and to that of both sides of a set.
-    column_fraction : float
-        Fraction of the columns that one tree may use.
-    search_rows, search_fraction : float
-        The search looks at `search_rows` rows and half of this fraction of all, at least at this fraction; at all rows
-        where that is nearly as many.
-    exact : bool
-        Solve (35) exactly before shrinking, instead of one safe Newton step.
-    patience : int
-        Rounds without a smaller held-out loss after which to stop; 0 is never.
-    track_loss : bool
-        Record the training loss of every round.
-    fit_intercept : bool
-        Begin from the best constant instead of 0.
-    bundle : bool
-        Take columns of zeros and ones that exclude each other as one categorical column.
-    monotone : tuple of int
-        Of each column -1, 0 or 1; empty for no constraint.
-    interactions : tuple of tuple of int
-        Groups of columns that may meet on a path; empty for any.
-    seed : int
-    """
-
-    n_trees: int = 100
-    max_leaf_nodes: int = 31
-    max_depth: int = 0
-    learning_rate: float = 0.1
-    l2: float = 1.0
-    min_samples_leaf: float = 1.0
-    min_curvature: float = 0.2
-    category_smoothing: float = 1.0
-    category_l2: float = 20.0
-    column_fraction: float = 1.0
-    search_rows: float = 16384.0
-    search_fraction: float = 0.1
-    exact: bool = False
-    patience: int = 0
-    track_loss: bool = False
-    fit_intercept: bool = True
-    bundle: bool = True
-    monotone: tuple[int, ...] = ()
-    interactions: tuple[tuple[int, ...], ...] = ()
-    seed: int = 0
-
-    def sample_size(self, total: float) -> float:
-        """How many of `total` rows the search looks at."""
-        wanted = max(self.search_rows + self.search_fraction / 2 * total, self.search_fraction * total)
-        return wanted if wanted < 0.9 * total else total
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class BoostedRows:
-    """Binned rows with a class each and a sample weight (None: 1 each)."""
+    """Binned rows with a class each and a sample weight (None: 1 each).
+
+    `content` gives a hash of each row, by which a search draws its sample; without it, rows of the same codes are alike.
+    """
 
     binned: BinnedTable
     target: AnyArray
     n_classes: int
     weight: FloatArray | None = None
+    content: Callable[[], Hashes] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,13 +140,17 @@ class BoostedTrees:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoostedTrace:
-    """How a fit went: sums of b F before the first round and after each, rows searched, and why it `stopped`."""
+    """How a fit went: sums of b F before the first round and after each, rows searched, and why it `stopped`.
+
+    `largest_gain` is what one more split could lower the sum by, to second order, on the rows of the next search.
+    """
 
     loss: FloatArray
     held_out: FloatArray
     searched: IntArray
     best_round: int
     stopped: Stopped
+    largest_gain: float = 0.0
 
 
 def _link(parent: Codes, left: AnyArray, right: AnyArray, begin: int, end: int) -> None:
@@ -251,42 +190,58 @@ def boost_trees(
     bundles = tuple(map(tuple, kernels.find_bundles(codes, layout))) if free else ()
     if bundles:
         codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
-    back = np.argsort(_class_order(rows)) if rows.n_classes > 2 else np.arange(1)
-    rows = replace(rows, target=back[rows.target]) if rows.n_classes > 2 else rows
+    whole, total = rows.weight is None or _whole(rows.weight), _total(rows)
+    order = np.arange(rows.n_classes)
+    if rows.n_classes > 2:
+        order = np.argsort(class_order(code_sums(rows, rows.weight if whole else None)))
+        rows = replace(rows, target=order[rows.target])
     others = None
     if held_out is not None:
-        if rows.n_classes > 2:
-            held_out = replace(held_out, target=back[held_out.target])
-        others = _kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, bundles)
+        others_whole = held_out.weight is None or _whole(held_out.weight)
+        held_out = replace(held_out, target=order[held_out.target]) if rows.n_classes > 2 else held_out
+        others = kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, whole=others_whole)
+    hashed = options.sample_size(total) < total
     found = kernels.fit(
-        _kernel_rows(codes, rows, loss, bundles, options, n_threads),
+        kernel_rows(codes, rows, loss, whole=whole, hashed=hashed, bundles=bundles, n_threads=n_threads),
         others,
         layout,
-        _fit_options(options, rows, loss.scale, n_threads),
+        fit_options(options, rows.binned.n_columns, total, loss.scale, n_threads),
         callback,
     )
-    trace = BoostedTrace(found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop])
+    return fitted(found, loss, bundles, order)
+
+
+def fitted(
+    found: kernels.Fitted, loss: Functor, bundles: Bundles, order: IntArray
+) -> tuple[BoostedTrees, BoostedTrace]:
+    """The trees in the unit of the loss and with the classes in their own order, and how the fit went."""
+    record = found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop], found.largest_gain
     model = _model(found, loss.scale, bundles)
-    if rows.n_classes == 2:
-        return model, trace
-    return replace(model, constant=model.constant[back], values=np.ascontiguousarray(model.values[:, back])), trace
+    if len(model.constant) > 1:
+        values = np.ascontiguousarray(model.values[:, order])
+        model = replace(model, constant=model.constant[order], values=values)
+    return model, BoostedTrace(*record)
 
 
-def _class_order(rows: BoostedRows) -> IntArray:
-    """The classes in an order that follows from their rows: the search draws a sign a class, whatever its name.
-
-    The smaller class first; of equal ones that whose codes are nearer to the mean of all in every column.
-    """
-    target, copies = np.asarray(rows.target), None
-    if rows.weight is not None and _whole(rows.weight):
-        copies = rows.weight
-    count = np.bincount(target, copies, rows.n_classes)
-    farthest = np.zeros(rows.n_classes)
+def code_sums(rows: BoostedRows, copies: FloatArray | None) -> FloatArray:
+    """Sums of the codes of each column and class, whole numbers; at the end the rows of each class."""
+    target = np.asarray(rows.target)
+    found = []
     for column in range(rows.binned.n_columns):
         codes = rows.binned.column_codes(column).astype(np.float64)
-        sums = np.bincount(target, codes if copies is None else codes * copies, rows.n_classes)  # exact: whole numbers
-        farthest = np.maximum(farthest, np.abs(sums * count.sum() - sums.sum() * count))
-    return np.lexsort((farthest, count))
+        found.append(np.bincount(target, codes if copies is None else codes * copies, rows.n_classes))
+    return np.array([*found, np.bincount(target, copies, rows.n_classes)], dtype=np.float64)
+
+
+def class_order(sums: FloatArray) -> IntArray:
+    """The classes in an order that follows from their rows: the search draws a sign a class, whatever its name.
+
+    The smaller class first; of equal ones that whose codes are nearer to the mean of all in every column. `sums` are those of
+    :func:`code_sums`.
+    """
+    by_column, count = sums[:-1], sums[-1]
+    away = np.abs(by_column * count.sum() - by_column.sum(axis=1, keepdims=True) * count)
+    return np.lexsort((away.max(axis=0, initial=0.0), count))
 
 
 def column_groups(n_columns: int, bundles: Bundles) -> list[tuple[int, ...]]:
@@ -324,14 +279,18 @@ def tree_options(options: BoostedOptions, n_columns: int, n_threads: int = 1) ->
     return tree
 
 
-def _fit_options(options: BoostedOptions, rows: BoostedRows, scale: float, n_threads: int) -> kernels.FitOptions:
-    fit, n_columns, total = kernels.FitOptions(), rows.binned.n_columns, _total(rows)
+def fit_options(
+    options: BoostedOptions, n_columns: int, total: float, scale: float, n_threads: int
+) -> kernels.FitOptions:
+    """The record of the kernels for a fit on so many rows."""
+    fit = kernels.FitOptions()
     fit.tree = tree_options(options, n_columns, n_threads)
     fit.n_trees, fit.learning_rate, fit.l2 = options.n_trees, options.learning_rate, options.l2 * scale
     fit.fit_constant = options.fit_intercept
     fit.exact, fit.column_fraction, fit.seed = options.exact, options.column_fraction, options.seed
     fit.search_rows = options.sample_size(total)
-    fit.patience, fit.track_loss, fit.threads = options.patience, options.track_loss, n_threads
+    fit.patience, (fit.rival, fit.rival_trees) = options.patience, options.rival
+    fit.track_loss, fit.threads = options.track_loss, n_threads
     return fit
 
 
@@ -341,10 +300,12 @@ def _whole(weight: FloatArray) -> bool:
 
 
 def _total(rows: BoostedRows) -> float:
-    """Number of rows, copies counted."""
-    if rows.weight is None or not _whole(rows.weight):
+    """Number of rows, copies counted; with real weights the number of equal ones that would vary as much (Kish)."""
+    if rows.weight is None:
         return float(rows.binned.n_rows)
-    return float(rows.weight.sum())
+    if _whole(rows.weight):
+        return float(rows.weight.sum())
+    return float(round(math.fsum(rows.weight) ** 2 / math.fsum(rows.weight**2)))
 
 
 def _names(binning: Binning, bundles: Bundles) -> Hashes:
@@ -354,24 +315,33 @@ def _names(binning: Binning, bundles: Bundles) -> Hashes:
     return np.array([category_hash(names[group[0]]) for group in groups], dtype=np.uint64)
 
 
-def _kernel_rows(
+def kernel_rows(
     codes: kernels.Codes,
     rows: BoostedRows,
     loss: Functor,
-    bundles: Bundles,
-    options: BoostedOptions | None = None,
+    *,
+    whole: bool,
+    hashed: bool = False,
+    bundles: Bundles = (),
     n_threads: int = 1,
 ) -> kernels.Rows:
-    """The rows as the kernels hold them; integer weights are copies, of which sums take so many times the same term."""
+    """The rows as the kernels hold them; whole weights are copies, of which sums take so many times the same term."""
     copies, real = None, None
-    if rows.weight is not None and _whole(rows.weight):
+    if rows.weight is not None and whole:
         copies = rows.weight.astype(np.int32)
     elif rows.weight is not None:
         real = rows.weight.astype(np.float32)
     target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
-    if options is not None and options.sample_size(_total(rows)) < _total(rows):
+    if hashed and rows.content is None:
         hashes = codes.hashes(_names(rows.binned.binning, bundles), n_threads)
+    elif hashed and rows.content is not None:
+        hashes = rows.content().astype(np.uint32)  # the lower half: the upper one chooses what is held out
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
+
+
+def equal_weights(rows: BoostedRows) -> FloatArray:
+    """The weight of each row, 1 where none was given."""
+    return np.ones(rows.binned.n_rows) if rows.weight is None else rows.weight
 
 
 def _model(found: kernels.Fitted, scale: float, bundles: Bundles) -> BoostedTrees:

@@ -1,4 +1,4 @@
-"""A fit of boosted trees on rows in memory: choose by held-out rows, fit on all rows, and measure every round.
+"""A fit of boosted trees: choose by held-out rows, fit on all rows, and measure every round.
 
 The kernel records the loss of every round. Training error and edge need the scores of all rows after every tree; where that
 would be more work than the fit itself, they are NaN.
@@ -14,50 +14,48 @@ import numpy as np
 
 from permissible.kernels._core import boosted as kernels
 from permissible.learners.certificate import CertificateHead
-from permissible.learners.choose import Choice, choose
+from permissible.learners.choose import Choice, Tried
 from permissible.learners.doubts import Doubts, of_boosted_trees
-from permissible.learners.trees.boosted import (
-    BoostedOptions,
-    BoostedRows,
-    BoostedTrace,
-    BoostedTrees,
-    boost_trees,
-    kernel_of,
-    layout_of,
-    tree_options,
-)
+from permissible.learners.trees.boosted import BoostedRows, BoostedTrace, BoostedTrees, equal_weights, kernel_of
+from permissible.learners.trees.boosted_choice import GIVEN, RATE, Free, choose_options
+from permissible.learners.trees.boosted_options import BoostedOptions
+from permissible.learners.trees.boosted_rows import BoostedSource, RowSet
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
 from permissible.losses.surrogate import natural_value
 from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
 from permissible.rows.local import LocalSource
+from permissible.rows.source import Source
 from permissible.rows.splits import has_duplicates, hold_out
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
 TreesStop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback"]
 OnTree: TypeAlias = Callable[[int], bool]
-LEAST_GAIN = 0.002
-"""A later candidate is taken when it lowers the held-out loss by this fraction."""
-PATIENCE = 50
-"""Trees without a smaller held-out loss after which the choice stops looking."""
+PATIENCE = 25
+"""Trees at rate 0.1 without a smaller held-out loss after which a candidate stops; fewer at larger rates."""
+CHOICE_TIME = 0.5
+"""The fraction of `max_seconds` that the choice may take."""
 VANISHED = 1e-7
 """Without l2 a surrogate below this has no finite minimiser: the integers of the search hold no smaller weights."""
+SATURATION_ROWS = 100_000
+"""Rows in parts up to which it is counted how many have a saturated probability."""
 HISTORY_WORK = 1e6
 """Rows times trees times scores up to which training error and edge are measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreesTask:
-    """What to fit: the loss, the candidates between which held-out rows choose, and when to stop.
+    """What to fit: the loss, the options, which of them held-out rows choose, and when to stop.
 
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
     loss is only recorded. A mean surrogate below `tolerance` ends the fit.
     """
 
     loss: Loss
-    candidates: tuple[BoostedOptions, ...]
+    options: BoostedOptions
+    free: Free = GIVEN
     stopping: bool = True
     validation: LocalSource | None = None
     tolerance: float = 1e-10
@@ -77,7 +75,8 @@ class BoostedCertificate(CertificateHead):
     surrogate : float
         Mean surrogate at the end; 1 where every score is 0.
     largest_gain : float
-        What the best single split could still lower the mean surrogate by, to second order.
+        What the best single split could still lower the mean surrogate by, to second order: estimated on the rows of the next
+        search, and with several classes for the random combination of them that the next tree would have been grown on.
 
     `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
     """
@@ -105,65 +104,64 @@ class _Run:
     surrogate: FloatArray
     validation: FloatArray
     stop: TreesStop
+    gain: float
 
 
-def fit_trees(source: LocalSource, task: TreesTask) -> FittedTrees:
-    """Choose the number of trees (and the candidate) by held-out rows, then fit all rows."""
+def fit_trees(source: Source, task: TreesTask) -> FittedTrees:
+    """Choose the number of trees (and what is free) by held-out rows, then fit all rows."""
     functor = kernel_of(task.loss)
     if functor is None:
         remedy = "write it as a phi, or set learner='rule'"
         raise refusal("loss", "a built-in loss or a tabulated phi for trees", Words(task.loss.name), remedy)
     begun = time.monotonic()
-    choice = _choice(source, task, functor, begun)
-    options = task.candidates[0]
+    ends = begun + task.max_seconds if task.max_seconds else math.inf
+    fit = BoostedSource(source, task.loss, task.validation, task.n_threads)
+    options = task.options.in_unit(fit.unit.scale)
+    choice = _choice(fit, task, options, functor, begun)
     if choice is not None:
         best = choice[0].chosen
         options = replace(best.candidate, n_trees=max(best.stage, 1))
-    rows = _rows(source)
-    given = None if task.validation is None else _rows(task.validation)
-    run = _run(rows, given, task, functor, replace(options, track_loss=True), begun)
-    model = _model(run.trees, task.loss, source)
-    doubts, gain = _doubts(rows, run, task), _largest_gain(rows, run, task.loss, options)
+    run = _run(fit.rows(), task, functor, replace(options, track_loss=True), ends)
+    doubts = _doubts(fit, run)
     certificate = BoostedCertificate(
         rounds=run.trees.n_trees,
         surrogate=float(run.surrogate[-1]),
-        largest_gain=gain,
-        statement=_statement(run, gain, doubts),
+        largest_gain=run.gain,
+        statement=_statement(run, run.gain, doubts),
         stopped=run.stop,
         doubts=doubts,
     )
-    return FittedTrees(model, _history(rows, run, task.loss), certificate, _selection(choice))
-
-
-def _rows(source: LocalSource) -> BoostedRows:
-    part = source.parts[0]
-    return BoostedRows(part.binned(), part.target(), len(source.classes), part.weight())
+    return FittedTrees(_model(run.trees, task.loss, source), _history(fit, run), certificate, _selection(choice))
 
 
 def _choice(
-    source: LocalSource, task: TreesTask, functor: Functor, begun: float
+    fit: BoostedSource, task: TreesTask, first: BoostedOptions, functor: Functor, begun: float
 ) -> tuple[Choice[BoostedOptions], float] | None:
     """The best candidate with its number of trees, and the fraction of weight that was held out; None without a choice."""
+    split = None
     if not task.stopping:
         return None
-    training, held_out = source, task.validation
-    by_training_loss = held_out is None and has_duplicates(source)
-    if held_out is None and not by_training_loss:
-        split = hold_out(source)
+    by_training_loss = task.validation is None and has_duplicates(fit.source)
+    if task.validation is None and not by_training_loss:
+        split = hold_out(fit.source)
         if split is None:
             return None
-        training, held_out = source.selected(split.training), source.selected(split.held_out)
-    rows, held = _rows(training), None if held_out is None else _rows(held_out)
+    rows = fit.rows(split)
+    unit = _unit(task.loss, functor, rows.n_classes)
+    ends = begun + CHOICE_TIME * task.max_seconds if task.max_seconds else math.inf
 
-    def curve(options: BoostedOptions) -> FloatArray:
-        options = replace(options, patience=PATIENCE, track_loss=by_training_loss)
-        run = _run(rows, held, task, functor, options, begun)
+    def curve(options: BoostedOptions, best: Tried[BoostedOptions] | None) -> FloatArray:
+        if best is not None and time.monotonic() > ends:
+            return np.zeros(0)
+        patience = max(round(PATIENCE * RATE / max(options.learning_rate, RATE)), 1)
+        rival = (-1.0, 0) if best is None else (best.loss * unit * rows.held_total, best.stage)
+        options = replace(options, patience=patience, track_loss=by_training_loss, rival=rival)
+        run = _run(rows, task, functor, options, ends)
         return run.surrogate if by_training_loss else run.validation
 
-    held_weight = 0.0 if held is None else _total(held)
-    return choose(task.candidates, curve, least_gain=LEAST_GAIN, first_stage=1), held_weight / (
-        _total(rows) + held_weight
-    )
+    free = GIVEN if by_training_loss else task.free
+    choice = choose_options(first, free, len(fit.source.binning.columns), curve)
+    return choice, rows.held_total / (rows.total + rows.held_total)
 
 
 def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, Any] | None:
@@ -174,6 +172,7 @@ def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, 
     candidates = [
         {
             "max_leaf_nodes": tried.candidate.max_leaf_nodes,
+            "max_features": tried.candidate.column_fraction,
             "learning_rate": tried.candidate.learning_rate,
             "n_rounds": tried.stage,
             "validation": tried.loss,
@@ -181,46 +180,39 @@ def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, 
         }
         for tried in choice.tried
     ]
-    return {"candidates": candidates, "validation_share": fraction}
+    chosen = {
+        "max_leaf_nodes": choice.chosen.candidate.max_leaf_nodes,
+        "max_features": choice.chosen.candidate.column_fraction,
+        "learning_rate": choice.chosen.candidate.learning_rate,
+        "n_rounds": choice.chosen.stage,
+    }
+    return {"candidates": candidates, "chosen": chosen, "validation_share": fraction}
 
 
-def _run(
-    rows: BoostedRows,
-    held_out: BoostedRows | None,
-    task: TreesTask,
-    functor: Functor,
-    options: BoostedOptions,
-    begun: float,
-) -> _Run:
+def _run(rows: RowSet, task: TreesTask, functor: Functor, options: BoostedOptions, ends: float) -> _Run:
     """One fit with fixed options; all its trees are kept, those after the surrogate vanished excepted."""
     out_of_time = False
 
     def watch(number: int) -> bool:
         nonlocal out_of_time
-        if task.max_seconds and time.monotonic() - begun > task.max_seconds:
+        if time.monotonic() > ends:
             out_of_time = True
             return False
         return task.callback is None or task.callback(number)
 
     watched = task.callback is not None or task.max_seconds > 0
-    trees, trace = boost_trees(
-        rows,
-        functor,
-        options,
-        held_out=held_out,
-        n_threads=task.n_threads,
-        callback=watch if watched else None,
-    )
+    trees, trace = rows.boost(functor, options, task.n_threads, watch if watched else None)
     unit = _unit(task.loss, functor, rows.n_classes)
-    surrogate = trace.loss / (unit * _total(rows)) if options.track_loss else np.full(trees.n_trees + 1, np.nan)
+    surrogate = trace.loss / (unit * rows.total) if options.track_loss else np.full(trees.n_trees + 1, np.nan)
     least = task.tolerance if options.l2 > 0 else max(task.tolerance, VANISHED)
     vanished = np.flatnonzero(surrogate[1:] < least)
     stop = _stop(trace, out_of_time)
     if len(vanished):
         stop = "no edge" if math.isfinite(task.loss.score_limit) else "separable"
     kept = int(vanished[0]) + 1 if len(vanished) else trees.n_trees
-    validation = np.zeros(0) if held_out is None else trace.held_out / (unit * _total(held_out))
-    return _Run(trees.head(kept), surrogate[: kept + 1], validation[: kept + 1], stop)
+    validation = trace.held_out / (unit * rows.held_total) if rows.has_held_out else np.zeros(0)
+    gain = trace.largest_gain / (unit * rows.total)
+    return _Run(trees.head(kept), surrogate[: kept + 1], validation[: kept + 1], stop, gain)
 
 
 def _stop(trace: BoostedTrace, out_of_time: bool) -> TreesStop:
@@ -228,10 +220,6 @@ def _stop(trace: BoostedTrace, out_of_time: bool) -> TreesStop:
         return "time"
     known: dict[str, TreesStop] = {"no gain": "no edge", "callback": "callback"}
     return known.get(trace.stopped, "rounds")
-
-
-def _total(rows: BoostedRows) -> float:
-    return float(rows.binned.n_rows) if rows.weight is None else float(rows.weight.sum())
 
 
 def _unit(loss: Loss, functor: Functor, n_classes: int) -> float:
@@ -242,7 +230,7 @@ def _unit(loss: Loss, functor: Functor, n_classes: int) -> float:
     return at_zero * (n_classes if n_classes > 2 else 1)
 
 
-def _model(trees: BoostedTrees, loss: Loss, source: LocalSource) -> BoostedModel:
+def _model(trees: BoostedTrees, loss: Loss, source: Source) -> BoostedModel:
     n_scores = len(trees.constant)
     forest = Forest(source.binning, n_scores + 1, trees.node_arrays(), np.arange(trees.n_trees, dtype=np.int64))
     return BoostedModel(source.binning.schema, loss, trees.constant, forest)
@@ -267,11 +255,12 @@ def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatA
     return sign * weight.reshape(scores.shape), curvature.reshape(scores.shape)
 
 
-def _history(rows: BoostedRows, run: _Run, loss: Loss) -> dict[str, AnyArray]:
+def _history(fit: BoostedSource, run: _Run) -> dict[str, AnyArray]:
     """One array entry a tree."""
-    n_trees = run.trees.n_trees
+    n_trees, loss = run.trees.n_trees, fit.loss
     error, edge = np.full(n_trees, np.nan), np.full(n_trees, np.nan)
-    if rows.binned.n_rows * n_trees * len(run.trees.constant) <= HISTORY_WORK:
+    rows = fit.few(HISTORY_WORK / max(n_trees * len(run.trees.constant), 1))
+    if rows is not None:
         error, edge = _errors_and_edges(rows, run.trees, loss)
     history: dict[str, AnyArray] = {
         "surrogate": run.surrogate[1:],
@@ -286,8 +275,8 @@ def _history(rows: BoostedRows, run: _Run, loss: Loss) -> dict[str, AnyArray]:
 
 def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tuple[FloatArray, FloatArray]:
     """The weighted fraction of wrong classes after each tree, and |sum y w| over the leaves by sum w before it."""
-    target, total = np.asarray(rows.target), _total(rows)
-    sample = np.ones(len(target)) if rows.weight is None else rows.weight
+    target, sample = np.asarray(rows.target), equal_weights(rows)
+    total = math.fsum(sample)
     before = np.tile(trees.constant, (len(target), 1))
     errors, edges = [], []
     codes, kernel = kernels.Codes(rows.binned.blocks, rows.binned.n_columns), trees.kernel()
@@ -303,27 +292,6 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
     return np.array(errors), np.array(edges)
 
 
-def _largest_gain(rows: BoostedRows, run: _Run, loss: Loss, options: BoostedOptions) -> float:
-    """The best gain of one split under the last weights, over the surrogate of scores 0."""
-    binned, n_columns = rows.binned, rows.binned.n_columns
-    if not n_columns:
-        return 0.0
-    gradient, curvature = _gradients(loss, run.trees.scores(binned), np.asarray(rows.target))
-    sample = 1.0 if rows.weight is None else rows.weight[:, None]
-    codes = kernels.Codes(binned.blocks, n_columns)
-    limits = tree_options(replace(options, max_leaf_nodes=2), n_columns)
-    found = 0.0
-    for g, k in zip((gradient * sample).T, (curvature * sample).T, strict=True):
-        size = float(max(np.abs(g).max(initial=0.0), np.abs(k).max(initial=0.0)))
-        if size < 1e-30:
-            continue
-        used = np.ones(n_columns, dtype=np.uint8)
-        narrow = np.ascontiguousarray(g, dtype=np.float32), np.ascontiguousarray(k, dtype=np.float32)
-        grown = kernels.grow_tree(codes, layout_of(binned.binning), *narrow, None, used, limits)
-        found = max(found, float(grown.gain[0]) if len(grown.gain) else 0.0)
-    return found / (float(natural_value(loss, np.zeros(1))[0]) * _total(rows))
-
-
 # -- what is said of it ----------------------------------------------------------------------------------------------------
 
 _REASONS: dict[TreesStop, str] = {
@@ -335,12 +303,15 @@ _REASONS: dict[TreesStop, str] = {
 }
 
 
-def _doubts(rows: BoostedRows, run: _Run, task: TreesTask) -> Doubts:
+def _doubts(fit: BoostedSource, run: _Run) -> Doubts:
     trees = run.trees
     largest = float(np.abs(trees.values).max(initial=0.0))
-    return of_boosted_trees(
-        run.surrogate, task.loss, run.stop, largest, lambda: trees.scores(rows.binned, task.n_threads)
-    )
+
+    def scores() -> FloatArray:
+        rows = fit.few(math.inf if fit.memory is not None else SATURATION_ROWS)
+        return np.zeros(1) if rows is None else trees.scores(rows.binned, fit.n_threads)
+
+    return of_boosted_trees(run.surrogate, fit.loss, run.stop, largest, scores)
 
 
 def _statement(run: _Run, gain: float, doubts: Doubts) -> str:

@@ -28,15 +28,17 @@ def grow_tree(
     *,
     monotone: AnyArray | None = None,
     smoothing: float = 0.0,
+    joint: bool = True,
     name_leaves: bool = False,
     n_threads: int = 1,
 ) -> tuple[TreeModel, TreeTrace]:
     """Grow a tree on binned rows in memory.
 
     `target` holds class codes; rows of weight 0 are ignored. `monotone` is -1, 0 or 1 for each column: the direction in
-    which the probability of class 1 may move with it. With `name_leaves` the trace has the leaf of each row.
+    which the probability of class 1 may move with it; `joint` as in `TreeTask`. With `name_leaves` the trace has the
+    leaf of each row.
     """
-    task = TreeTask(loss, limits or TreeLimits(), monotone, smoothing, n_threads)
+    task = TreeTask(loss, limits or TreeLimits(), monotone, smoothing, n_threads, joint)
     totals = Totals.of(weight, binned.n_rows)
     weighting = Weighting.of(totals, task.limits.min_samples_leaf > 1)
     rows = ClassRows(MemoryPart(binned, target, weight), OpenClassRows(n_classes, weighting, n_threads=n_threads))

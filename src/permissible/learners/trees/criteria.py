@@ -1,28 +1,24 @@
-"""Split criteria, computed from the histogram of a node: the impurity of phi, or the Newton gain of boosted trees.
+"""The split criterion, computed from the histogram of a node: the impurity of phi.
 
-A criterion does not read rows. The best split of a node depends neither on which part holds its rows nor on the order
+It does not read rows. The best split of a node depends neither on which part holds its rows nor on the order
 of growth.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.layout import layout_of
-from permissible.kernels._core import mcboost, trees
+from permissible.kernels._core import trees
 from permissible.learners.trees.rows import Weighting, kernel_columns
-from permissible.types import AnyArray, Codes, IntArray
+from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Bounds = tuple[float, float]
 """The least and the largest value that monotone splits above allow a node."""
 FREE: Bounds = (0.0, 1.0)
-LEAST_GAIN = 1e-12
-ROUNDING = 1e-12
-"""Newton gains that differ by less than this fraction are equal up to rounding."""
-SEED_MASK = 2**64 - 1
 
 
 class BestSplit(NamedTuple):
@@ -70,13 +66,20 @@ class TreeLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeTask:
-    """Which tree to grow: its loss, its limits, the direction of each column (or None), and how leaves are smoothed."""
+    """Which tree to grow: its loss, its limits, the direction of each column (or None), and how leaves are smoothed.
+
+    `joint` says that several classes are counted by one entropy where the loss has one; `costs` (M, M) enter the splits,
+    in units of the mean cost of a mistake. `groups` are the columns that may meet on a path.
+    """
 
     loss: Any
     limits: TreeLimits = TreeLimits()
     monotone: AnyArray | None = None
     smoothing: float = 0.0
     n_threads: int = 1
+    joint: bool = True
+    costs: FloatArray | None = None
+    groups: tuple[frozenset[int], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +99,11 @@ class ImpurityCriterion:
         least = limits.min_weight_fraction_leaf * self.total, limits.min_gain * self.total
         known = trees.Limits(limits.max_leaf_nodes, limits.max_depth, limits.min_samples_leaf, *least)
         functor, unit, counted = task.loss.impurity_functor, self.weighting.unit, self.weighting.counted
-        if functor is not None:
-            impurity = trees.Impurity(functor.name, functor.parameter)
-        else:
-            impurity = trees.Impurity("user", 0.0, lambda p: np.ascontiguousarray(task.loss.impurity(p), np.float64))
+        joint = bool(task.joint and task.loss.joint_entropy)
+        name, parameter, call = (
+            ("user", 0.0, partial(_called, task.loss)) if functor is None else (functor.name, functor.parameter, None)
+        )
+        impurity = trees.Impurity(name, parameter, call, joint, task.costs)
         return trees.SplitFinder(columns, self.classes, unit, counted, impurity, known, task.n_threads)
 
     @property
@@ -140,34 +144,6 @@ class ImpurityCriterion:
         return (below, beyond) if direction > 0 else (beyond, below)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewtonCriterion:
-    """The gain of Newton steps along one or several outputs."""
-
-    choices: mcboost.Choices
-    seed: int
-
-    def totals(self, histogram: IntArray) -> IntArray:
-        """Gradients, curvature and weight."""
-        return np.array(self.choices.total(np.ascontiguousarray(histogram)), dtype=np.int64)
-
-    def found(self, histogram: IntArray, totals: IntArray, number: int) -> Any:
-        """The best split from the kernel: gain, column, code, whether the left side is covered, codes, sums."""
-        seed = (self.seed + number) & SEED_MASK
-        return self.choices.split(np.ascontiguousarray(histogram), totals.tolist(), seed)
-
-    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
-        """The best split, if it gains more than rounding."""
-        found = self.found(histogram, totals, number)
-        return None if found is None or not found[0] > LEAST_GAIN * (1 + ROUNDING) else self.split_of(found)
-
-    def split_of(self, found: Any) -> BestSplit:
-        """The kernel's answer as a split."""
-        gain, column, code, _, mask, left = found
-        return BestSplit(
-            gain, gain, column, 0, code, np.frombuffer(mask, dtype=np.uint8), np.array(left, dtype=np.int64)
-        )
-
-    def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
-        """No bounds."""
-        return above, above
+def _called(loss: Any, p: FloatArray) -> FloatArray:
+    """The impurity of a user's phi; a function of the loss alone, since the compiled search that holds it is not collected."""
+    return np.ascontiguousarray(loss.impurity(p), np.float64)

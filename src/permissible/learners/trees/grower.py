@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.learners.trees.criteria import FREE, ROUNDING, BestSplit, Bounds, SplitCriterion
+from permissible.learners.trees.criteria import FREE, BestSplit, Bounds, SplitCriterion
 from permissible.learners.trees.rows import NodeSplit, NodeSums
 from permissible.rows.source import Journal, NoJournal
 from permissible.types import IntArray
@@ -76,50 +76,19 @@ class OldestFirst:
         return (leaf for _, _, leaf in self._heap)
 
 
-class InOrder:
-    """Leaves in the order of MCBoost: the largest gain first; ties up to rounding go to the first position.
-
-    A left child takes the position of its parent, a right child the last one.
-    """
-
-    def __init__(self) -> None:
-        self._leaves: list[TreeNode] = []
-        self._free = 0
-
-    def add(self, leaf: TreeNode) -> None:
-        """Add a leaf if it can be split; of two children the left one first."""
-        if leaf.split is not None:
-            self._leaves.insert(self._free, leaf)
-        self._free = len(self._leaves)
-
-    def take(self) -> TreeNode | None:
-        """Remove the leaf that is split next; None where there is none."""
-        best, gain = -1, 0.0
-        for position, leaf in enumerate(self._leaves):
-            if leaf.split is not None and leaf.split.rank > gain * (1 + ROUNDING):
-                best, gain = position, leaf.split.rank
-        self._free = best
-        return None if best < 0 else self._leaves.pop(best)
-
-    def __iter__(self) -> Iterator[TreeNode]:
-        return iter(self._leaves)
-
-
 @dataclass(slots=True)
 class Grower:
     """Grows one tree.
 
-    `most_together` is the largest number of nodes per question: 1 if splits depend on the order of the nodes. With
-    `counts_rows` the rows of the last leaves are counted as well.
+    `most_together` is the largest number of nodes per question. The rows of the last leaves are counted as well.
     """
 
     ask: Ask
     criterion: SplitCriterion
-    leaves: OldestFirst | InOrder
+    leaves: OldestFirst
     max_leaf_nodes: int | None
     max_depth: int | None
     most_together: int
-    counts_rows: bool = True
     journal: Journal = field(default_factory=NoJournal)
     sent: list[NodeSplit] = field(default_factory=list)
     known: int = 1
@@ -136,7 +105,7 @@ class Grower:
             if node is None:
                 break
             if node.children is None:
-                self._split([node, *self._look_ahead(len(split))], len(split))
+                self._split([node, *self._look_ahead(len(split))])
             assert node.children is not None
             split.append(node)
             for child in node.children:
@@ -149,7 +118,7 @@ class Grower:
         """The leaves that may be split next, at most as many as splits remain."""
         most = self.most_together - 1
         if self.max_leaf_nodes is not None:
-            most = min(most, self.max_leaf_nodes - made - (2 if self.counts_rows else 3))
+            most = min(most, self.max_leaf_nodes - made - 2)
         if most <= 0:
             return []
         ranked: list[tuple[float, int, TreeNode]] = []
@@ -165,7 +134,7 @@ class Grower:
                 waiting += [(rank, child) for child in leaf.children]
         return [leaf for _, _, leaf in sorted(ranked, key=lambda entry: entry[:2])[:most]]
 
-    def _split(self, batch: list[TreeNode], made: int) -> None:
+    def _split(self, batch: list[TreeNode]) -> None:
         """Split nodes with one question, and find the splits of their children."""
         for node in batch:
             split = node.split
@@ -177,9 +146,7 @@ class Grower:
             self.known += 2
             node.children = left, right
             self.sent.append(NodeSplit(node.number, split.column, split.left_set.tobytes(), left.number, right.number))
-        last = self.max_leaf_nodes is not None and made + 2 >= self.max_leaf_nodes
-        if not last or self.counts_rows:
-            self._find([child for node in batch for child in node.children or ()], lambda: self._ask_children(batch))
+        self._find([child for node in batch for child in node.children or ()], lambda: self._ask_children(batch))
 
     def _find(self, nodes: list[TreeNode], ask: Callable[[], None]) -> None:
         """Find the splits of nodes, or take them from the journal of an interrupted fit, which holds no histograms."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from permissible.learners.trees.arrays import TreeTrace, surrogate_of
 from permissible.models.kinds.tree import PURE, TreeModel
-from permissible.types import FloatArray, IntArray
+from permissible.types import BoolArray, FloatArray, IntArray
 
 
 def link_levels(tree: TreeModel, impurity: FloatArray) -> FloatArray:
@@ -110,21 +110,36 @@ def candidate_levels(level: FloatArray) -> FloatArray:
 
 
 def held_out_surrogate(tree: TreeModel, trace: TreeTrace, leaves: FloatArray, candidates: FloatArray) -> FloatArray:
-    """The held-out surrogate at each candidate level; `leaves` holds the held-out class weights at each leaf."""
+    """The held-out surrogate (of a tree grown for costs the cost) at each candidate level.
+
+    `leaves` holds the held-out class weights at each leaf.
+    """
     level = link_levels(tree, trace.impurity)
     smooth = replace(tree, smoothing=1.0)
     weight = leaves.copy()
     for node in range(tree.n_nodes - 1, 0, -1):
         weight[tree.parent[node]] += weight[node]
+    return np.asarray(_ends(tree, level, candidates) @ _held_out_cost(tree, weight, smooth), dtype=np.float64)
+
+
+def _held_out_cost(tree: TreeModel, weight: FloatArray, smooth: TreeModel) -> FloatArray:
+    """What held-out rows cost at each node: what they would be charged there, else the surrogate of its scores."""
+    if tree.costs is not None:
+        decided = (smooth.node_probability @ tree.costs).argmin(axis=1)
+        return np.asarray((weight * tree.costs[:, decided].T).sum(axis=1))
+    if tree.joint and tree.n_classes > 2 and tree.loss.joint_entropy:
+        return np.asarray(-(weight * np.log2(np.maximum(smooth.node_probability, PURE))).sum(axis=1))
     # Smoothing does not change a pure leaf of weight 10^16 in double precision, but its score must be finite.
     score = np.asarray(tree.loss.score(np.clip(smooth.node_probability, PURE, 1 - PURE)))
     right, wrong = np.asarray(tree.loss.value(score)), np.asarray(tree.loss.value(-score))
     if tree.n_classes == 2:
-        cost = weight[:, 1] * right[:, 1] + weight[:, 0] * wrong[:, 1]
-    else:
-        cost = (weight * right + (weight.sum(axis=1, keepdims=True) - weight) * wrong).sum(axis=1)
+        return np.asarray(weight[:, 1] * right[:, 1] + weight[:, 0] * wrong[:, 1])
+    return np.asarray((weight * right + (weight.sum(axis=1, keepdims=True) - weight) * wrong).sum(axis=1))
+
+
+def _ends(tree: TreeModel, level: FloatArray, candidates: FloatArray) -> BoolArray:
+    """Whether each node is a leaf of the tree pruned at each candidate, (candidates, nodes)."""
     above = np.full(tree.n_nodes, np.inf)  # the least level among the nodes above: the node exists below that level
     for node in range(1, tree.n_nodes):
         above[node] = min(above[tree.parent[node]], level[tree.parent[node]])
-    is_end = (candidates[:, None] < above) & ((tree.left < 0) | (level <= candidates[:, None]))
-    return np.asarray(is_end @ cost, dtype=np.float64)
+    return np.asarray((candidates[:, None] < above) & ((tree.left < 0) | (level <= candidates[:, None])))

@@ -101,7 +101,7 @@ class OpenClassRows:
         return start
 
     def _selected(self, part: Part, target: AnyArray) -> AnyArray:
-        return np.asarray(self.selection.mask(part.hashes(), target))
+        return np.asarray(self.selection.rows(part))
 
 
 class ClassRows:
@@ -179,7 +179,7 @@ class LeafWeights(Question[Part, IntArray]):
         binned, target = rows.binned(), rows.target().astype(np.int64)
         integers = self.weighting.integers(weights_of(rows))
         if self.selection.intervals:
-            integers = np.where(np.asarray(self.selection.mask(rows.hashes(), target)), integers, 0)
+            integers = np.where(np.asarray(self.selection.rows(rows)), integers, 0)
         sums = np.zeros(self.tree.weight.shape, dtype=np.int64)
         np.add.at(sums, (descend(self.tree, binned), target), integers)
         return sums

@@ -92,9 +92,7 @@ def finest_surrogate(tree: TreeModel, binned: BinnedTable, target: AnyArray, wei
     _, group = np.unique(rows.view(np.dtype((np.void, rows.shape[1]))).ravel(), return_inverse=True)
     sums = np.zeros((int(group.max()) + 1, tree.n_classes))
     np.add.at(sums, (group, target), 1.0 if weight is None else weight)
-    share = sums[:, 1:] if tree.n_classes == 2 else sums
-    all_weight = sums.sum(axis=1, keepdims=True)
-    return float(np.sum(all_weight * np.asarray(tree.loss.impurity(share / np.where(all_weight > 0, all_weight, 1)))))
+    return float(tree.impurities(sums).sum())
 
 
 def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:

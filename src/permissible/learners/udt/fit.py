@@ -6,13 +6,13 @@ splits take the one that lowers it most,
     A = (1/b) [sum_c W_c phi(p_c) - W_k phi(p_k)] <= 0                                                    (49)
 
 as long as A < 0. With two classes phi_B is the criterion of CART, phi_Q the information gain of C4.5, phi_M the
-criterion of Kearns and Mansour. With more classes phi is summed over the classes, each one against the rest: for phi_B
-that is still Gini's index, for phi_Q it is not Shannon's entropy. Ties: the older leaf, then the first column, then
-missing values right, then the lower threshold; gains that differ by rounding only (1e-12 of the gain, 1e-14 of the
-node's weight) are ties, such a gain is 0. A split on a categorical column is "in a set": the categories are ordered by
-the probability of a class and split in this order, which is optimal for two classes and any concave phi. With more
-classes each of the 8 most frequent ones gives an order to try. Rows with a category or a missing value that a node did
-not have in training go to the heavier child.
+criterion of Kearns and Mansour. With more classes, and with costs, see losses/class_impurity.py: Shannon's entropy for
+phi_Q, Gini's index for phi_B, otherwise phi summed over the classes, each one against the rest. Ties: the older leaf,
+then the first column, then missing values right, then the lower threshold; gains that differ by rounding only (1e-12 of
+the gain, 1e-14 of the node's weight) are ties, such a gain is 0. A split on a categorical column is "in a set": the
+categories are ordered by the probability of a class and split in this order, which is optimal for two classes and any
+concave phi. With more classes each of the 8 most frequent ones gives an order to try. Rows with a category or a missing
+value that a node did not have in training go to the heavier child.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.learners import choose
+from permissible.learners.constraints.paths import GroupedCriterion
 from permissible.learners.trees import compiled
 from permissible.learners.trees.arrays import TreeArrays, TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
@@ -88,10 +89,12 @@ def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tup
     """Grow a tree on the selected rows: in one call if they are in the memory of this process, else from answers."""
     totals, n_classes = source.survey(TotalsOf(selection)), len(source.classes)
     weighting = Weighting.of(totals, task.limits.min_samples_leaf > 1)
-    criterion = ImpurityCriterion(source.binning, n_classes, weighting, totals.weight, task)
+    made = ImpurityCriterion if task.groups is None else GroupedCriterion
+    criterion = made(source.binning, n_classes, weighting, totals.weight, task)
     rows = source.open(OpenClassRows(n_classes, weighting, selection, task.n_threads))
     try:
-        only = rows.only if rows.only is not None and rows.only.part.in_memory else None
+        compiled_growth = task.groups is None and rows.only is not None and rows.only.part.in_memory
+        only = rows.only if compiled_growth else None
         grown = compiled.grow(only, criterion) if only else grow_from_answers(rows, criterion, source.journal)
         return tree_and_trace(grown, source.binning, n_classes, task)
     finally:

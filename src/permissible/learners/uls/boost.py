@@ -19,11 +19,13 @@ from permissible.bins.binning import Binning
 from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.learners.constraints.signed import refit_signed
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import Stop, ULSOptions
-from permissible.learners.uls.rows import Histograms, PatternsOf, SignedWeights, Terms
+from permissible.learners.uls.refit import Refit, refit
+from permissible.learners.uls.rows import HistogramRequest, Histograms, PatternsOf, SignedWeights, Terms
 from permissible.learners.uls.search import GrownRule, RuleSearch, literal_sums, single_literals
-from permissible.learners.uls.step import FitRows, Leverage, Refit, refit
+from permissible.learners.uls.step import FitRows, Leverage, apply
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
@@ -103,6 +105,14 @@ class Fit:
     rounds: list[Round] = field(default_factory=list)
     endless: list[int] = field(default_factory=list)
     short: FloatArray = field(default_factory=lambda: np.zeros(1))
+    request: HistogramRequest | None = None
+
+    @property
+    def next_request(self) -> HistogramRequest | None:
+        """The histogram that the next round is expected to ask for; None after the last round."""
+        if self.request is None or len(self.rounds) + 1 >= self.options.n_rounds:
+            return None
+        return self.request._replace(seed=self.request.seed + 1)
 
     @property
     def cost(self) -> float:
@@ -113,6 +123,15 @@ class Fit:
     def all_rows(self) -> list[FitRows]:
         """The rows to be moved: the training rows, and those held out."""
         return [self.rows] if self.held_out is None else [self.rows, self.held_out]
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the held-out loss has had no new minimum for `patience` rounds."""
+        patience = self.options.patience
+        if self.held_out is None or not patience or len(self.rounds) <= patience:
+            return False
+        curve = [step.validation for step in self.rounds]
+        return min(curve[-patience:]) >= min(curve[:-patience])
 
     @property
     def validation(self) -> float:
@@ -196,6 +215,8 @@ def _rounds(fit: Fit) -> Stop:
         separable = _step(fit, grown) if options.scheme == 1 else _refit_step(fit, grown)
         if separable:
             return "separable"
+        if fit.stalled:
+            return "held out"
     return "rounds"
 
 
@@ -203,15 +224,16 @@ def _fit_constant(fit: Fit) -> None:
     """T_0 = {constant}: the score that is best before any rule."""
     fit.constant = fit.rows.leverage((), True, 0.0, 0.0, 0.0).value_in
     fit.theta = np.array([fit.constant])
-    for rows in fit.all_rows:
-        rows.apply((), fit.constant, 0.0)
+    apply(fit.all_rows, (), fit.constant, 0.0)
 
 
 def grow(fit: Fit, seed: int) -> GrownRule | None:
     """Find the rule of this round from histograms of the current weights."""
     rows, options = fit.rows, fit.options
     request = rows.request(options.fit_intercept, options.search_fraction, seed)
-    search = RuleSearch(rows.rows, fit.task.binning, fit.layout, options, request, rows.state.curvature)
+    fit.request = request
+    everything = rows.histogram(request)
+    search = RuleSearch(rows.rows, fit.task.binning, fit.layout, options, request, rows.state.curvature, everything)
     # Exclude refitted rules: they are at their optimum although l2 leaves them an edge, or have no finite coefficient.
     endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
@@ -251,6 +273,15 @@ def _left_to_gain(fit: Fit) -> tuple[float, float]:
 
 
 def leverage(fit: Fit, grown: GrownRule) -> Leverage:
+    """Exact values of the rule, inside and outside; where they have not the sign that is asked for, the best constant."""
+    found, constraints = _leverage(fit, grown), fit.options.constraints
+    if constraints is None or constraints.sign(grown.rule) * (found.value_in - found.value_out) >= 0:
+        return found
+    value = fit.rows.leverage((), True, 0.0, 0.0, 0.0).value_in if fit.options.fit_intercept else 0.0
+    return replace(found, value_in=value, value_out=value, capped=False)
+
+
+def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
     """Exact values of the rule, inside and outside; without a constant one value for both."""
     rows, l2, fraction = fit.rows, fit.options.l2, fit.options.search_fraction
     if fit.options.fit_intercept:
@@ -269,8 +300,7 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     step: Leverage = fit.task.journal.recall(lambda: leverage(fit, grown))
     options, scale, before = fit.options, fit.task.scale, fit.rows.state.weight
     value_in, value_out = options.learning_rate * step.value_in, options.learning_rate * step.value_out
-    for rows in fit.all_rows:
-        rows.apply(grown.rule, value_in, value_out)
+    apply(fit.all_rows, grown.rule, value_in, value_out, fit.next_request)
     fit.rules.append(grown.rule)
     fit.theta = np.append(fit.theta, 0.5 * (value_in - value_out))
     fit.theta[0] += 0.5 * (value_in + value_out)
@@ -317,7 +347,12 @@ def _refitted(fit: Fit, free: BoolArray, newest: int) -> tuple[Refit, tuple[floa
     """(35) for the free coefficients, over the patterns of the rules so far; also what the newest rule covers."""
     grid = fit.rows.sizes.pattern_grid
     patterns = fit.rows.rows.ask(PatternsOf(tuple(fit.rules), grid))
-    found = refit(patterns, grid, fit.task.surrogate, fit.theta, free, fit.options.l2)
+    fixed = (patterns, grid, fit.task.surrogate, fit.theta, free, fit.options.l2)
+    constraints = fit.options.constraints
+    if constraints is None:
+        found = refit(*fixed)
+    else:
+        found = refit_signed(*fixed, np.array([0, *(constraints.sign(rule) for rule in fit.rules)]))
     inside = patterns.weight[patterns.bits[:, newest] == 1].sum(axis=0) / grid
     return found, (float(inside.sum()), float(inside[1]))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
+from permissible.learners.uls.guarantees.weak_learning import weak_learning
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss, PermissibleLoss
 from permissible.types import AnyArray, FloatArray, Matrix
@@ -43,6 +44,9 @@ class RuleCertificate(CertificateHead):
         Theorem 2's bound on the rounds.
     ingredients : mapping
         `examples`, `b`, `a_m`, `a_v`, `a_Z`, `a_gamma`.
+    separation : str or None
+        With ``learner="column"`` and a loss whose weights never vanish, by linear programming: "none" (a finite minimiser
+        exists), "partial" or "complete" (it does not: some or all rows are separated). None: not looked at.
 
     `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
     """
@@ -54,6 +58,7 @@ class RuleCertificate(CertificateHead):
     gradient_norm: float
     bound: float
     ingredients: Mapping[str, float]
+    separation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +82,17 @@ def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> 
     )
 
 
-def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None) -> RuleCertificate:
+def certify(
+    trace: Trace,
+    loss: Loss,
+    doubts: Doubts = (),
+    largest_norm: float | None = None,
+    separation: str | None = None,
+) -> RuleCertificate:
     """State what is known at the end of a fit.
 
     `largest_norm` is a_m, the largest Euclidean norm of a feature over the weighted rows; None means +-1 rules.
+    `separation` is what the linear program says of given columns.
     """
     surrogate = trace.rounds[-1].surrogate if trace.rounds else trace.start_surrogate
     ingredients = _ingredients(trace, loss, largest_norm)
@@ -99,6 +111,7 @@ def certify(trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float |
         statement=_statement(trace, surrogate, bound, doubts),
         stopped=trace.stop,
         doubts=doubts,
+        separation=separation,
     )
 
 
@@ -154,13 +167,14 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
 
 
-def history_of(trace: Trace) -> dict[str, AnyArray]:
-    """One array entry per round: surrogate, train_error, edge, loss, and validation where there was one."""
+def history_of(trace: Trace, loss: Loss, scheme: int = 1, largest_norm: float | None = None) -> dict[str, AnyArray]:
+    """One array entry per round: surrogate, train_error, edge, loss, weak learning, and validation where there was one."""
     history: dict[str, AnyArray] = {
         "surrogate": np.array([step.surrogate for step in trace.rounds]),
         "train_error": np.array([step.train_error for step in trace.rounds]),
         "edge": np.array([step.edge for step in trace.rounds]),
         "loss": np.array([step.loss for step in trace.rounds], dtype=str),
+        **weak_learning(trace, scheme, _ingredients(trace, loss, largest_norm)),
     }
     validation = np.array([step.validation for step in trace.rounds])
     if len(validation) and not np.isnan(validation).all():

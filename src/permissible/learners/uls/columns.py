@@ -20,7 +20,8 @@ from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import OnRound
 from permissible.learners.uls.fit import CLOSE
 from permissible.learners.uls.options import Stop, ULSOptions
-from permissible.learners.uls.step import FADED, Losses, ScoreObjective, fit_scores
+from permissible.learners.uls.refit import Losses, ScoreObjective, fit_scores
+from permissible.learners.uls.step import FADED
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
@@ -86,6 +87,7 @@ class ColumnFit:
     theta: FloatArray
     short: FloatArray
     joined: list[int] = field(default_factory=list)
+    known: list[int] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     path: list[FloatArray] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
@@ -167,6 +169,7 @@ def boost_columns(
         "unconverged": tuple(fit.short.tolist()),
         "endless": tuple(position - columns.constant for position in fit.endless),
         "earlier": 0 if start is None else len(start.path),
+        "known": tuple(fit.known),
     }
     ends = {"total_weight": fit.total, "largest_edge": edge, "gradient_norm": norm}
     trace = Trace(0.0, tuple(fit.rounds), stop, 1.0, start_error, evidence=evidence, **ends)
@@ -209,6 +212,7 @@ def _rounds(fit: ColumnFit, name: str, callback: OnRound | None) -> tuple[Stop, 
         fit.path.append(fit.theta.copy())
         fit.objective.append(penalised)
         fit.rounds.append(Round((), 0.0, 0.0, float(edges[best]), weight, surrogate, error, name))
+        fit.known.append(len(fit.joined))
         stop = "separable" if fit.endless and not error else None
     if not weight > FADED * float(fit.surrogate.at(np.zeros(1))[0, 1]) * fit.total:  # every weight has vanished
         return stop or "rounds", 0.0, 0.0
@@ -294,6 +298,7 @@ def _continue(fit: ColumnFit, start: ColumnTrace) -> None:
     rounds = start.trace.rounds
     if not rounds:
         return
+    fit.known = list(start.trace.evidence["known"])
     last = rounds[-1].surrogate, rounds[-1].train_error
     same = np.allclose(fit.means(fit.theta, fit.score)[:2], last, rtol=CLOSE, atol=1e-12)
     if start.trace.total_weight == fit.total and same:

@@ -8,6 +8,7 @@ from permissible.learners.uls.boost import LoopTask
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import STOPS, ULSOptions
 from permissible.learners.uls.trace import Round, Trace, literal_of
+from permissible.types import FloatArray
 
 
 def boost_compiled(training: Opened, held_out: Opened | None, task: LoopTask, options: ULSOptions) -> Trace:
@@ -32,13 +33,24 @@ def boost_compiled(training: Opened, held_out: Opened | None, task: LoopTask, op
     )
 
 
+def held_out_curve(training: Opened, held_out: Opened, task: LoopTask, options: ULSOptions) -> FloatArray:
+    """The mean loss of the held-out rows before the first round and after each: the same rounds without their record."""
+    asked = loop_options(options, task, 0, start_constant=True, certified=False)
+    found = kernels.boost(
+        _rows(training), _rows(held_out), layout_of(task.binning).by_column, asked, None, task.callback
+    )
+    return found.validation() / (task.unit * held_out.sizes.total_weight)
+
+
 def _rows(opened: Opened) -> kernels.Rows:
     rows = None if opened.rows.only is None else opened.rows.only.compiled
     assert rows is not None, "the compiled loop runs on rows of a compiled loss in memory"
     return rows
 
 
-def loop_options(options: ULSOptions, task: LoopTask, first_round: int, start_constant: bool) -> kernels.LoopOptions:
+def loop_options(
+    options: ULSOptions, task: LoopTask, first_round: int, start_constant: bool, certified: bool = True
+) -> kernels.LoopOptions:
     """The options of the compiled loop, in the units of the rows."""
     return kernels.LoopOptions(
         n_rounds=options.n_rounds,
@@ -53,6 +65,9 @@ def loop_options(options: ULSOptions, task: LoopTask, first_round: int, start_co
         first_round=first_round,
         start_constant=start_constant,
         max_seconds=options.max_seconds,
+        intervals=options.intervals,
+        patience=options.patience,
+        certified=certified,
     )
 
 

@@ -1,4 +1,7 @@
-"""A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by held-out rows, then fit on all rows.
+"""A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by cross-validation, then fit on all rows.
+
+The folds (rows/splits.py) choose the number of rounds and one of the candidates (learners/choose.py). A run on a fold ends
+when its held-out loss has had no new minimum for `PATIENCE` rounds.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 The adaptive flavours have a loop of their own.
@@ -10,7 +13,8 @@ of the history and the certificate is about the rows of the last fit.
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible import losses
-from permissible.learners.choose import Choice, choose
+from permissible.learners.choose import Choice, Fold, race
 from permissible.learners.uls.boost import GRADIENT_WORK, Loop, LoopTask, OnRound, Start, boost
-from permissible.learners.uls.compiled import boost_compiled
+from permissible.learners.uls.compiled import boost_compiled, held_out_curve
 from permissible.learners.uls.flavours import (
     FLAVOURS,
     LossEvidence,
@@ -32,18 +36,18 @@ from permissible.learners.uls.flavours import (
 from permissible.learners.uls.loss_rows import ExamplesOpening, Opened, open_rows
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import Examples, Terms
-from permissible.learners.uls.step import FitRows
+from permissible.learners.uls.step import FitRows, apply
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.rows.local import LocalSource
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import NoJournal, Source
-from permissible.rows.splits import has_duplicates, hold_out
+from permissible.rows.splits import evaluation_folds, has_duplicates
 from permissible.rows.totals import TotalsOf
 from permissible.types import FloatArray
 
-LEAST_GAIN = 0.01
-"""Longer rules are taken when they lower the held-out loss by this fraction; less counts as a tie, and ties go to the shorter."""
+PATIENCE = 30
+"""Rounds without a new least held-out loss that end a run on a fold."""
 CLOSE = 1e-9
 """Figures of the earlier fit that differ by less, relatively, are the same: scores are added up in another order."""
 
@@ -53,7 +57,8 @@ class Task:
     """What to fit: the loss (a flavour, or "auto"), and the candidates between which held-out rows choose.
 
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
-    loss is only recorded. `start` is a fit to continue, without a hold-out.
+    loss is only recorded. `start` is a fit to continue, without a hold-out. `fast_rate` is a learning rate that is tried where
+    the chosen candidate would need more rounds than it may have.
     """
 
     loss: Loss | str
@@ -63,6 +68,7 @@ class Task:
     start: Start | None = None
     n_threads: int = 1
     callback: OnRound | None = None
+    fast_rate: float | None = None
 
     def with_loss(self, name: str) -> "Task":
         """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
@@ -134,25 +140,46 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
 
 def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions], float] | None:
     """The best candidate with its number of rounds, and the fraction of weight that was held out; None without a choice."""
-    training, held_out = Chosen(source, label), None if task.validation is None else Chosen(task.validation, label)
-    if not task.stopping or (task.start is not None and held_out is None):
+    everything = Chosen(source, label)
+    if not task.stopping or (task.start is not None and task.validation is None):
         return None
-    by_training_loss = held_out is None and has_duplicates(source)
-    if held_out is None and not by_training_loss:
-        split = hold_out(source, label)
-        if split is None:
-            return None
-        training, held_out = Chosen(source, label, split.training), Chosen(source, label, split.held_out)
+    if task.validation is not None:
+        pairs = [(everything, Chosen(task.validation, label))]
+    elif has_duplicates(source):
+        return race([Fold(partial(_training_curve, everything, task), 1.0)], task.candidates, first_stage=1), 0.0
+    else:
+        splits = evaluation_folds(source, label, task.candidates[0].seed)
+        pairs = [(Chosen(source, label, s.training), Chosen(source, label, s.held_out)) for s in splits]
+    if not pairs:
+        return None
+    held = [held_out.weight for _, held_out in pairs]
+    folds = [
+        Fold(partial(_curve, training, held_out, task), weight)
+        for (training, held_out), weight in zip(pairs, held, strict=True)
+    ]
+    total = everything.weight + (0.0 if task.validation is None else held[0])
+    choice = race(folds, task.candidates, first_stage=1)
+    slow = choice.chosen
+    if task.fast_rate is not None and slow.stage >= slow.candidate.n_rounds:
+        fast = race(folds, [replace(slow.candidate, learning_rate=task.fast_rate)], first_stage=1).chosen
+        choice = Choice(fast if fast.loss < slow.loss else slow, (*choice.tried, fast))
+    return choice, sum(held) / total
 
-    def curve(options: ULSOptions) -> FloatArray:
-        trace = run(training, held_out, task, options)[1]
-        if by_training_loss:
-            return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
-        return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
-    held_weight = 0.0 if held_out is None else held_out.weight
-    fraction = held_weight / (training.weight + held_weight)
-    return choose(task.candidates, curve, least_gain=LEAST_GAIN, first_stage=1), fraction
+def _training_curve(training: Chosen, task: Task, options: ULSOptions) -> FloatArray:
+    trace = run(training, None, task, options)[1]
+    return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
+
+
+def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions) -> FloatArray:
+    """The mean loss of the held-out rows after each round."""
+    options = replace(options, patience=PATIENCE)
+    if isinstance(task.loss, Loss) and task.start is None:
+        with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
+            if in_memory and held is not None:
+                return held_out_curve(rows, held, loop_task, options)
+    trace = run(training, held_out, task, options)[1]
+    return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
 def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
@@ -198,11 +225,24 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
     examples, held = _examples(training), None if held_out is None else _examples(held_out)
     more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
-    return losses.get("logistic"), boost_adaptive(task.loss, examples, options, held, **more)
+    trace = boost_adaptive(task.loss, examples, options, held, **more)
+    # The scores were last moved to the minimum of the last round's surrogate: its link gives their probabilities.
+    last = trace.rounds or (() if task.start is None else task.start.trace.rounds)
+    return losses.get(last[-1].loss if last else "logistic"), trace
 
 
 def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> Trace:
     """Boost rules by the compiled loop where it can run, else by the readable one; both give the same trace."""
+    with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
+        loop: Loop = boost_compiled if in_memory else boost
+        return loop(rows, held, loop_task, options)
+
+
+@contextmanager
+def _rows_of(
+    training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions
+) -> Iterator[tuple[Opened, Opened | None, LoopTask, bool]]:
+    """The opened rows of a run, its task, and whether the compiled loop can run it."""
     assert isinstance(task.loss, Loss)
     source, opened = training.source, list[Opened]()
     try:
@@ -213,10 +253,10 @@ def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOp
         only = opened[0].rows.only
         in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
         # The compiled loop records no rounds in a journal, refits nothing, and starts held-out rows at score 0.
-        classic = options.scheme == 1 and (task.start is None or held is None)
-        loop: Loop = boost_compiled if in_memory and classic else boost
+        free = options.constraints is None
+        classic = free and options.scheme == 1 and (task.start is None or held is None)
         more = {"start": task.start, "callback": task.callback, "journal": source.journal}
-        return loop(opened[0], held, LoopTask.of(task.loss, source.binning, **more), options)
+        yield opened[0], held, LoopTask.of(task.loss, source.binning, **more), in_memory and classic
     finally:
         for rows in opened:
             rows.rows.close()
@@ -305,10 +345,10 @@ def _again(step: Round, task: LoopTask, rows: FitRows, after: Terms) -> Round:
     """A round as other rows see it; they have the margins before it, and get those after it."""
     weight, slope = rows.state.weight, rows.slopes([step.rule])[0]
     if step.refit is None:
-        rows.apply(step.rule, step.value_in / task.scale, step.value_out / task.scale)
+        apply([rows], step.rule, step.value_in / task.scale, step.value_out / task.scale)
     else:
         rows.reset(after)
-        rows.apply(step.rule, 0.0, 0.0)
+        apply([rows], step.rule, 0.0, 0.0)
     surrogate, error = _means(task, rows)
     covered, positive = rows.state.covered, rows.state.covered_positive
     return replace(

@@ -3,7 +3,8 @@
 F1 and F2 pick in every round the phi of a bag whose step leaves the least training 0/1 risk, E1 and E2 the one whose
 rule has the largest edge on its own weights; ties go to the order of the bag. H is shared, so only here phi_mu differs
 from phi_M. When phi_B is picked the coefficients are renormalised: divided by the sum of their absolute values if that
-exceeds 1 (mathematics.md 4.2 iii). F* fits each of five phi separately and keeps the one of least training risk.
+exceeds 1 (mathematics.md 4.2 iii). The probability of a score is that of the phi of the last round. F* fits each of
+five phi separately and keeps the one of least training risk.
 
 loss="auto" cross-validates a bag of phi of different shapes and keeps the results. phi_mu is not in the bag, since
 alone it is phi_M (E5). Folds are by content of the rows. The losses are compared by the log-loss of the probabilities
@@ -229,9 +230,9 @@ def _log_loss(loss: Loss, trace: Trace, held_out: Examples) -> float:
 
 
 def _paired(first: FloatArray, second: FloatArray) -> float:
-    """Two-sided p value of the paired t-test."""
+    """Two-sided p value of the paired t-test, to 12 digits: the last ones depend on the machine's mathematical library."""
     difference = first - second
     spread = float(difference.std(ddof=1)) / np.sqrt(len(difference))
     if spread == 0.0:
         return 1.0 if not difference.any() else 0.0
-    return float(2 * stdtr(len(difference) - 1, -abs(float(difference.mean())) / spread))
+    return float(f"{2 * stdtr(len(difference) - 1, -abs(float(difference.mean())) / spread):.12g}")

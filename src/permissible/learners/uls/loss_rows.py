@@ -6,7 +6,7 @@ them is the compiled fit bit for bit.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -67,12 +67,17 @@ class ExamplesOpening:
     def build(self, part: Part) -> Examples | None:
         """The examples; None where no row is selected."""
         target = part.target()
-        chosen = self.selection.mask(part.hashes(), target) if self.selection.intervals else None
+        chosen = self.selection.rows(part)
         if not (len(target) if chosen is None else chosen.any()):
             return None
         examples = Examples(part.binned(), target == self.label, part.weight())
-        taken = examples if chosen is None else examples.take(chosen)
-        return Examples(taken.binned, taken.positive, taken.weight, self.first_rows.get(part.number, 0), self.integers)
+        if chosen is not None:
+            examples = examples.take(chosen)
+            blocks = part.put_aside(examples.binned.blocks)
+            examples = replace(examples, binned=replace(examples.binned, blocks=blocks))
+        weight = examples.weight if examples.weight is None else part.put_aside(examples.weight)
+        first_row = self.first_rows.get(part.number, 0)
+        return Examples(examples.binned, examples.positive, weight, first_row, self.integers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +94,9 @@ class RuleOpening:
         examples = self.examples.build(part)
         if examples is None:
             return None
-        make = partial(self._rows, examples) if part.in_memory else partial(self._read, part)
-        return RulePart(make, len(examples.positive), part.in_memory)
-
-    def _read(self, part: Part, state: FloatArray) -> RuleRows:
-        examples = self.examples.build(part)
-        assert examples is not None
-        return self._rows(examples, state)
+        # Weights of their own and other losses take more memory: on disk their rows are built for each question.
+        light = examples.weight is None and compiled(self.loss) is not None
+        return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
         kernel = compiled(self.loss)

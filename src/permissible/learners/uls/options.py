@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback"]
-STOPS: tuple[Stop, ...] = ("rounds", "no edge", "separable", "time", "callback")
+from permissible.learners.constraints.rules import Constraints
+
+Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback", "held out"]
+STOPS: tuple[Stop, ...] = ("rounds", "no edge", "separable", "time", "callback", "held out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class ULSOptions:
     seed : int
     max_seconds : float
         0 is no limit.
+    intervals : bool
+        Whether an ordered column may stand twice in a rule, once for each bound.
+    patience : int
+        Stop after this many rounds without a new least held-out loss; 0 is never.
+    constraints : Constraints or None
+        What the rules and the signs of their coefficients must obey.
     """
 
     n_rounds: int = 100
@@ -47,3 +55,6 @@ class ULSOptions:
     tolerance: float = 1e-10
     seed: int = 0
     max_seconds: float = 0.0
+    intervals: bool = False
+    patience: int = 0
+    constraints: Constraints | None = None

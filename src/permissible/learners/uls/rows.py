@@ -8,6 +8,7 @@ pickles are small; parts keep codes, labels, sample weights and margins. A part 
 |---|---|
 | `Reset(terms, grids)` | `StepSums` after the margins are set to those of a model |
 | `Apply(rule, value_in, value_out, grids)` | `StepSums` after the step |
+| `ApplyAndLook(step, request)` | both: `StepSums` after the step, and the histogram of all rows for the next search |
 | `Measure(rule, value_in, value_out, grids)` | exact sums (6, 2) of derivatives at a trial step |
 | `Histograms(rules, request)` | int64 (rules, columns, sums, 256) over the rows that each rule covers |
 | `SignedWeights(rules, grid)` | int64 (rules): y w over the rows that each rule covers |
@@ -131,12 +132,13 @@ class RuleRows(Protocol):
 class RulePart:
     """The rows of one part during a fit; `build` makes them on an array of the states of their margins.
 
-    Rows on disk are read for each question; only their states stay in memory, 8 bytes a row.
+    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes a row, and the rows themselves
+    where they are `kept`: a mask of one byte a row.
     """
 
-    def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, in_memory: bool) -> None:
+    def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, kept: bool) -> None:
         self._build, self._state = build, np.zeros(n_rows)
-        self._kept = build(self._state) if in_memory else None
+        self._kept = build(self._state) if kept else None
 
     @property
     def now(self) -> RuleRows:
@@ -185,6 +187,31 @@ class Apply(Change):
     def answer(self, rows: RulePart) -> StepSums:
         """The sums of one part."""
         return StepSums(*rows.now.apply(self.rule, self.value_in, self.value_out, self.grids))
+
+
+class Ahead(NamedTuple):
+    """The sums after a step, and the histogram of all rows under the new weights."""
+
+    step: StepSums
+    histogram: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyAndLook(Question[RulePart, Ahead]):
+    """Apply a step, and answer with the histogram that the next round begins with: one visit of the rows less."""
+
+    step: Apply
+    request: HistogramRequest
+    changes: ClassVar[bool] = True
+
+    def answer(self, rows: RulePart) -> Ahead:
+        """The sums and the histogram of one part."""
+        return Ahead(self.step.answer(rows), rows.now.histograms(((),), self.request))
+
+    def merge(self, answers: Sequence[Ahead]) -> Ahead:
+        """Both merge on their own."""
+        steps, histograms = zip(*answers, strict=True)
+        return Ahead(self.step.merge(steps), np.sum(histograms, axis=0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Readable rule search: greedy monomials over distinct columns (mathematics.md section 5), from histograms.
+"""Readable rule search: greedy monomials (mathematics.md section 5), from histograms.
 
 The criterion is the second-order decrease of the surrogate for the values that the rule will take. With two values (the
 constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside and
@@ -10,19 +10,22 @@ curvature if curvatures are known; the other side is the difference. The compile
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from permissible.bins.binning import Binning
 from permissible.bins.literal import MISSING, OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.learners.constraints.rules import ConstrainedScan
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import HistogramRequest, Histograms, RulePart
+from permissible.learners.uls.rows import HistogramRequest, Histograms
 from permissible.learners.uls.trace import literal_of
-from permissible.rows.source import OpenRows
+from permissible.models.kinds.tree_rules import simplified
 from permissible.types import AnyArray, IntArray
 
+BEAM_BYTES = 1 << 26
+"""Histograms of one question, at most; a table of 1,000 columns has 4 MiB a rule."""
 IMPROVEMENT = 1.0 + 1e-9
 """A literal is added only if it gains more than this factor; less is rounding."""
 
@@ -34,6 +37,9 @@ class Extended(NamedTuple):
     weight_in: int
     curvature_in: int
     rule: Rule
+
+
+Offer: TypeAlias = Extended | kernels.Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +71,29 @@ class Chain:
     sums: IntArray
 
 
+class SearchedRows(Protocol):
+    """Rows that a search can ask for sums of their weights."""
+
+    def ask(self, question: Histograms) -> IntArray:
+        """The sums of each rule by column and code."""
+        ...
+
+
 class RuleSearch:
-    """The search of one round; `layout` is that of all columns."""
+    """The search of one round; `layout` is that of all columns, `everything` the histogram of all rows."""
 
     def __init__(
         self,
-        rows: OpenRows[RulePart],
+        rows: SearchedRows,
         binning: Binning,
         layout: AnyArray,
         options: ULSOptions,
         request: HistogramRequest,
         total_curvature: float,
+        everything: IntArray,
     ) -> None:
         self.rows, self.binning, self.layout, self.options, self.request = rows, binning, layout, options, request
-        self.all = rows.ask(Histograms(((),), request))[0]
+        self.all = everything
         two, fraction = options.fit_intercept, request.fraction
         curvature_unit = 1.0 / request.curvature_grid if two else total_curvature * fraction
         self.criterion = kernels.Criterion(
@@ -90,20 +105,55 @@ class RuleSearch:
             total_curvature=int(self.all[0, 1].sum()) if two else 1,
             share=fraction,
         )
+        self._constrained = None
+        if options.constraints is not None:
+            sizes = (self.criterion, options.l2 * fraction, fraction)
+            self._constrained = ConstrainedScan(options.constraints, binning, layout, *sizes)
 
     def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
         """The best rule, not excluded, that starts with one of the `beam` best first literals, or None."""
-        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
-        firsts = found[: self.options.beam]
+        firsts = self._firsts()
         completed = self._completed(firsts) if self.options.max_literals > 1 else [[] for _ in firsts]
         best: Extended | None = None
         for first, longer in zip(firsts, completed, strict=True):
-            for candidate in (first, *longer):
+            for grown in (first, *longer):
+                candidate = grown._replace(rule=simplified(grown.rule)) if self.options.intervals else grown
                 if candidate.rule not in excluded:
                     best = _better(best, candidate)
         if best is None and excluded:  # with l2, rules of the model may be the best of every column
             best = self._remaining(excluded)
         return None if best is None else self._grown(best)
+
+    def _firsts(self) -> list[Extended]:
+        """The best literals of `beam` columns; copies of a column have equal sums and count once."""
+        found = self._offers((), self.all, oriented=False)
+        found.sort(key=lambda candidate: -candidate.decrease)
+        firsts: list[Extended] = []
+        before: tuple[int, int] | None = None
+        for candidate in found:
+            sums = candidate.weight_in, candidate.curvature_in
+            if sums != before:
+                firsts.append(self._extended((), candidate))
+            if len(firsts) == self.options.beam:
+                break
+            before = sums
+        return firsts
+
+    def several(self, count: int) -> list[GrownRule]:
+        """The `count` best rules, at most, that start with different first literals, the best first."""
+        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
+        firsts = found[: self.options.beam]
+        completed = self._completed(firsts) if self.options.max_literals > 1 else [[] for _ in firsts]
+        chains = zip(firsts, completed, strict=True)
+        best = [max((first, *longer), key=lambda candidate: candidate.decrease) for first, longer in chains]
+        return [self._grown(one) for one in sorted(best, key=lambda candidate: -candidate.decrease)[:count]]
+
+    def candidates(self, count: int) -> list[Extended]:
+        """The `count` rules of largest decrease, each starting with the best literal of another column."""
+        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)[:count]
+        longer = self._completed(found) if self.options.max_literals > 1 else []
+        found += [candidate for chains in longer for candidate in chains]
+        return sorted(found, key=lambda found: -found.decrease)[:count]
 
     def _remaining(self, excluded: Collection[Rule]) -> Extended | None:
         """The best single literal that is not excluded."""
@@ -114,19 +164,27 @@ class RuleSearch:
             curvatures = literal_sums(literals, sums[1]) if c.two_values else np.zeros_like(weights)
             for literal, weight, curvature in zip(literals, weights.tolist(), curvatures.tolist(), strict=True):
                 decrease = c.decrease(weight, curvature)
+                if self._constrained is not None and not self._constrained.permits(literal, weight, curvature):
+                    continue
                 if decrease > best.decrease:
                     best = Extended(decrease, weight, curvature, (literal,))
         return best if best.rule else None
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
-        """Each first literal and its negation, extended while they gain; one question serves all of them."""
+        """Each first literal and its negation, extended while they gain; few at once where histograms are large."""
+        at_once = max(1, BEAM_BYTES // self.all.nbytes)
+        pieces = [self._completed_together(firsts[k : k + at_once]) for k in range(0, len(firsts), at_once)]
+        return [longer for piece in pieces for longer in piece]
+
+    def _completed_together(self, firsts: list[Extended]) -> list[list[Extended]]:
+        """Some of them; one question serves all."""
         sides = self._splits([Extension((), self.all, first.rule[0], first.curvature_in) for first in firsts])
         chains: list[Chain] = []
         for first, (kept, left) in zip(firsts, sides, strict=True):
             has_missing = self.binning.columns[first.rule[0].column].has_missing
             weight = self.criterion.total_weight - first.weight_in
             curvature = self.criterion.total_curvature - first.curvature_in
-            opposite = Extended(first.decrease, weight, curvature, (_negated(first.rule[0], has_missing),))
+            opposite = Extended(first.decrease, weight, curvature, (negated(first.rule[0], has_missing),))
             chains += [Chain(first, kept), Chain(opposite, left)]
         growing = chains
         while growing:
@@ -142,12 +200,13 @@ class RuleSearch:
 
     def _continued(self, chain: Chain) -> Extension | None:
         """Add the best literal if it gains; returns the extension whose sums are needed next, None at the end."""
-        found = self._extensions(chain.grown.rule, chain.sums, oriented=True)
+        found = self._offers(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
-        best = max(found, key=lambda candidate: candidate.decrease)  # the first of ties: the lowest column
-        if not best.decrease > chain.grown.decrease * IMPROVEMENT:
+        literal = max(found, key=lambda candidate: candidate.decrease)  # the first of ties: the lowest column
+        if not literal.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
+        best = self._extended(chain.grown.rule, literal)
         parent, chain.grown = chain.grown.rule, best
         if len(best.rule) == self.options.max_literals:
             return None
@@ -155,11 +214,21 @@ class RuleSearch:
 
     def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
         """The rule with the best literal of each further column."""
-        used = [literal.column for literal in rule]
-        return [
-            Extended(found.decrease, found.weight_in, found.curvature_in, (*rule, literal_of(found, self.binning)))
-            for found in kernels.best_literals(self.layout, sums, self.criterion, oriented, used)
-        ]
+        return [self._extended(rule, offer) for offer in self._offers(rule, sums, oriented)]
+
+    def _offers(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Offer]:
+        """The best literal of each further column; an ordered one may get its other bound."""
+        if self._constrained is not None:
+            return [Extended(*found) for found in self._constrained.best(rule, sums)]
+        used = [literal.column for literal in rule if not self.options.intervals or self.layout[literal.column, 0]]
+        return [*kernels.best_literals(self.layout, sums, self.criterion, oriented, used)]
+
+    def _extended(self, rule: Rule, offer: Offer) -> Extended:
+        """The rule with an offered literal."""
+        if isinstance(offer, Extended):
+            return offer
+        literal = literal_of(offer, self.binning)
+        return Extended(offer.decrease, offer.weight_in, offer.curvature_in, (*rule, literal))
 
     def _splits(self, extensions: list[Extension]) -> list[tuple[IntArray, IntArray]]:
         """For each extension the sums over the rows that the literal keeps and over the parent's others."""
@@ -187,7 +256,7 @@ def _better(best: Extended | None, other: Extended) -> Extended:
     return other if best is None or other.decrease > best.decrease * IMPROVEMENT else best
 
 
-def _negated(literal: Literal, has_missing: bool) -> Literal:
+def negated(literal: Literal, has_missing: bool) -> Literal:
     """The opposite literal; if no value was missing in training, a missing value satisfies neither."""
     return replace(literal.negated(), missing=has_missing and not literal.missing)
 

@@ -64,25 +64,32 @@ class Trace:
     def terms(self, n_rounds: int | None = None) -> tuple[float, dict[Rule, float]]:
         """Intercept and coefficient of each distinct rule after this many rounds (all if None)."""
         intercept, coefficients = self.constant, dict[Rule, float]()
-        for step in self.rounds if n_rounds is None else self.rounds[:n_rounds]:
-            before = coefficients.setdefault(step.rule, 0.0)
+        for step, rule in zip(self.rounds[:n_rounds], self._rules(n_rounds), strict=True):
+            before = coefficients.setdefault(rule, 0.0)
             if step.refit is not None and step.intercept is not None:
                 intercept = step.intercept
                 coefficients = dict(zip(coefficients, step.refit, strict=True))
             else:
                 intercept += 0.5 * (step.value_in + step.value_out)
-                coefficients[step.rule] = before + 0.5 * (step.value_in - step.value_out)
+                coefficients[rule] = before + 0.5 * (step.value_in - step.value_out)
         return intercept, coefficients
+
+    def _rules(self, n_rounds: int | None = None) -> list[Rule]:
+        """The rule of each round."""
+        return [step.rule for step in self.rounds[:n_rounds]]
 
     def endless(self) -> list[int]:
         """Positions of the rules without a finite minimiser (-1: the constant)."""
-        places = {rule: place for place, rule in enumerate(dict.fromkeys(step.rule for step in self.rounds))}
+        rules = self._rules()
+        places = {rule: place for place, rule in enumerate(dict.fromkeys(rules))}
         told: tuple[int, ...] = self.evidence.get("endless", ())
-        return list(dict.fromkeys([*told, *(places[step.rule] for step in self.rounds if step.endless)]))
+        own = (places[rule] for step, rule in zip(self.rounds, rules, strict=True) if step.endless)
+        return list(dict.fromkeys([*told, *own]))
 
     def coverage(self) -> dict[Rule, tuple[float, float]]:
         """Support and fraction of positives of each rule."""
-        return {step.rule: (step.support, step.positive) for step in self.rounds}
+        rules = zip(self.rounds, self._rules(), strict=True)
+        return {rule: (step.support, step.positive) for step, rule in rules}
 
     def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
         """The model after this many rounds; a rule found again adds to its first coefficient."""

@@ -6,13 +6,16 @@ delta_k is found by bisection, and a ratio that jumps over pi_k shows that the l
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from permissible.types import ArrayLike
 from permissible.validation import checked_boundaries
+
+if TYPE_CHECKING:
+    from permissible.losses.boundary.excess import ExcessConstants
 
 REACH = 28.0  # sinh(28) is 7e11
 STEPS = 70
@@ -41,11 +44,23 @@ class Consistency:
     >>> verdict = losses.check_consistency(losses.squared_hinge(), [0.25, 0.75])
     >>> verdict.consistent, verdict.deltas
     (True, (-0.5, 0.5))
+    >>> verdict.constants.exponent, round(verdict.constants.constant, 6)
+    (2.0, 0.5)
     """
 
     boundaries: tuple[float, ...]
     deltas: tuple[float, ...]
     reason: str
+    losses: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def constants(self) -> "ExcessConstants":
+        """C and s of (13): how the excess risk of the surrogate bounds that of the decision."""
+        from permissible.losses.boundary.excess import excess_constants
+
+        if self.losses is None:
+            raise AttributeError("this verdict is of lines: see PiecewiseLinear.excess_constant.")
+        return excess_constants(self.losses[0], self.boundaries, self.losses[1])
 
     @property
     def consistent(self) -> bool:
@@ -92,7 +107,8 @@ def check_consistency(loss: Any, boundaries: ArrayLike, negative: Weighing | Non
 
     found = [_delta(ratio, boundary, positive, other) for boundary in pi]
     reasons = [reason for _, reason in found if reason]
-    return Consistency(pi, tuple(delta for delta, _ in found), "; ".join(reasons) or "every boundary has its score")
+    words = "; ".join(reasons) or "every boundary has its score"
+    return Consistency(pi, tuple(delta for delta, _ in found), words, (positive, other))
 
 
 def _delta(ratio: Callable[[float], float], pi: float, positive: Any, negative: Any) -> tuple[float, str]:

@@ -6,6 +6,7 @@ boundaries is a question of [K], answered by :func:`permissible.losses.check_con
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -68,9 +69,9 @@ def hinge() -> LargeMarginLoss:
     return LargeMarginLoss(
         "hinge",
         {},
-        value_formula=lambda z: np.maximum(1 - z, 0),
-        weight_formula=lambda z: np.where(z < 1, 1.0, 0.0),
-        score_formula=lambda p: np.where(p == 0.5, 0.0, nan),
+        value_formula=_hinge,
+        weight_formula=_hinge_weight,
+        score_formula=_hinge_score,
         kinks=(1.0,),
     )
 
@@ -87,9 +88,9 @@ def squared_hinge() -> LargeMarginLoss:
     return LargeMarginLoss(
         "squared_hinge",
         {},
-        value_formula=lambda z: np.maximum(1 - z, 0) ** 2,
-        weight_formula=lambda z: 2 * np.maximum(1 - z, 0),
-        score_formula=lambda p: 2 * p - 1,
+        value_formula=_squared_hinge,
+        weight_formula=_squared_hinge_weight,
+        score_formula=_squared_hinge_score,
     )
 
 
@@ -106,22 +107,12 @@ def lum(a: float = 1.0, c: float = 1.0) -> LargeMarginLoss:
         raise refusal("a", "a positive number", a)
     if not c >= 0:
         raise refusal("c", "a non-negative number", c)
-    bend = c / (1 + c)
-
-    def ratio(z: FloatArray) -> FloatArray:
-        return a / ((1 + c) * np.maximum(z, bend) - c + a)
-
-    def score(p: FloatArray) -> FloatArray:
-        q = np.clip(np.maximum(p, 1 - p), 0.5, 1 - 2**-53)
-        size = (c - a + a * (q / (1 - q)) ** (1 / (a + 1))) / (1 + c)
-        return np.where(p == 0.5, 0.0, np.sign(p - 0.5) * size)
-
     return LargeMarginLoss(
         "lum",
         {"a": a, "c": c},
-        value_formula=lambda z: np.where(z < bend, 1 - z, ratio(z) ** a / (1 + c)),
-        weight_formula=lambda z: np.where(z < bend, 1.0, ratio(z) ** (a + 1)),
-        score_formula=score,
+        value_formula=partial(_lum, a=a, c=c),
+        weight_formula=partial(_lum_weight, a=a, c=c),
+        score_formula=partial(_lum_score, a=a, c=c),
     )
 
 
@@ -139,3 +130,48 @@ def dwd() -> LargeMarginLoss:
 
 def _formulas(loss: LargeMarginLoss) -> tuple[Formula, Formula, Formula]:
     return loss.value_formula, loss.weight_formula, loss.score_formula
+
+
+# The formulas are functions of this module, so that a file format which names functions can store a loss.
+
+
+def _hinge(z: FloatArray) -> FloatArray:
+    return np.maximum(1 - z, 0)
+
+
+def _hinge_weight(z: FloatArray) -> FloatArray:
+    return np.where(z < 1, 1.0, 0.0)
+
+
+def _hinge_score(p: FloatArray) -> FloatArray:
+    return np.where(p == 0.5, 0.0, nan)
+
+
+def _squared_hinge(z: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(1 - z, 0) ** 2)
+
+
+def _squared_hinge_weight(z: FloatArray) -> FloatArray:
+    return 2 * np.maximum(1 - z, 0)
+
+
+def _squared_hinge_score(p: FloatArray) -> FloatArray:
+    return 2 * p - 1
+
+
+def _lum(z: FloatArray, a: float, c: float) -> FloatArray:
+    return np.where(z < c / (1 + c), 1 - z, _lum_ratio(z, a, c) ** a / (1 + c))
+
+
+def _lum_weight(z: FloatArray, a: float, c: float) -> FloatArray:
+    return np.where(z < c / (1 + c), 1.0, _lum_ratio(z, a, c) ** (a + 1))
+
+
+def _lum_ratio(z: FloatArray, a: float, c: float) -> FloatArray:
+    return np.asarray(a / ((1 + c) * np.maximum(z, c / (1 + c)) - c + a))
+
+
+def _lum_score(p: FloatArray, a: float, c: float) -> FloatArray:
+    q = np.clip(np.maximum(p, 1 - p), 0.5, 1 - 2**-53)
+    size = (c - a + a * (q / (1 - q)) ** (1 / (a + 1))) / (1 + c)
+    return np.where(p == 0.5, 0.0, np.sign(p - 0.5) * size)

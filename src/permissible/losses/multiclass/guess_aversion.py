@@ -89,9 +89,9 @@ def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 
     rng = np.random.default_rng(seed)
     tried = 0
     worst: Counterexample | None = None
-    for cost in _costs(n_classes, rng):
+    for cost in trial_costs(n_classes, rng):
         for label in range(n_classes):
-            scores = _right_answers(n_classes, label, n_trials, rng)
+            scores = right_answers(n_classes, label, n_trials, rng)
             y = np.full(len(scores), label)
             values = np.asarray(made.value(scores, y, cost))
             guess = float(np.asarray(made.value(np.zeros((1, n_classes)), y[:1], cost))[0])
@@ -104,7 +104,8 @@ def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 
     return GuessAversion(worst is None, tried, worst)
 
 
-def _costs(m: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+def trial_costs(m: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Costs to try: insensitive, symmetric, asymmetric, of many sizes, sparse."""
     off = 1.0 - np.eye(m)
     yield off
     for _ in range(3):
@@ -117,7 +118,7 @@ def _costs(m: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         yield sparse
 
 
-def _right_answers(m: int, label: int, n: int, rng: np.random.Generator) -> FloatArray:
+def right_answers(m: int, label: int, n: int, rng: np.random.Generator) -> FloatArray:
     """Scores that sum to zero and are largest at `label`, from differences of 1e-3 to some tens."""
     scale = 10 ** rng.uniform(-3, 1.3, (n, 1))
     below = rng.exponential(1.0, (n, m)) * np.where(rng.random((n, m)) < 0.3, 1e-2, 1.0)

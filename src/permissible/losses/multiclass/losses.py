@@ -2,7 +2,8 @@
 
 S has one score for each class, z is the true class, C[z, j] what predicting j would cost. GEL and GLL penalise the
 differences S_j - S_z (guess-averse); L_s and L_t penalise the scores themselves (calibrated, not guess-averse).
-`least` is the infimum of a loss over the scores. Class probabilities are proportional to e^(exponent S) where
+`least` is the infimum of a loss over the scores. `of_differences`: only differences of scores count. The Hessian
+is at most `excess` times its diagonal. Class probabilities are proportional to e^(exponent S) where
 `estimates_posterior` holds of the (M, M) costs (None: costs by row). Values and gradients with respect to S are for all rows
 at once. Exponentials are factored by their largest exponent; GLL never overflows, the others stop growing at e^600.
 """
@@ -52,6 +53,8 @@ class GLL:
     """
 
     name: ClassVar[str] = "gll"
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 1.0
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_without_costs)
@@ -86,6 +89,8 @@ class GEL:
     """
 
     name: ClassVar[str] = "gel"
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric)
@@ -118,6 +123,8 @@ class MC:
     """
 
     name: ClassVar[str] = "mc"
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
     least: ClassVar[float] = 1.0  # the true class is counted
     estimates_posterior = staticmethod(_always)
@@ -150,6 +157,8 @@ class LS:
     """
 
     name: ClassVar[str] = "ls"
+    excess: ClassVar[float] = 1.0
+    of_differences: ClassVar[bool] = False
     exponent: ClassVar[float] = 1.0
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
@@ -178,6 +187,8 @@ class LT:
     """
 
     name: ClassVar[str] = "lt"
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
@@ -216,6 +227,8 @@ class StructuredHinge:
     """
 
     name: ClassVar[str] = "structured_hinge"
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 1.0
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_never)

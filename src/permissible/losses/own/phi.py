@@ -105,9 +105,10 @@ def _check(phi: Formula) -> tuple[float, float]:
         p = GRID[int(apart.argmax())]
         came = Words(f"phi({p:g}) = {values[p == GRID][0]:.6g} and phi({1 - p:g}) = {values[1 - p == GRID][0]:.6g}")
         raise refusal("phi", "symmetric, phi(p) = phi(1 - p)", came)
-    if values[0] < 0:
+    if values[0] < -NOISE * size:
         raise refusal("phi", "non-negative, phi(0) >= 0", Words(f"phi(0) = {values[0]:.6g}"), "add a constant to it")
-    return float(values[0]), float(values[128] - values[0])
+    a = max(float(values[0]), 0.0)
+    return a, float(values[128] - a)
 
 
 def _refuse_straight(function: Formula, argument: str, order: int) -> None:

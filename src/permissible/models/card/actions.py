@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, Reject, Soft, Weighted
+from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.table.schema import Category
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal, refusal_type
@@ -130,7 +130,7 @@ def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence
             return _cut((labels[0], None, labels[1]), (decision.cost, 1 - decision.cost), loss, (0, -1, 1))
         case Boundaries() if binary:
             return _cut(tuple(range(len(decision.boundaries) + 1)), decision.boundaries, loss)
-        case Soft() if binary:
+        case Soft() | LogLoss() if binary:
             return Actions("soft", labels)
         case CostMatrix():
             return _costs(decision.aligned(np.asarray(labels)), labels)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from permissible.bins.literal import Rule
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, kernel_values
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, kernel_values
 from permissible.models.kinds.rules import passes
 from permissible.models.words import rule_words
 from permissible.table.table import Table
@@ -22,6 +22,10 @@ def adds(term: Term, card: Scorecard, table: Table) -> FloatArray:
     """What a term adds to the scores of each row, shape (n_rows, n_scores)."""
     if isinstance(term, RuleTerm):
         return np.where(holds(term.rule, card, table)[:, None], term.holds, term.fails)
+    if isinstance(term, PointsTerm):
+        held = zip(term.points, (holds(rule, card, table) for rule in term.rules), strict=True)
+        total = sum((points * covered for points, covered in held), np.zeros(table.n_rows, dtype=np.int64))
+        return np.asarray(total[:, None] * np.asarray(term.unit))
     if isinstance(term, TreeTerm):
         return np.asarray(sum(adds(leaf, card, table) for leaf in term.leaves()))
     if isinstance(term, SlopeTerm):
@@ -49,6 +53,8 @@ def words(term: Term, card: Scorecard) -> str:
         return rule_words(term.rule, card)
     if isinstance(term, TreeTerm):
         return f"a tree of {sum(literal is None for literal in term.literals)} leaves"
+    if isinstance(term, PointsTerm):
+        return f"a card of {len(term.rules)} rules"
     if isinstance(term, SlopeTerm):
         return card.schema.columns[term.column].name
     return f"similarity to {len(term.vectors)} training rows ({term.kernel} kernel)"

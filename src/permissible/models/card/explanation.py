@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.words import literal_words
 from permissible.table.table import Table
@@ -15,14 +15,23 @@ from permissible.types import AnyArray, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one term of the model, or one test of a tree, adds to each score; `holds` is None where it is not a rule."""
+    """What one term of the model, or one test of a tree, adds to each score; `holds` is None where it is not a rule.
+
+    `said` is true of the row: the words of a rule that holds, those of its opposite otherwise.
+    """
 
     words: str
     adds: tuple[float, ...]
     holds: bool | None = None
+    opposite: str = ""
+
+    @property
+    def said(self) -> str:
+        """What is true of the row."""
+        return self.opposite or f"not ({self.words})" if self.holds is False else self.words
 
     def __str__(self) -> str:
-        return f"{self.words} (does not hold)" if self.holds is False else self.words
+        return self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,7 @@ def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int
     """One explanation a row; equal terms are added up, and those beyond `n_steps` are summed in one step."""
     terms = plain_terms(card)
     texts = [words(term, card) for term in terms]
+    negated = {text: _opposite(term, card) for text, term in zip(texts, terms, strict=True)}
     held = [holds(term.rule, card, table) if isinstance(term, RuleTerm) else None for term in terms]
     added = np.array([adds(term, card, table) for term in terms]).reshape(len(terms), table.n_rows, card.n_scores)
     expected, start = outcomes.expected(), np.array(card.intercept)
@@ -88,13 +98,20 @@ def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int
                 holding[text] = None if covered is None else bool(covered[row])
         effect = {text: v[first] - (0.0 if second is None else v[second]) for text, v in merged.items()}
         order = sorted(merged, key=lambda text, effect=effect: -abs(effect[text]))  # type: ignore[misc]
-        steps = [Step(text, tuple(merged[text].tolist()), holding[text]) for text in order[:n_steps]]
+        steps = [Step(text, tuple(merged[text].tolist()), holding[text], negated[text]) for text in order[:n_steps]]
         rest = [merged[text] for text in order[len(steps) :]]
         if rest:
             steps.append(Step(f"{len(rest)} other terms", tuple(np.sum(rest, axis=0).tolist())))
         scores = start + added[:, row].sum(axis=0)
         found.append(_explanation(outcomes, row, start, tuple(steps), scores))
     return found
+
+
+def _opposite(term: Term, card: Scorecard) -> str:
+    """A rule of one test as the opposite test; longer ones have no shorter words than "not (...)"."""
+    if isinstance(term, RuleTerm) and len(term.rule) == 1:
+        return literal_words(term.rule[0].negated(), card)
+    return ""
 
 
 def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
@@ -123,10 +140,10 @@ def _explanation(
 
 
 def plain_terms(card: Scorecard) -> list[Term]:
-    """The terms with every tree written as its leaves."""
+    """The terms with every tree written as its leaves, and every card as its rules."""
     found: list[Term] = []
     for term in card.terms:
-        found.extend(term.leaves() if isinstance(term, TreeTerm) else [term])
+        found.extend(term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term])
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from permissible.bins.literal import Literal, Rule
 from permissible.models.card.scorecard import (
     KernelTerm,
+    PointsTerm,
     RuleTerm,
     Scorecard,
     SlopeTerm,
@@ -26,6 +27,7 @@ from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.kinds.rules import GROUP, RuleModel
 from permissible.models.kinds.simplex import codewords
 from permissible.models.kinds.tree import TreeModel
+from permissible.models.points.model import PointsModel
 from permissible.table.schema import Schema
 from permissible.types import Codes, FloatArray
 from permissible.validation import Words, refusal, refusal_type
@@ -37,6 +39,13 @@ __all__ = ["scorecard"]
 def _(model: RuleModel, schema: Schema) -> Scorecard:
     terms = [RuleTerm(rule, (c,), (-c,)) for rule, c in zip(model.rules, model.coefficients.tolist(), strict=True)]
     return Scorecard(schema, (float(model.intercept),), grouped(terms), model.link, dict(model.code_of_category))
+
+
+@scorecard.register
+def _(model: PointsModel, schema: Schema) -> Scorecard:
+    term = PointsTerm(model.rules, tuple(model.points.tolist()), (model.unit,))
+    codes = dict(model.code_of_category)
+    return Scorecard(schema, (model.offset,), ((term,),), model.link, codes, model.seen_missing)
 
 
 @scorecard.register
@@ -98,7 +107,8 @@ def _(model: OneVersusRest, schema: Schema) -> Scorecard:
         tuple(_widened(term, k, len(cards)) for term in group) for k, card in enumerate(cards) for group in card.groups
     ]
     codes = {column: codes for card in cards for column, codes in card.code_of_category.items()}
-    return Scorecard(schema, tuple(card.intercept[0] for card in cards), tuple(groups), model.link, codes)
+    start = tuple(card.intercept[0] for card in cards)
+    return Scorecard(schema, start, tuple(groups), model.link, codes, cards[0].seen_missing)
 
 
 def _bins(forests: Sequence[Forest]) -> tuple[dict[int, Codes], tuple[int, ...] | None]:
@@ -193,6 +203,8 @@ def _widened(term: Term, k: int, n_scores: int) -> Term:
 
     if isinstance(term, RuleTerm):
         return RuleTerm(term.rule, wide(term.holds), wide(term.fails))
+    if isinstance(term, PointsTerm):
+        return PointsTerm(term.rules, term.points, wide(term.unit))
     if isinstance(term, SlopeTerm):
         return SlopeTerm(term.column, wide(term.slope), term.center, term.scale)
     raise refusal_type("model", "rules or columns, one model a class", term)

@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import FloatArray
 
 
 def tree_importances(tree: TreeModel) -> FloatArray:
     """The decrease of the surrogate by the splits on each column, normalised to sum to 1."""
-    share = tree.weight / tree.weight.sum(axis=1, keepdims=True)
-    impurity = np.asarray(tree.loss.impurity(share[:, 1:] if tree.n_classes == 2 else share)).sum(axis=1)
-    surrogate = impurity * tree.weight.sum(axis=1)
+    surrogate = tree.impurities(tree.weight)
     found = np.zeros(len(tree.schema.columns))
     for node, literal in enumerate(tree.literals):
         if literal is not None:
@@ -34,7 +32,7 @@ def card_importances(card: Scorecard) -> FloatArray | None:
         if isinstance(term, SlopeTerm):
             found[term.column] += max(map(abs, term.slope))
             continue
-        for leaf in term.leaves() if isinstance(term, TreeTerm) else [term]:
+        for leaf in term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term]:
             _add_rule(leaf, found)
     return _normalised(found)
 

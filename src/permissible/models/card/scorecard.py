@@ -79,7 +79,22 @@ class TreeTerm:
         return found
 
 
-Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm
+@dataclass(frozen=True, slots=True)
+class PointsTerm:
+    """Adds unit * (sum of the points of the rules that hold); the sum is one of whole numbers."""
+
+    rules: tuple[Rule, ...]
+    points: tuple[int, ...]
+    unit: Vector
+
+    def leaves(self) -> list[RuleTerm]:
+        """What each rule adds to the scores."""
+        nothing = tuple(0.0 for _ in self.unit)
+        values = [tuple(one * points for one in self.unit) for points in self.points]
+        return [RuleTerm(rule, value, nothing) for rule, value in zip(self.rules, values, strict=True)]
+
+
+Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm | PointsTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +138,8 @@ class Scorecard:
                 used |= {literal.column for literal in term.rule}
             elif isinstance(term, TreeTerm):
                 used |= {literal.column for literal in term.literals if literal is not None}
+            elif isinstance(term, PointsTerm):
+                used |= {literal.column for rule in term.rules for literal in rule}
             elif isinstance(term, SlopeTerm):
                 used.add(term.column)
             else:

@@ -141,19 +141,24 @@ def is_own(loss: Any) -> bool:
     return bool(loss != get(loss.name, **dict(loss.params)))
 
 
+def own_loss(name: str, own_losses: Losses) -> Any:
+    """A user's own loss, which a file only names."""
+    if name not in own_losses:
+        raise refusal(
+            "losses",
+            f"a mapping with the loss {name!r} that the model was fitted with",
+            Words("one with " + (", ".join(map(repr, own_losses)) or "nothing in it")),
+            f"pass it again: pm.load(path, losses={{{name!r}: loss}})",
+        )
+    return own_losses[name]
+
+
 def read_loss(node: Node, own_losses: Losses) -> Any:
     """The loss that a document names; a user's own must be among `own_losses`."""
     fields = node.fields("name", "parameters", "own")
     name = fields["name"].text()
     if fields["own"].boolean():
-        if name not in own_losses:
-            raise refusal(
-                "losses",
-                f"a mapping with the loss {name!r} that the model was fitted with",
-                Words("one with " + (", ".join(map(repr, own_losses)) or "nothing in it")),
-                f"pass it again: pm.load(path, losses={{{name!r}: loss}})",
-            )
-        return own_losses[name]
+        return own_loss(name, own_losses)
     if name not in names():
         raise fields["name"].refused("the name of a loss")
     if not isinstance(fields["parameters"].value, dict):

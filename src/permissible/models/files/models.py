@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.elements import (
     Losses,
     codes_document,
     literal_document,
     loss_document,
+    own_loss,
     read_codes,
     read_literal,
     read_loss,
@@ -18,6 +20,7 @@ from permissible.models.files.elements import (
 )
 from permissible.models.files.forest import forest_document, read_forest
 from permissible.models.files.json_node import Node
+from permissible.models.files.points import points_document, read_points
 from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.affine import AffineTerms
@@ -29,6 +32,7 @@ from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.kinds.tree import TreeModel
+from permissible.models.points.model import PointsModel
 from permissible.table.schema import Schema
 from permissible.validation import Words, refusal
 
@@ -45,12 +49,13 @@ def rules_document(model: RuleModel) -> Plain:
         "intercept": number(model.intercept),
         "rules": terms,
         "bins": codes_document(model.code_of_category),
+        **_cutoffs_document(model),
     }
 
 
 def read_rules(node: Node, schema: Schema, own_losses: Losses) -> RuleModel:
     """A list of rules of a document."""
-    fields = node.fields("kind", "loss", "intercept", "rules", "bins")
+    fields = node.fields("kind", "loss", "intercept", "rules", "bins", optional=_CUTOFFS)
     terms = [item.fields("coefficient", "rule") for item in fields["rules"].items()]
     return RuleModel(
         schema,
@@ -59,7 +64,27 @@ def read_rules(node: Node, schema: Schema, own_losses: Losses) -> RuleModel:
         tuple(read_rule(term["rule"], schema) for term in terms),
         np.array([term["coefficient"].number() for term in terms], dtype=np.float64),
         read_codes(fields["bins"], schema),
+        *_read_cutoffs(fields),
     )
+
+
+_CUTOFFS = ("boundaries", "deltas")
+
+
+def _cutoffs_document(model: RuleModel) -> dict[str, Plain]:
+    """The boundaries that a model was trained for, and their scores; nothing where there are none."""
+    if not len(model.boundaries):
+        return {}
+    return {"boundaries": numbers(model.boundaries.tolist()), "deltas": numbers(model.deltas.tolist())}
+
+
+def _read_cutoffs(fields: dict[str, Node]) -> tuple[Any, ...]:
+    if not any(name in fields for name in _CUTOFFS):
+        return ()
+    boundaries = fields["boundaries"].floats(finite=True) if "boundaries" in fields else np.empty(0)
+    if not len(boundaries) or "deltas" not in fields:
+        raise fields[next(name for name in _CUTOFFS if name in fields)].refused("boundaries with their deltas")
+    return boundaries, fields["deltas"].floats(len(boundaries), finite=True)
 
 
 def tree_document(model: TreeModel) -> Plain:
@@ -80,12 +105,18 @@ def tree_document(model: TreeModel) -> Plain:
     }
     if model.smoothing and model.monotone is not None:  # the fractions of the weights alone would not be in order
         document["monotone"] = [int(direction) for direction in model.monotone]
+    if model.n_classes > 2 and model.joint and model.loss.joint_entropy:
+        document["joint"] = True
+    if model.costs is not None:
+        document["costs"] = [numbers(row) for row in model.costs.tolist()]
     return document
 
 
 def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
     """A tree of a document; its links must form one tree with children after their parents."""
-    fields = node.fields("kind", "loss", "smoothing", "nodes", "bins", "seen_missing", optional=("monotone",))
+    fields = node.fields(
+        "kind", "loss", "smoothing", "nodes", "bins", "seen_missing", optional=("monotone", "joint", "costs")
+    )
     seen, monotone = fields["seen_missing"], None
     if "monotone" in fields:
         monotone = tuple(item.integer(-1, 2) for item in fields["monotone"].items(len(schema.columns)))
@@ -120,6 +151,10 @@ def read_tree(node: Node, schema: Schema, own_losses: Losses) -> TreeModel:
         fields["smoothing"].number(finite=True),
         None if seen.is_null() else tuple(seen.integers(low=0, high=len(schema.columns)).tolist()),
         monotone,
+        fields["joint"].boolean() if "joint" in fields else False,
+        np.array([row.floats(width, finite=True) for row in fields["costs"].items(width)])
+        if "costs" in fields
+        else None,
     )
 
 
@@ -223,12 +258,19 @@ def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveMod
         raise fields["prior"].refused("a list of at least two numbers")
     return AdditiveModel(
         schema,
-        fields["loss"].one_of(("gll", "gel", "ls", "lt", "mc")),
+        _multiclass_name(fields["loss"].text(), own_losses),
         prior,
         tuple(_read_part(item, schema, len(prior)) for item in fields["parts"].items()),
         fields["exponent"].number(finite=True),
         fields["calibrated"].boolean(),
     )
+
+
+def _multiclass_name(name: str, own_losses: Losses) -> str:
+    """The name of a multiclass loss: a built-in one, or a user's own that was passed again."""
+    if name not in MULTICLASS:
+        own_loss(name, own_losses)
+    return name
 
 
 def _read_part(node: Node, schema: Schema, n_classes: int) -> Any:
@@ -292,11 +334,12 @@ def several_document(model: OneVersusRest) -> Plain:
 def read_several(node: Node, schema: Schema, own_losses: Losses) -> OneVersusRest:
     """One model a class, each of the same kind."""
     items = node.fields("kind", "models")["models"].items()
-    return OneVersusRest(tuple(read_model(item, schema, own_losses, ("rules", "linear")) for item in items))
+    return OneVersusRest(tuple(read_model(item, schema, own_losses, ("rules", "linear", "points")) for item in items))
 
 
 _WRITERS: dict[type, Callable[[Any], Plain]] = {
     RuleModel: rules_document,
+    PointsModel: points_document,
     TreeModel: tree_document,
     LinearModel: linear_document,
     KernelModel: kernel_document,
@@ -306,6 +349,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
 }
 _READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
     "rules": read_rules,
+    "points": read_points,
     "tree": read_tree,
     "linear": read_linear,
     "kernel": read_kernel,

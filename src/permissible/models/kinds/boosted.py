@@ -6,6 +6,7 @@ for the others.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,14 +15,14 @@ from permissible.bins import encode
 from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
 from permissible.models.kinds.forest import Forest
-from permissible.models.model import Link, binary_margins, probability_margins
+from permissible.models.model import Compiled, Link, binary_margins, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import Table
-from permissible.types import FloatArray, IntArray
+from permissible.types import AnyArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BoostedModel:
+@dataclass(frozen=True, eq=False)
+class BoostedModel(Compiled):
     """Trees that add up to one score, or to one a class.
 
     Parameters
@@ -61,8 +62,12 @@ class BoostedModel:
         binned = encode(self.forest.binning, table, n_threads)
         codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
         scores = np.tile(self.constant, (table.n_rows, 1))
-        kernel_trees(self.forest, len(self.constant)).add(codes, 0, self.n_trees, scores, n_threads)
+        kernels.Trees(*self._kernel_form).add(codes, 0, self.n_trees, scores, n_threads)
         return scores[:, 0] if len(self.constant) == 1 else scores
+
+    @cached_property
+    def _kernel_form(self) -> tuple[AnyArray, ...]:
+        return kernel_form(self.forest, len(self.constant))
 
     def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The probability of each class."""
@@ -92,7 +97,7 @@ class BoostedModel:
         return table
 
 
-def kernel_trees(forest: Forest, n_scores: int) -> kernels.Trees:
+def kernel_form(forest: Forest, n_scores: int) -> tuple[AnyArray, ...]:
     """The trees as the kernel takes them: splits in order, each of which sends some rows of an earlier leaf to a new leaf."""
     arrays = forest.arrays
     code, mask = arrays["code"], np.ascontiguousarray(arrays["mask"])
@@ -110,7 +115,7 @@ def kernel_trees(forest: Forest, n_scores: int) -> kernels.Trees:
     plain = (code >= 0) & (bits == by_cut).all(axis=1)
     missing = (code >= 0) & (bits == with_missing).all(axis=1)
     test = np.where(plain, 0, np.where(missing, 1, 2)).astype(np.uint8)
-    return kernels.Trees(
+    return (
         np.array(parents, dtype=np.uint8),
         test,
         np.clip(code, 0, 255).astype(np.uint8),

@@ -8,9 +8,10 @@ import numpy as np
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.model import Link, probability_margins
+from permissible.models.points.model import PointsModel
 from permissible.types import FloatArray, IntArray
 
-BinaryModel: TypeAlias = RuleModel | LinearModel
+BinaryModel: TypeAlias = RuleModel | LinearModel | PointsModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)

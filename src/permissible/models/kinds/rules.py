@@ -10,13 +10,15 @@ group first to last and then the groups first to last, whatever kernel computes 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
-from permissible.models.model import Link, binary_margins
+from permissible.models.kinds.linear import probabilities_at
+from permissible.models.model import Compiled, Link, binary_margins, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
@@ -25,11 +27,12 @@ GROUP = 8
 """Rules whose contributions are added to each other before they are added to the score."""
 
 
+_KernelLiteral: TypeAlias = tuple[int, int, float, bool, Codes | None]
 _TESTS = {"<=": 0, ">": 1, "missing": 2, "present": 3}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleModel:
+@dataclass(frozen=True, eq=False)
+class RuleModel(Compiled):
     """A binary classifier made of weighted rules.
 
     Parameters
@@ -43,6 +46,8 @@ class RuleModel:
     coefficients : array of float, one per rule
     code_of_category : mapping of column position to uint8 array
         The bin of each category, for the categorical columns where it is not simply the category's position.
+    boundaries, deltas : arrays
+        The probabilities that the rules were trained for and the scores at which they lie; empty without any.
     """
 
     schema: Schema
@@ -51,6 +56,8 @@ class RuleModel:
     rules: tuple[Rule, ...]
     coefficients: FloatArray
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    boundaries: FloatArray = field(default_factory=lambda: np.empty(0))
+    deltas: FloatArray = field(default_factory=lambda: np.empty(0))
     takes_matrix: ClassVar[bool] = False
     seen_missing: ClassVar[tuple[int, ...] | None] = None
 
@@ -61,24 +68,27 @@ class RuleModel:
 
     def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The score H of each row; its sign decides (0 counts as positive)."""
+        used, literals, rules = self._kernel_form
+        columns = [_plain(table.columns[column]) for column in used]
+        return kernels.score_rules(
+            columns, literals, rules, self.coefficients, float(self.intercept), table.n_rows, n_threads
+        )
+
+    @cached_property
+    def _kernel_form(self) -> tuple[list[int], list[_KernelLiteral], list[list[int]]]:
+        """The columns that are used, the distinct literals on them, and the literals of each rule."""
         used = sorted({literal.column for rule in self.rules for literal in rule})
         place = {column: position for position, column in enumerate(used)}
         position: dict[Literal, int] = {}
         for rule in self.rules:
             for literal in rule:
                 position.setdefault(literal, len(position))
-        columns = [_plain(table.columns[column]) for column in used]
-        literals = [self._kernel_literal(literal, place[literal.column], columns) for literal in position]
-        rules = [[position[literal] for literal in rule] for rule in self.rules]
-        return kernels.score_rules(
-            columns, literals, rules, self.coefficients, float(self.intercept), table.n_rows, n_threads
-        )
+        literals = [self._kernel_literal(literal, place[literal.column]) for literal in position]
+        return used, literals, [[position[literal] for literal in rule] for rule in self.rules]
 
-    def _kernel_literal(
-        self, literal: Literal, place: int, columns: list[AnyArray]
-    ) -> tuple[int, int, float, bool, Codes | None]:
+    def _kernel_literal(self, literal: Literal, place: int) -> _KernelLiteral:
         """A literal on raw values; of a categorical column the members: unseen, missing, then the categories."""
-        if columns[place].dtype.kind == "f":
+        if self.schema.columns[literal.column].kind != "categorical":
             return place, _TESTS[literal.test], literal.threshold, literal.missing, None
         known = np.arange(-2, len(self.schema.columns[literal.column].categories), dtype=np.int32)
         members = passes(literal, known, self.code_of_category.get(literal.column)).view(np.uint8)
@@ -86,10 +96,15 @@ class RuleModel:
 
     def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The probability of each class; of the positive one ginv(H)."""
-        return self.link.probabilities(self.scores(table, n_threads))
+        scores = self.scores(table, n_threads)
+        if len(self.deltas):
+            return probabilities_at(scores, self.loss, self.boundaries, self.deltas)
+        return self.link.probabilities(scores)
 
     def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """2 ginv(y H) - 1 of each row."""
+        if len(self.deltas):
+            return probability_margins(self.probabilities(table, n_threads), codes)
         return binary_margins(self.loss, self.scores(table, n_threads), codes)
 
 

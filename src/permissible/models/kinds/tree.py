@@ -15,8 +15,9 @@ import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import trees
+from permissible.losses.class_impurity import class_impurity
 from permissible.models.kinds.tree_monotone import in_order
-from permissible.models.model import Link, probability_margins
+from permissible.models.model import Compiled, Link, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
@@ -27,7 +28,7 @@ _KIND = {"<=": 0, ">": 0, "missing": 1, "present": 1, "in": 2, "not in": 2}
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel:
+class TreeModel(Compiled):
     """A classifier made of nested tests.
 
     Parameters
@@ -53,6 +54,10 @@ class TreeModel:
     monotone : tuple of {-1, 0, 1}, optional
         Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are
         kept in that order (tree_monotone.py); unsmoothed fractions are in order already.
+    joint : bool
+        Whether the impurity of several classes is one entropy of all of them where the loss has one.
+    costs : array of shape (n_classes, n_classes), optional
+        The costs of the splits, in units of the mean cost of a mistake.
     """
 
     schema: Schema
@@ -66,6 +71,8 @@ class TreeModel:
     smoothing: float = 0.0
     seen_missing: tuple[int, ...] | None = None
     monotone: tuple[int, ...] | None = None
+    joint: bool = True
+    costs: FloatArray | None = None
     takes_matrix: ClassVar[bool] = False
 
     @property
@@ -122,6 +129,10 @@ class TreeModel:
         if not np.isfinite(limit):
             limit = float(self.loss.score(1 - PURE))
         return np.clip(np.asarray(self.loss.score(probability), dtype=np.float64), -limit, limit)
+
+    def impurities(self, weight: FloatArray) -> FloatArray:
+        """The impurity of sets of rows with these weights by class, (n, n_classes), as the splits counted it."""
+        return class_impurity(self.loss, weight, joint=self.joint, costs=self.costs)
 
     @cached_property
     def is_pure(self) -> BoolArray:

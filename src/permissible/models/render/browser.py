@@ -8,7 +8,7 @@ import numpy as np
 from permissible.bins.literal import Literal
 from permissible.models.card.actions import Actions
 from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.model import Link
 from permissible.models.render.formula import formula, tree_of
@@ -28,9 +28,14 @@ def plain_card(card: Scorecard) -> dict[str, Plain]:
         "columns": columns,
         "used": list(card.used_columns()),
         "intercept": numbers(card.intercept),
-        "groups": [[plain_term(term, card) for term in group] for group in card.groups],
+        "groups": [[entry for term in group for entry in _entries(term, card)] for group in card.groups],
         "link": plain_link(card.link),
     }
+
+
+def _entries(term: Term, card: Scorecard) -> list[dict[str, Plain]]:
+    """A term, or each rule of a card."""
+    return [plain_term(one, card) for one in (term.leaves() if isinstance(term, PointsTerm) else [term])]
 
 
 def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:

@@ -6,7 +6,7 @@ The bars use blue and orange, which are colour-blind safe, and each bar's number
 from html import escape
 
 from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.words import literal_words
 
 _STYLE = """<style>
@@ -39,7 +39,8 @@ def table(card: Scorecard, classes: tuple[object, ...], max_terms: int = 200) ->
     if len(card.terms) == 1 and isinstance(card.terms[0], TreeTerm) and card.link.kind == "probabilities":
         body = _tree(card.terms[0], 0, card, classes)
         return f'{_STYLE}<div class="permissible">{body}</div>'
-    terms = sorted(card.terms, key=weight, reverse=True)
+    flat = [one for term in card.terms for one in (term.leaves() if isinstance(term, PointsTerm) else [term])]
+    terms: list[Term] = sorted(flat, key=weight, reverse=True)
     largest = max((weight(term) for term in terms), default=0.0) or 1.0
     heads = ["adds"] if card.n_scores == 1 else [escape(str(label)) for label in classes]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)

@@ -12,7 +12,7 @@ import numpy as np
 
 from permissible.bins.literal import Literal
 from permissible.models.card.actions import Actions
-from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
 from permissible.models.render.formula import formulas
 from permissible.models.render.onnx_graph import Graph
 from permissible.table.schema import Column
@@ -110,6 +110,8 @@ def _scores(graph: Graph, card: Scorecard, inputs: _Inputs) -> str:
             rules += term.leaves()
         elif isinstance(term, SlopeTerm):
             slopes.append(term)
+        elif isinstance(term, PointsTerm):
+            parts += _points(graph, card, term, inputs)
         else:
             parts.append(_kernel(graph, term, inputs))
     start = start + sum((np.asarray(term.fails) for term in rules), np.zeros(card.n_scores))
@@ -128,6 +130,16 @@ def _scores(graph: Graph, card: Scorecard, inputs: _Inputs) -> str:
     for part in parts[1:]:
         total = graph.add("Add", total, part)
     return graph.add("Add", total, graph.numbers(start[None, :]))
+
+
+def _points(graph: Graph, card: Scorecard, term: PointsTerm, inputs: _Inputs) -> list[str]:
+    """The total of a card, exact in either precision, times the unit of each score."""
+    if not term.rules:
+        return []
+    pairs = zip(term.rules, term.points, strict=True)
+    total = _rules(graph, card, [RuleTerm(rule, (float(points),), (0.0,)) for rule, points in pairs], inputs)
+    whole = graph.add("Round", total)  # a runtime may fuse a scalar into MatMul and round it to float32
+    return [graph.add("Mul", whole, graph.numbers(np.array([term.unit])))]
 
 
 def _nothing(graph: Graph, card: Scorecard, inputs: _Inputs, some: str | None) -> str:

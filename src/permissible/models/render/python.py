@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from permissible.bins.literal import Literal
 from permissible.models.card.actions import Actions
-from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.render.formula import formulas
 
 _HEAD = '''"""A classifier written out by permissible. A row is a mapping from column name to value."""
@@ -44,14 +44,14 @@ def literal_python(literal: Literal, card: Scorecard) -> str:
     return f"(_missing({x}) or {condition})" if literal.missing else f"(not _missing({x}) and {condition})"
 
 
-def module(card: Scorecard, actions: Actions) -> str:
-    """The source of a module with the three functions."""
+def module(card: Scorecard, actions: Actions, more: Sequence[str] = ()) -> str:
+    """The source of a module with the three functions; `more` are lines after them."""
     actions.check(_has_probability(card), card.link.alike)
     body = [_HEAD, *([_PRESENT] if card.needs_values else []), *_scores(card), *_probabilities(card)]
     body += ["", "", "def decide(row):", '    """The decision for a row; None means: do not decide."""']
     body += ["    s = scores(row)"]
     body += ["    p = probabilities(row)" if _has_probability(card) else "    p = []", *_decision(actions, card)]
-    return "\n".join(body) + "\n"
+    return "\n".join([*body, *more]) + "\n"
 
 
 def _number(value: float) -> str:
@@ -85,11 +85,21 @@ def _term(term: Term, total: str, card: Scorecard) -> list[str]:
             if holds != 0.0 or fails != 0.0
         ]
         return [f"holds = {condition}", *values]
+    if isinstance(term, PointsTerm):
+        return _points(term, total, card)
     if isinstance(term, TreeTerm):
         return _tree(term, total, card)
     if isinstance(term, SlopeTerm):
         return _slope(term, total, card)
     return _kernel(term, total, card)
+
+
+def _points(term: PointsTerm, total: str, card: Scorecard) -> list[str]:
+    lines = ["points = 0"]
+    for rule, points in zip(term.rules, term.points, strict=True):
+        condition = " and ".join(literal_python(literal, card) for literal in rule) or "True"
+        lines += [f"if {condition}:", f"    points += {points}"]
+    return [*lines, *(f"{total}[{k}] += {_number(unit)} * points" for k, unit in enumerate(term.unit) if unit != 0.0)]
 
 
 def _tree(term: TreeTerm, total: str, card: Scorecard) -> list[str]:

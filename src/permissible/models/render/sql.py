@@ -4,14 +4,14 @@ The query has up to three levels: scores of the rows, probabilities of the score
 name and value goes through the dialect, which quotes it; there is no other way for a user's text to get into the query.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from permissible.bins.literal import Literal, Rule
 from permissible.losses.entropy import LinkFormula
 from permissible.models.card.actions import Actions
-from permissible.models.card.scorecard import KernelTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.render.dialects import Dialect, dialect
 from permissible.models.render.formula import formulas
 from permissible.table.schema import Column
@@ -64,6 +64,7 @@ def select(
     dialect_name: str = "ansi",
     keep: Sequence[str] | None = None,
     prefix: str = "",
+    more: Callable[[Dialect], Mapping[str, str]] | None = None,
 ) -> str:
     """The query.
 
@@ -79,14 +80,18 @@ def select(
         Columns of the table to return beside the answer, all of them unless given.
     prefix : str
         Put before the names score, probability and decision, for a table that has such columns itself.
+    more : callable, optional
+        Further columns: from a dialect to their names and expressions of the rows.
     """
     target = dialect(dialect_name)
     names = _OutputNames(card, actions, target, prefix)
     kept = ["t.*"] if keep is None else [f"t.{target.name_of(name)}" for name in keep]
     shown = _shown_scores(card)
+    added = {} if more is None else more(target)
+    named = [f"{text} AS {names.free(name)}" for name, text in added.items()]
     scores = [f"{_score(card, k, target)} AS {name}" for k, name in zip(shown, names.scores, strict=True)]
     source = ".".join(target.name_of(part) for part in table.split("."))
-    query = _storey([*kept, *scores], f"{source} AS t")
+    query = _storey([*kept, *scores, *named], f"{source} AS t")
     probabilities = _probabilities(card, names, target)
     if probabilities and probabilities != names.scores:
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
@@ -107,13 +112,14 @@ class _OutputNames:
         shown = _shown_scores(card)
         suffixes = [""] if len(shown) == 1 else [f"_{k}" for k in shown]
         if card.link.kind == "probabilities":
-            self.scores = self.probabilities = [self._free(f"probability{suffix}") for suffix in suffixes]
+            self.scores = self.probabilities = [self.free(f"probability{suffix}") for suffix in suffixes]
         else:
-            self.scores = [self._free(f"score{suffix}") for suffix in suffixes]
-            self.probabilities = [self._free(f"probability{suffix}") for suffix in suffixes]
-        self.decision = self._free("decision")
+            self.scores = [self.free(f"score{suffix}") for suffix in suffixes]
+            self.probabilities = [self.free(f"probability{suffix}") for suffix in suffixes]
+        self.decision = self.free("decision")
 
-    def _free(self, wanted: str) -> str:
+    def free(self, wanted: str) -> str:
+        """A name that no column has, quoted."""
         name = self._prefix + wanted
         while name.casefold() in self._taken:
             name += "_"
@@ -154,11 +160,22 @@ def _term(term: Term, k: int, card: Scorecard, target: Dialect) -> str:
             return ""
         condition = rule_sql(term.rule, card, target)
         return f"CASE WHEN {condition} THEN {target.double(term.holds[k])} ELSE {target.double(term.fails[k])} END"
+    if isinstance(term, PointsTerm):
+        return f"{target.double(term.unit[k])} * {points_sql(term, card, target)}" if term.unit[k] != 0.0 else ""
     if isinstance(term, TreeTerm):
         return _branch(term, 0, k, card, target)
     if isinstance(term, SlopeTerm):
         return _slope(term, k, card, target)
     return _kernel(term, k, card, target)
+
+
+def points_sql(term: PointsTerm, card: Scorecard, target: Dialect) -> str:
+    """The total of a card, a sum of whole numbers."""
+    each = [
+        f"CASE WHEN {rule_sql(rule, card, target)} THEN {points} ELSE 0 END"
+        for rule, points in zip(term.rules, term.points, strict=True)
+    ]
+    return "(" + "\n    + ".join(each or ["0"]) + ")"
 
 
 def _branch(term: TreeTerm, node: int, k: int, card: Scorecard, target: Dialect) -> str:

@@ -17,21 +17,29 @@ MOST_LEAVES = 500
 """Trees with more leaves than this in all are written one line a tree, since nobody reads so many leaves."""
 
 
-def text(card: Scorecard, classes: tuple[object, ...]) -> str:
+def text(card: Scorecard, classes: tuple[object, ...], max_rules: int | None = None) -> str:
     """The model in words.
 
-    One line a term: what it adds where it holds and where not, one column for each score.
+    One line a term: what it adds where it holds and where not, one column for each score. Of more rules than `max_rules` the
+    lightest are only counted.
     """
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]
     lines = [_start(card, classes)]
     rows = [[*(_signed(value) for value in card.intercept), "always", ""]]
     leaves = sum(len(term.literals) // 2 + 1 for term in card.terms if isinstance(term, TreeTerm))
-    rows += [row for term in _heaviest_first(card) for row in _rows(term, card, short=leaves > MOST_LEAVES)]
+    terms = _heaviest_first(card)
+    cut = max_rules is not None and len(terms) > max_rules and all(isinstance(term, RuleTerm) for term in terms)
+    shown = terms[:max_rules] if cut else terms
+    rows += [row for term in shown for row in _rows(term, card, short=leaves > MOST_LEAVES)]
     widths = [max(len(row[k]) for row in [[*heads, "", ""], *rows]) for k in range(card.n_scores)]
     lines.append("  ".join(head.rjust(width) for head, width in zip(heads, widths, strict=True)))
     for row in rows:
         numbers = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
         lines.append(f"{numbers}  {row[-2]}{row[-1]}")
+    if cut:
+        hidden = [term for term in terms[max_rules:] if isinstance(term, RuleTerm)]
+        most = max(max(map(abs, (*term.holds, *term.fails))) for term in hidden)
+        lines.append(f"and {len(hidden)} more rules, each of which adds at most {most:.2g}")
     return "\n".join(lines)
 
 

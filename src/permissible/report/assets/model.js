@@ -82,6 +82,22 @@ const permissible = (() => {
     return { scores, terms };
   }
 
+  // The principal reasons of two classes: the rules by which a row lost most against their better value, or won most against the
+  // worse one, as `reasons` of the library has them. Empty where the score is not a sum of rules.
+  function reasons(card, row, favourable, count) {
+    const terms = card.groups.flat();
+    if (card.intercept.length !== 1 || terms.some((term) => term.kind !== "rule" || !term.rule.length)) return [];
+    const found = [];
+    for (const term of terms) {
+      const holds = ruleHolds(term.rule, row);
+      const effect = number(term.holds[0]) - number(term.fails[0]);
+      if (effect !== 0 && (holds === effect > 0) === favourable) {
+        found.push({ words: holds ? term.words : `not: ${term.words}`, size: Math.abs(effect) });
+      }
+    }
+    return found.sort((a, b) => b.size - a.size).slice(0, count);
+  }
+
   // -- probabilities --------------------------------------------------------------------------------------------------
 
   const OPERATIONS = {
@@ -202,6 +218,58 @@ const permissible = (() => {
     return { table, cost: cost / total, rejected: rejected / total, error: total > rejected ? wrong / (total - rejected) : 0 };
   }
 
+  // What the constant actions cost: every class for all rows, and the rejection of all.
+  function constantCosts(data, costs, rejectCost) {
+    const rows = data.classes.map((_, k) => weighted(data).reduce((sum, [, weights]) => sum + weights[k], 0));
+    const mean = (price) => rows.reduce((sum, n, truth) => sum + n * price(truth), 0) / data.total;
+    const found = data.classes.map((name, action) => ({ name, cost: mean((truth) => costs[truth][action]) }));
+    return rejectCost === null ? found : [...found, { name: "refer", cost: mean((truth) => priceOf(rejectCost, truth)) }];
+  }
+
+  // -- thresholds of two classes ----------------------------------------------------------------------------------------
+
+  // Rows above each distinct probability, counted once: found by bisection afterwards.
+  function tails(data) {
+    if (data.tails) return data.tails;
+    const n = data.probability.length;
+    const sums = { negative: new Array(n + 1).fill(0), positive: new Array(n + 1).fill(0) };
+    for (let i = n - 1; i >= 0; i--) {
+      sums.negative[i] = sums.negative[i + 1] + data.negative[i];
+      sums.positive[i] = sums.positive[i + 1] + data.positive[i];
+    }
+    data.tails = sums;
+    return sums;
+  }
+
+  // Counts when rows whose probability exceeds t are flagged.
+  function flagged(data, t) {
+    const { negative, positive } = tails(data);
+    let low = 0;
+    let high = data.probability.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (data.probability[middle] > t) high = middle;
+      else low = middle + 1;
+    }
+    return { tp: positive[low], fp: negative[low], fn: positive[0] - positive[low], tn: negative[0] - negative[low] };
+  }
+
+  // TP/n - FP/n t/(1 - t), and the same for acting on all rows.
+  function netBenefit(data, t) {
+    const { tp, fp, fn, tn } = flagged(data, t);
+    const n = tp + fp + fn + tn;
+    const odds = t / (1 - t);
+    return { model: (tp - fp * odds) / n, all: (tp + fn - (fp + tn) * odds) / n };
+  }
+
+  // Wilson's 95 % interval of a share of n rows.
+  function wilson(share, n) {
+    const z = 1.959963984540054;
+    const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
+    const scale = 1 + (z * z) / n;
+    return [Math.max(0, (share + (z * z) / (2 * n) - spread) / scale), Math.min(1, (share + (z * z) / (2 * n) + spread) / scale)];
+  }
+
   // Risk groups: counts of each class in each group, and the loss of Kimes et al. (7).
   function byGroups(data, cuts) {
     const table = [new Array(cuts.length + 1).fill(0), new Array(cuts.length + 1).fill(0)];
@@ -217,6 +285,6 @@ const permissible = (() => {
     return { table, cost: cost / data.total };
   }
 
-  return { testHolds, ruleHolds, explain, probabilities, predict, cheapest, group, byCosts, byGroups };
+  return { testHolds, ruleHolds, explain, reasons, probabilities, predict, cheapest, group, byCosts, byGroups, constantCosts, flagged, netBenefit, wilson };
 })();
 if (typeof window !== "undefined") window.permissible = permissible;

@@ -4,6 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { explorer, whatif, charts } = data;
   const P = window.permissible;
+  const C = window.permissibleCharts;
 
   // -- small tools --------------------------------------------------------------------------------------------------
 
@@ -88,11 +89,11 @@
   function costControls() {
     const box = make("fieldset", {}, make("legend", {}, "What it costs"));
     if (binary) {
-      const range = { min: 0, max: 20, step: 0.1 };
+      const range = (value) => ({ min: 0, max: Math.max(20, Math.ceil(2 * value)), step: value > 20 ? 1 : 0.1, value });
       box.append(
-        slider("cost-0-1", `to say ${classes[1]} when it is ${classes[0]}`, { ...range, value: state.costs[0][1] },
+        slider("cost-0-1", `to say ${classes[1]} when it is ${classes[0]}`, range(state.costs[0][1]),
           (value) => { state.costs[0][1] = value; updateExplorer(); }),
-        slider("cost-1-0", `to say ${classes[0]} when it is ${classes[1]}`, { ...range, value: state.costs[1][0] },
+        slider("cost-1-0", `to say ${classes[0]} when it is ${classes[1]}`, range(state.costs[1][0]),
           (value) => { state.costs[1][0] = value; updateExplorer(); }));
     } else box.append(costTable());
     box.append(make("label", { class: "mode" }, make("input", {
@@ -208,38 +209,98 @@
   function updateExplorer() {
     if (state.mode === "groups") showGroups();
     else showCosts();
+    if (binary) { showCurve(); showThresholds(); }
     if (whatif.shown) updateWhatif();
   }
 
+  const others = explorer.others || [];
+  const named = (data) => data.name || explorer.name;
+
   function showCosts() {
-    const found = P.byCosts(explorer, state.costs, state.mayReject ? state.reject : null);
+    const price = state.mayReject ? state.reject : null;
+    const found = P.byCosts(explorer, state.costs, price);
     state.found = found;
+    const alike = P.constantCosts(explorer, state.costs, price).sort((a, b) => a.cost - b.cost)[0];
+    const rivals = others.map((data) => [P.byCosts({ ...explorer, ...data }, state.costs, price).cost.toFixed(4), `mean cost of a row with ${named(data)}`, "rival-cost"]);
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), "mean cost of a row", "mean-cost"],
-      [percent(found.error), state.mayReject ? "error among the rows decided" : "error", "mean-error"],
-      [percent(found.rejected), "left to a person", "share-rejected"],
+      [found.cost.toFixed(4), others.length ? `mean cost of a row with ${named(explorer)}` : "mean cost of a row with the model", "mean-cost"],
+      ...rivals,
+      [alike.cost.toFixed(4), `mean cost of a row when always saying ${alike.name}`, "alike-cost"],
+      [perThousand(alike.cost - found.cost), "saved in 1,000 rows", "saved"],
+      [percent(found.error), state.mayReject ? "of the rows decided are decided wrongly" : "of the rows are decided wrongly", "mean-error"],
+      ...(state.mayReject ? [[percent(found.rejected), "of the rows are left to a person", "share-rejected"]] : []),
     ]));
-    const header = ["truly \\ said", ...classes, ...(state.mayReject ? ["reject"] : [])];
-    const rows = found.table.map((row, truth) => ({
-      cells: [classes[truth], ...row.slice(0, header.length - 1).map(count)],
-      classes: ["", ...row.map((_, k) => (k === truth ? "good" : k === classes.length ? "shrug" : "bad"))],
-    }));
-    fill("explorer-table", tableOf("What would be said of each class", header, rows));
+    const header = ["truly \\ said", ...classes, ...(state.mayReject ? ["left to a person"] : []), "rows"];
+    const rows = found.table.map((row, truth) => {
+      const total = row.reduce((a, b) => a + b, 0);
+      const cells = row.slice(0, header.length - 2).map((n) => `${count(n)} (${total ? percent(n / total) : "–"})`);
+      return { cells: [classes[truth], ...cells, count(total)], classes: ["", ...row.map((_, k) => (k === truth ? "good" : k === classes.length ? "shrug" : "bad"))] };
+    });
+    fill("explorer-table", tableOf("What would be said of each class, with the share of its rows", header, rows));
   }
+  const perThousand = (x) => `${x < 0 ? "−" : ""}${Math.abs(1000 * x).toFixed(1)}`;
 
   function showGroups() {
     const found = P.byGroups(explorer, state.cuts);
     state.found = found;
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), "loss of these groups (0 is perfect)", "mean-cost"],
+      [found.cost.toFixed(4), "mean cost of a row in a wrong group (0 is perfect)", "mean-cost"],
       [String(state.cuts.length + 1), "groups", "n-groups"],
     ]));
     const ends = [0, ...state.cuts, 1];
     const rows = ends.slice(1).map((high, k) => {
       const [no, yes] = [found.table[0][k], found.table[1][k]];
-      return { cells: [`${k}: ${ends[k].toFixed(2)} – ${high.toFixed(2)}`, count(no), count(yes), count(no + yes), no + yes ? percent(yes / (no + yes)) : "–"] };
+      return { cells: [`${k}: ${percent(ends[k])} to ${percent(high)}`, count(no), count(yes), count(no + yes), no + yes ? percent(yes / (no + yes)) : "–"] };
     });
-    fill("explorer-table", tableOf("Who is in each group, and what is true of it", ["group", ...classes, "rows", `truly ${classes[1]}`], rows));
+    fill("explorer-table", tableOf("Who is in each group, and what is true of it", ["group, by probability", ...classes, "rows", `truly ${classes[1]}`], rows));
+  }
+
+  // -- decision curve and thresholds, which follow the controls --------------------------------------------------------
+
+  // The thresholds of the moment: where the costs change the decision, or the cuts between groups.
+  function currentThresholds() {
+    if (state.mode === "groups") return state.cuts;
+    const [alarm, miss] = [state.costs[0][1], state.costs[1][0]];
+    return alarm + miss > 0 && miss > 0 ? [alarm / (alarm + miss)] : [];
+  }
+
+  function showCurve() {
+    const at = Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
+    const own = at.map((t) => P.netBenefit(explorer, t));
+    const series = [
+      { kind: "line", x: at, y: own.map((b) => b.all), name: `say ${classes[1]} of all`, colour: "grey", dash: "6 4" },
+      { kind: "line", x: [0, 1], y: [0, 0], name: `say ${classes[1]} of none`, colour: "ink", dash: "2 4" },
+      ...others.map((data) => ({ kind: "line", x: at, y: at.map((t) => P.netBenefit(data, t).model), name: named(data), colour: "orange" })),
+      { kind: "line", x: at, y: own.map((b) => b.model), name: others.length ? named(explorer) : "the model" },
+    ];
+    state.curve = own.map((b) => b.model);
+    const top = Math.max(own[0].all, ...own.map((b) => b.model), 0.01);
+    const marks = currentThresholds().map((t) => ({ at: t, label: threshold(t) }));
+    const spec = { x: `threshold: say ${classes[1]} above this probability`, y: "net benefit of a row", series, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
+    C.draw(document.getElementById("chart-curve"), spec, marks);
+  }
+
+  const threshold = (t) => `${Number((100 * t).toFixed(1))} %`;
+  const USUAL = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+  function showThresholds() {
+    const current = currentThresholds();
+    const all = [...new Set([...USUAL, ...current])].filter((t) => t < 1).sort((a, b) => a - b);
+    const share = (part, whole) => {
+      if (!whole) return "–";
+      const [low, high] = P.wilson(part / whole, whole);
+      return make("span", { title: `95 % interval ${percent(low)} to ${percent(high)}` }, percent(part / whole), make("small", {}, `${count(part)} of ${count(whole)}`));
+    };
+    state.thresholds = all.map((t) => ({ t, ...P.flagged(explorer, t), benefit: P.netBenefit(explorer, t).model }));
+    const rows = state.thresholds.map(({ t, tp, fp, fn, tn, benefit }) => {
+      const n = tp + fp + fn + tn;
+      const cost = (fp * state.costs[0][1] + fn * state.costs[1][0]) / n;
+      const cells = [threshold(t), share(tp + fp, n), share(tp, tp + fn), share(tn, tn + fp), share(tp, tp + fp), share(tn, tn + fn), benefit.toFixed(4), ...(state.mode === "costs" ? [cost.toFixed(4)] : [])];
+      return { cells, row: current.includes(t) ? "now" : "" };
+    });
+    const [no, yes] = classes;
+    const header = ["above", `said ${yes}, of all rows`, `of the truly ${yes}, said ${yes}`, `of the truly ${no}, said ${no}`, `of those said ${yes}, truly so`, `of those said ${no}, truly so`, "net benefit of a row", ...(state.mode === "costs" ? ["cost of a row"] : [])];
+    fill("threshold-table", tableOf("What happens at each threshold; the marked line is that of the controls above", header, rows));
   }
 
   // -- what if ------------------------------------------------------------------------------------------------------
@@ -309,7 +370,10 @@
       [said === null || said === undefined ? "no decision" : said, "what predict says", "whatif-prediction"],
       [decideNow(proba), "with the costs or groups set above", "whatif-decision"],
     ]), make("div", { class: "meter", "aria-hidden": "true" }, meter(proba[shown])));
-    fill("whatif-table", termsTable(found, shown));
+    const wins = String(said) === String(whatif.classes[1]);
+    const reasons = binaryShown() ? P.reasons(card, row, wins, 4) : [];
+    const told = reasons.length ? [make("p", { id: "whatif-reasons" }, `Principal reasons: ${reasons.map((one) => one.words).join("; ")}.`)] : [];
+    fill("whatif-table", ...told, termsTable(found, shown));
   }
   const binaryShown = () => whatif.classes.length === 2;
   const meter = (share) => { const bar = make("i"); bar.style.width = `${100 * (share || 0)}%`; return bar; };
@@ -333,14 +397,18 @@
   // -- charts -------------------------------------------------------------------------------------------------------
 
   function drawCharts() {
-    for (const [name, figure] of Object.entries(charts)) {
+    for (const [name, spec] of Object.entries(charts)) {
       const place = document.getElementById(`chart-${name}`);
-      if (place && window.Plotly) window.Plotly.newPlot(place, figure.data, figure.layout, { displayModeBar: false, responsive: true });
+      if (place) C.draw(place, spec);
     }
+    if (binary) showCurve();
   }
 
   drawExplorer();
   drawWhatif();
   drawCharts();
+  let waiting = 0;
+  window.addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawCharts, 100); });
+  for (const box of document.querySelectorAll("details")) box.addEventListener("toggle", drawCharts);
   window.report = { state, data, set, take, current: () => whatif.found };
 })();

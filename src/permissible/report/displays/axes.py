@@ -1,6 +1,10 @@
-"""Where a picture is drawn."""
+"""What displays share: where a picture is drawn, and which estimators have one."""
 
 from typing import Any
+
+import numpy as np
+
+from permissible.validation import Words, refusal
 
 
 def axes_or_new(ax: Any, **figure: Any) -> Any:
@@ -18,3 +22,12 @@ def axes_or_new(ax: Any, **figure: Any) -> Any:
     from matplotlib import pyplot
 
     return pyplot.subplots(**figure)[1]
+
+
+def two_classes(estimator: Any) -> Any:
+    """Return the classes of a fitted classifier of two classes with probabilities; anything else is refused."""
+    classes = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else ())
+    if not hasattr(estimator, "predict_proba") or len(classes) != 2:
+        came = Words(f"{type(estimator).__name__} of {len(classes)} classes")
+        raise refusal("estimator", "a fitted classifier of two classes with predict_proba", came)
+    return classes

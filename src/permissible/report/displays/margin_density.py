@@ -36,13 +36,20 @@ class MarginDensityDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, groups: ArrayLike, *, ax: Any = None) -> "MarginDensityDisplay":
-        """Draw the scores of a fitted `BoundaryClassifier`; `groups` has the group of each row, such as its label."""
-        if not hasattr(estimator, "deltas_"):
-            raise refusal_type("estimator", "a fitted BoundaryClassifier, which has cut-offs", estimator)
+        """Draw the scores of a fitted classifier of two classes; `groups` has the group of each row, such as its label.
+
+        The cut-offs are those of a `BoundaryClassifier`; of another classifier the score 0, where `predict` changes.
+        """
+        if not hasattr(estimator, "decision_function"):
+            raise refusal_type("estimator", "a fitted classifier with decision_function", estimator)
         score, names = estimator.decision_function(X), np.asarray(groups)
+        if score.ndim != 1:
+            came = Words(f"{type(estimator).__name__} of {score.shape[1]} classes")
+            raise refusal("estimator", "a classifier of two classes, which has one score", came)
         if len(names) != len(score):
             raise refusal("groups", f"one value for each of the {len(score)} rows", Words(f"{len(names)} values"))
-        return cls({str(name): score[names == name] for name in np.unique(names)}, estimator.deltas_).plot(ax=ax)
+        deltas = getattr(estimator, "deltas_", np.zeros(1))
+        return cls({str(name): score[names == name] for name in np.unique(names)}, deltas).plot(ax=ax)
 
     def plot(self, ax: Any = None, **options: Any) -> "MarginDensityDisplay":
         """Draw into `ax`, or into a new figure."""

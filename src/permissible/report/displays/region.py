@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Boundaries, class_codes
-from permissible.report.displays.axes import axes_or_new
+from permissible.decisions.words import group_names
+from permissible.report.displays.axes import axes_or_new, two_classes
 from permissible.types import ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, refusal
 
@@ -71,11 +72,9 @@ class RegionDisplay:
             What to put on the axes; [K] Figure 8A has principal components.
         ax : matplotlib axes, optional
         """
-        if not hasattr(estimator, "predict_proba") or len(estimator.classes_) != 2:
-            came = Words(f"{type(estimator).__name__} of {len(getattr(estimator, 'classes_', ()))} classes")
-            raise refusal("estimator", "a fitted classifier of two classes with predict_proba", came)
+        classes = two_classes(estimator)
         points, labels = _plane(estimator, X, features)
-        marker = None if y is None else class_codes(y, np.asarray(estimator.classes_))
+        marker = None if y is None else class_codes(y, classes)
         if boundaries is None and hasattr(estimator, "predict_region"):
             trained = tuple(float(pi) for pi in estimator.model_.boundaries)
             return cls(points, estimator.predict_region(X), trained, labels, marker).plot(ax=ax)
@@ -88,16 +87,16 @@ class RegionDisplay:
         from matplotlib import colormaps
 
         self.ax_ = axes_or_new(ax)
-        edges = [0.0, *self.boundaries, 1.0]
+        names = group_names(self.boundaries)
         shapes = np.zeros(len(self.region), dtype=np.int64) if self.marker is None else self.marker
-        for k in range(len(edges) - 1):
-            colour = colormaps["coolwarm"](k / max(1, len(edges) - 2))
+        for k in range(len(names)):
+            colour = colormaps["coolwarm"](k / max(1, len(names) - 1))
             for shape, symbol in ((0, "o"), (1, "^")):
                 rows = (self.region == k) & (shapes == shape)
                 if not rows.any():
                     continue
                 first = shape == 0 or not ((self.region == k) & (shapes == 0)).any()
-                label = f"{edges[k]:g} < p <= {edges[k + 1]:g}" if first else None
+                label = names[k] if first else None
                 style = {"s": 14, "color": colour, "marker": symbol, "label": label, **options}
                 self.ax_.scatter(self.points[rows, 0], self.points[rows, 1], **style)
         self.ax_.set(xlabel=self.labels[0], ylabel=self.labels[1])

@@ -29,9 +29,10 @@ class Delimited:
         header: bool | None = True,
         missing: frozenset[str] = MISSING,
         rows: int = ROWS,
+        encoding: str | None = None,
     ) -> None:
-        self.path, self.missing, self.rows = path, missing, rows
-        with in_words(path), open_text(path) as file:
+        self.path, self.missing, self.rows, self.encoding = path, missing, rows, encoding
+        with in_words(path), open_text(path, encoding) as file:
             start = file.read(SNIFFED_CHARACTERS)
         if "\0" in start:
             raise wrong(path, None, "the file is binary, not text")
@@ -67,7 +68,7 @@ class Delimited:
 
     def raw(self) -> Iterator[RawChunk]:
         """The cells; split by pyarrow where it splits as the csv module does."""
-        done = yield from fast_chunks(self, self.rows)
+        done = 0 if self.encoding else (yield from fast_chunks(self, self.rows))
         if done is not None:
             yield from self._plain(done)
 
@@ -88,7 +89,7 @@ class Delimited:
             yield RawChunk(columns, [line for line, _ in batch])
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        with open_text(self.path) as file:
+        with open_text(self.path, self.encoding) as file:
             reader = csv.reader(file, delimiter=self.delimiter)
             while True:
                 with in_words(self.path, reader):

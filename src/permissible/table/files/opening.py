@@ -19,6 +19,7 @@ def open_table(
     header: bool | None = True,
     missing: frozenset[str] = MISSING,
     rows: int = ROWS,
+    encoding: str | None = None,
 ) -> FileReader:
     """Open a CSV, ARFF, Parquet or Arrow file, to be read in chunks of at most so many rows."""
     if not path.exists():
@@ -31,6 +32,6 @@ def open_table(
             return Arrow(path, rows)
         if suffix == ".arff":
             return Arff(path, rows)
-        return Delimited(path, delimiter, header, missing, rows)
+        return Delimited(path, delimiter, header, missing, rows, encoding)
     except PermissionError:
         raise FileError(f"{path} may not be read by this user.") from None

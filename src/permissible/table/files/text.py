@@ -16,10 +16,10 @@ PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".x
 MOST_COLUMNS = 100_000
 
 
-def open_text(path: Path) -> TextIO:
-    """Open a text file for reading, decompressing .gz, .bz2 and .xz."""
+def open_text(path: Path, encoding: str | None = None) -> TextIO:
+    """Open a text file for reading, decompressing .gz, .bz2 and .xz; UTF-8 unless another encoding is given."""
     opener = PACKED.get(path.suffix.lower(), open)
-    stream: TextIO = opener(path, "rt", encoding="utf-8-sig", newline="")
+    stream: TextIO = opener(path, "rt", encoding=encoding or "utf-8-sig", newline="")
     return stream
 
 
@@ -33,6 +33,10 @@ def in_words(path: Path, reader: Any = None) -> Iterator[None]:
     except UnicodeDecodeError as error:
         line = None if reader is None else reader.line_num + 1
         byte = error.object[error.start : error.start + 1]
-        raise wrong(path, line, f"the file must be UTF-8 text, got the byte {byte!r}") from None
+        kind = "UTF-8 text" if error.encoding.startswith("utf-8") or error.encoding == "utf8" else error.encoding
+        another = "; another one can be given, as --encoding latin-1"
+        raise wrong(path, line, f"the file must be {kind}, got the byte {byte!r}{another}") from None
+    except UnicodeError as error:
+        raise wrong(path, None, f"the file could not be decoded ({error})") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise wrong(path, None, f"the file could not be read ({error})") from None

@@ -1,0 +1,1 @@
+"""Quality beside the peers on many data sets: `python -m benchmarks.quality`."""

@@ -1,0 +1,1 @@
+"""Point cards of ULSClassifier: fitting, printing, reasons and recourse."""

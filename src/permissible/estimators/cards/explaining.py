@@ -1,0 +1,131 @@
+"""Reasons and recourse of a fitted classifier whose score is a sum of rules."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from permissible.estimators.classifier import actions_for, card_of, labels_of, table_of
+from permissible.models.card.actions import Actions
+from permissible.models.card.reasons import Reasons, reasons_of
+from permissible.models.card.recourse import Cell, Recourse, RecourseProblem, Search, problem_of
+from permissible.models.model import Link
+from permissible.table.schema import Schema
+from permissible.table.table import MISSING_CATEGORY, Table
+from permissible.types import FloatArray
+from permissible.validation import Words, refusal
+from permissible.validation.numbers import count, real_number
+
+
+class Decider:
+    """The decision of a score, as the estimator takes it."""
+
+    def __init__(self, actions: Actions, link: Link) -> None:
+        if actions.shape not in ("cuts", "costs", "largest"):
+            raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
+        self.actions, self.link = actions, link
+
+    def places(self, scores: FloatArray) -> list[int]:
+        """The position among the labels of each score."""
+        values = scores if self.actions.by_score else self.link.probabilities(scores)
+        found: list[int] = self.actions.places(values, self.actions.by_score).tolist()
+        return found
+
+    def label(self, place: int) -> Any:
+        """The label at a position."""
+        return self.actions.labels[place]
+
+
+def reasons(estimator: Any, X: Any, k: int, decision: Any) -> list[Reasons]:
+    """At most k reasons for the decision of each row."""
+    most, card = count("k", k), card_of(estimator)
+    table = table_of(estimator, X)
+    scores = np.asarray(estimator.model_.scores(table))
+    if scores.ndim > 1:
+        raise refusal(
+            "estimator", "a model of two classes whose score is a sum of rules", Words("one of several classes")
+        )
+    decider = Decider(actions_for(estimator, decision), estimator.model_.link)
+    decided = [decider.label(place) for place in decider.places(scores)]
+    good = decider.places(np.array([np.inf]))[0]
+    favourable = [label == decider.label(good) for label in decided]
+    return reasons_of(card, table, scores.tolist(), decided, favourable, most)
+
+
+def recourse(
+    estimator: Any,
+    x: Any,
+    decision: Any,
+    target: Any,
+    costs: Mapping[str, float] | None,
+    fixed: Sequence[str],
+    max_columns: int,
+    max_time: float,
+) -> Recourse:
+    """The cheapest change of a row that changes its decision."""
+    begun, card, row = time.monotonic(), card_of(estimator), table_of(estimator, x)
+    if row.n_rows != 1:
+        raise refusal("x", "one row", Words(f"{row.n_rows} rows"))
+    known = _positions(costs or {}, card.schema, "costs")
+    prices = None if costs is None else {known[name]: real_number("costs", value) for name, value in costs.items()}
+    held = list(_positions(fixed, card.schema, "fixed").values())
+    problem = problem_of(card, row, prices, held, count("max_columns", max_columns))
+    decider = Decider(actions_for(estimator, decision), estimator.model_.link)
+    now = decider.places(np.asarray(estimator.model_.scores(row)))[0]
+    wished = _wished(decider.actions, now, target, labels_of(estimator))
+
+    def wanted(low: float, high: float) -> bool:
+        """Whether a score between the bounds may give a decision that is wanted; each decision takes an interval of scores."""
+        slack = 1e-9 * max(1.0, abs(low), abs(high))
+        ends = decider.places(np.array([low - slack, high + slack]))
+        return ends[0] != ends[1] or ends[0] in wished
+
+    def confirm(chosen: list[Cell]) -> bool:
+        return decider.places(np.asarray(estimator.model_.scores(_moved(row, problem, chosen))))[0] in wished
+
+    search = Search(problem, wanted, confirm, begun + real_number("max_time", max_time))
+    search.run()
+    if search.best is None:
+        return Recourse(False, {}, float("inf"), decider.label(now), decider.label(now), search.in_time)
+    after = decider.places(np.asarray(estimator.model_.scores(_moved(row, problem, search.best))))[0]
+    changes = {}
+    for column, cell in zip(problem.columns, search.best, strict=True):
+        if cell.changed:
+            named = card.schema.columns[column]
+            changes[named.name] = (_plain(named, row.columns[column][0]), _plain(named, cell.value))
+    return Recourse(True, changes, search.cost, decider.label(now), decider.label(after), search.in_time)
+
+
+def _wished(actions: Actions, now: int, target: Any, classes: list[Any]) -> set[int]:
+    if target is None:
+        return {place for place in range(len(actions.labels)) if place != now}
+    if target not in actions.labels:
+        raise refusal("target", f"one of the decisions {', '.join(map(repr, actions.labels))}", target)
+    return {place for place, label in enumerate(actions.labels) if label == target} - {now}
+
+
+def _positions(names: Any, schema: Schema, argument: str) -> dict[str, int]:
+    found = {}
+    for name in names:
+        if name not in schema.names:
+            raise refusal(argument, "names of columns", Words(f"the unknown column {name!r}"))
+        found[name] = schema.names.index(name)
+    return found
+
+
+def _moved(row: Table, problem: RecourseProblem, chosen: list[Cell]) -> Table:
+    columns = list(row.columns)
+    for column, cell in zip(problem.columns, chosen, strict=True):
+        columns[column] = np.array([cell.value], dtype=row.columns[column].dtype)
+    return replace(row, columns=tuple(columns))
+
+
+def _plain(column: Any, value: Any) -> Any:
+    """A value as the user wrote it; None where it is missing."""
+    if column.kind == "categorical":
+        return None if value == MISSING_CATEGORY else column.categories[int(value)] if value >= 0 else "(unseen)"
+    if np.isnan(value):
+        return None
+    return bool(value) if column.kind == "boolean" else float(value)

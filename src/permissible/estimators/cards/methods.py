@@ -1,0 +1,123 @@
+"""What a fitted classifier with a point card can do: show its card as people print it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from permissible.estimators.classifier import StagedClassifier, actions_for, decision_asked, labels_of
+from permissible.learners.points.certificate import PointsCertificate
+from permissible.models.kinds.one_versus_rest import OneVersusRest
+from permissible.models.points.excel import refuse_no_card, workbook
+from permissible.models.points.model import PointsModel
+from permissible.models.points.sheet import PointSheet, Scaling, sheet
+from permissible.validation.numbers import real_number
+
+
+def _training_loss(certificate: Any) -> float:
+    """The mean loss that a certificate tells; of several classes the mean over them."""
+    each = certificate.by_class if hasattr(certificate, "by_class") else (certificate,)
+    return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
+
+
+class CardMethods(StagedClassifier):
+    """The printed card of a classifier; text and HTML of other models are unchanged."""
+
+    certificate_: Any
+
+    def card(
+        self,
+        *,
+        decision: Any = None,
+        points_to_double_odds: float | None = None,
+        base_points: float = 600,
+        base_odds: float = 50,
+    ) -> Any:
+        """Return the card as it is printed: conditions, points, and what each total means.
+
+        Parameters
+        ----------
+        decision : Decision or array of costs, optional
+            What to do at each total; not shown unless given (or saved with the model).
+        points_to_double_odds : float, optional
+            Give the points of credit scoring: so many more double the odds of ``classes_[1]``. Logistic loss only.
+        base_points, base_odds : float
+            With it: the total that has these odds to one.
+
+        Returns
+        -------
+        card : PointSheet, or a list of one a class for more than two
+            With ``lines``, ``totals``, ``to_text()`` and ``to_html()``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import permissible as pm
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = pm.ULSClassifier.points(n_rules=2, max_points=2).fit(X, y)
+        >>> scaled = model.card(points_to_double_odds=20)
+        >>> len(scaled.lines)
+        2
+        """
+        found = self._sheets(decision, self._scaling(points_to_double_odds, base_points, base_odds))
+        return found[0] if len(found) == 1 else found
+
+    def _scaling(self, double: float | None, base_points: float, base_odds: float) -> Scaling | None:
+        if double is None:
+            return None
+        positive = [real_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
+        return Scaling(positive[0], real_number("base_points", base_points), positive[1])
+
+    def _cards(self) -> list[PointsModel]:
+        """The cards of the model: one, one a class, or none."""
+        check_is_fitted(self, "model_")
+        found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
+        return [model for model in found if isinstance(model, PointsModel)]
+
+    def _sheets(self, decision: Any = None, scaling: Scaling | None = None) -> list[PointSheet]:
+        cards, labels = self._cards(), labels_of(self)
+        if not cards:
+            refuse_no_card(self.model_)
+        if len(cards) > 1:  # the decision is one of all totals together
+            return [sheet(card, [label], None, scaling) for card, label in zip(cards, labels, strict=True)]
+        asked = decision_asked(self, decision)
+        return [sheet(cards[0], labels, None if asked is None else actions_for(self, asked), scaling)]
+
+    def constraint_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return what `monotonic_cst` and `interaction_cst` cost: the mean training loss with them minus that without.
+
+        X, y and sample_weight are those of the fit; the model is fitted once more without constraints.
+        """
+        check_is_fitted(self, "model_")
+        free = clone(self).set_params(monotonic_cst=None, interaction_cst=None)
+        free.fit(X, y, sample_weight)
+        return _training_loss(self.certificate_) - _training_loss(free.certificate_)
+
+    def to_text(self, max_rules: int | None = 60, *, decision: Any = None) -> str:
+        """Return the model as text; of a point card its conditions, points and totals, with the decision where one is given.
+
+        Of more rules than `max_rules` the lightest are only counted; None writes all.
+        """
+        if not self._cards():
+            return super().to_text(max_rules)
+        return "\n\n".join(one.to_text() for one in self._sheets(decision))
+
+    def to_html(self, *, decision: Any = None) -> str:
+        """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given."""
+        if not self._cards():
+            return super().to_html()
+        return "".join(one.to_html() for one in self._sheets(decision))
+
+    def to_excel(self, path: str | os.PathLike[str], *, decision: Any = None) -> None:
+        """Write a point card as an Excel workbook in which one answers the conditions and reads the risk.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Conventionally `something.xlsx`.
+        decision : Decision or array of costs, optional
+            What to do at each total.
+        """
+        Path(path).write_bytes(workbook(self._sheets(decision)))

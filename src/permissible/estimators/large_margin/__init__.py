@@ -1,0 +1,1 @@
+"""Large-margin machines of several classes."""

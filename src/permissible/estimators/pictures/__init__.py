@@ -1,0 +1,1 @@
+"""Pictures of fitted models; matplotlib is imported when one is drawn."""

@@ -1,0 +1,85 @@
+"""A picture of an additive model: a bar for each rule or column, as long as the difference it makes to the score."""
+
+from typing import Any
+
+import numpy as np
+
+from permissible.models.card.evaluate import words
+from permissible.models.card.explanation import plain_terms
+from permissible.models.card.importance import card_importances
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.types import FloatArray
+from permissible.validation import Words, refusal
+
+NEGATIVE, POSITIVE = "#d8731a", "#2673bf"  # colour-blind safe
+WIDEST = 60
+"""Characters of a rule beside its bar."""
+
+
+def plot_terms(card: Scorecard, classes: list[Any], ax: Any = None, n_terms: int = 15) -> Any:
+    """Draw what the largest terms add to the score; boosted trees are drawn by the importance of their columns.
+
+    Parameters
+    ----------
+    card : Scorecard
+    classes : labels
+        Of the scores; where there are several, one panel a class (without `ax`) or those of the last class.
+    ax : matplotlib axes, optional
+    n_terms : int
+        The most bars; a line says how many others there are.
+    """
+    if any(isinstance(term, TreeTerm) for term in card.terms):
+        found = card_importances(card)
+        if found is not None:
+            labels = [column.name for column in card.schema.columns]
+            return _bars(_axes(ax, n_terms, 1)[0], labels, found, n_terms, "importance of the column")
+    labels, effects = _effects(card)
+    if card.n_scores == 1:
+        return _bars(_axes(ax, n_terms, 1)[0], labels, effects[:, 0], n_terms, f"adds to the score of {classes[-1]}")
+    panels = _axes(ax, n_terms, card.n_scores)
+    shown = classes if len(panels) == card.n_scores else classes[-1:]
+    for panel, label in zip(panels, shown, strict=True):
+        _bars(panel, labels, effects[:, classes.index(label)], n_terms, f"adds to the score of {label}")
+    return panels[0] if len(panels) == 1 else panels
+
+
+def _effects(card: Scorecard) -> tuple[list[str], FloatArray]:
+    """Each rule or column in words, and what it adds to every score: a rule where it holds rather than not."""
+    found: dict[str, FloatArray] = {}
+    for term in plain_terms(card):
+        if isinstance(term, RuleTerm):
+            effect = np.array(term.holds) - np.array(term.fails)
+        elif isinstance(term, SlopeTerm):
+            effect = np.array(term.slope)
+        else:
+            remedy = "draw how each column matters with sklearn.inspection.PartialDependenceDisplay"
+            raise refusal("model", "made of rules, columns or trees to be drawn", Words(words(term, card)), remedy)
+        text = words(term, card)
+        found[text] = found.get(text, 0.0) + effect
+    return [*found], np.array([*found.values()]).reshape(len(found), card.n_scores)
+
+
+def _axes(ax: Any, n_terms: int, n_panels: int) -> list[Any]:
+    if ax is not None:
+        return [ax]
+    from matplotlib import pyplot
+
+    size = 8.0, n_panels * (0.28 * n_terms + 1)
+    return [*pyplot.subplots(n_panels, 1, figsize=size, layout="constrained", squeeze=False)[1][:, 0]]
+
+
+def _bars(ax: Any, labels: list[str], effects: FloatArray, n_terms: int, title: str) -> Any:
+    order = np.argsort(-np.abs(effects), kind="stable")
+    order = order[effects[order] != 0]
+    shown = order[:n_terms][::-1]
+    colours = [POSITIVE if effects[k] > 0 else NEGATIVE for k in shown]
+    ax.barh([_short(labels[k]) for k in shown], effects[shown], color=colours)
+    more = len(order) - len(shown)
+    ax.set_xlabel(title + (f" ({more} smaller ones are not shown)" if more > 0 else ""))
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."

@@ -1,0 +1,1 @@
+"""Constraints that hold for every row there can be: directions of columns, and columns that may meet."""

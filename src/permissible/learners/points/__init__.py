@@ -1,0 +1,1 @@
+"""Point cards: rules with small whole-number points, one unit and one offset (docs/points.md)."""

@@ -1,0 +1,1 @@
+"""What the theorems of ULS assume, checked on a fit: weak learning, separability."""

@@ -1,0 +1,1 @@
+"""Other readings of a loss: its Bregman geometry, the exponential family, the game."""

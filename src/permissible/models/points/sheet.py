@@ -1,0 +1,222 @@
+"""The card as people print it: conditions with their points, and a table from totals to risk. Plain data, and its renderings.
+
+With `points_to_double_odds` the points are those of credit scoring: a total of `base_points` has odds of `base_odds` to one, and
+each further `points_to_double_odds` double them (up to the rounding of a point of the card to a whole number),
+
+    scaled = base_points + (log odds - ln base_odds) * points_to_double_odds / ln 2,
+
+which is linear in the total where the score is proportional to the log odds, as with the logistic loss.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from permissible.bins.describe import number
+from permissible.models.card.actions import Actions
+from permissible.models.kinds.rules import passes
+from permissible.models.points.model import PointsModel
+from permissible.models.words import rule_words
+from permissible.types import AnyArray
+from permissible.validation import Words, refusal
+
+_STYLE = """<style>
+.permissible-card{font-family:system-ui,sans-serif;font-size:14px;max-width:46rem}
+.permissible-card table{border-collapse:collapse;margin:.4em 0 1em}
+.permissible-card caption{text-align:left;font-weight:600;padding:.2em 0}
+.permissible-card th,.permissible-card td{padding:4px 14px 4px 0;text-align:left;border-bottom:1px solid #d5d9e0}
+.permissible-card .n{text-align:right;font-variant-numeric:tabular-nums}
+</style>"""
+
+
+COARSE = 0.05
+"""Largest relative error of a scaled point that is rounded to a whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """The points of credit scoring: what a point is worth."""
+
+    points_to_double_odds: float
+    base_points: float = 600.0
+    base_odds: float = 50.0
+
+    def of(self, model: PointsModel) -> tuple[int, int]:
+        """Points of a total of 0 and of each point of the card, whole numbers; refused where odds are not linear in the total."""
+        probability = np.array([0.01, 0.2, 0.6, 0.9])
+        factor = np.asarray(model.loss.score(probability)) / np.log(probability / (1 - probability))
+        if not np.allclose(factor, factor[0], rtol=1e-6):
+            expected = "None for a loss whose score is not proportional to the log odds"
+            raise refusal("points_to_double_odds", expected, self.points_to_double_odds, "fit with loss='logistic'")
+        unit = self.points_to_double_odds / math.log(2.0)
+        start = self.base_points + unit * (model.offset / float(factor[0]) - math.log(self.base_odds))
+        exact = unit * model.unit / float(factor[0])
+        if abs(round(exact) - exact) > COARSE * exact:
+            least = math.ceil(self.points_to_double_odds * 0.5 / COARSE / exact)
+            expected = f"at least {least} for this card, so that whole numbers of points are true to {COARSE:.0%}"
+            raise refusal("points_to_double_odds", expected, self.points_to_double_odds)
+        return round(start), round(exact)
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """A condition and the points it gives."""
+
+    condition: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class TotalLine:
+    """A total, the probability of the positive class, the training cases with it and the positives among them, the decision."""
+
+    total: int
+    probability: float
+    cases: float
+    positives: float
+    decision: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class PointSheet:
+    """A printed card.
+
+    Attributes
+    ----------
+    positive : str
+        The class whose probability the totals give.
+    start : int
+        Points that everybody has: 0 but for scaled cards.
+    lines : tuple of CardLine
+    totals : tuple of TotalLine
+        Every total that a row can have.
+    decided : bool
+        Whether the totals have a decision.
+
+    Examples
+    --------
+    >>> import numpy as np, permissible as pm
+    >>> X = {"age": np.arange(20.0, 60.0)}
+    >>> card = pm.ULSClassifier.points(n_rules=1).fit(X, np.arange(40) > 25).card()
+    >>> [(line.condition, line.points) for line in card.lines]
+    [('age > 45.5', 1)]
+    """
+
+    positive: str
+    start: int
+    lines: tuple[CardLine, ...]
+    totals: tuple[TotalLine, ...]
+    decided: bool = False
+
+    def to_text(self) -> str:
+        """The card as text."""
+        width = max([len(line.condition) for line in self.lines] + [10])
+        rows = [f"Points for {self.positive}"]
+        rows += [f"  {'for everybody'.ljust(width)}  {self.start:4d}"] if self.start else []
+        rows += [f"  {line.condition.ljust(width)}  {line.points:4d}" for line in self.lines]
+        rows += ["", "  ".join(self._heads())]
+        for line in self.totals:
+            cells = zip(self._cells(line), self._heads(), strict=True)
+            rows.append("  ".join(cell.rjust(len(head)) for cell, head in cells))
+        return "\n".join(rows)
+
+    def to_html(self) -> str:
+        """The card as two HTML tables."""
+        lines = [("for everybody", self.start)] if self.start else []
+        lines += [(line.condition, line.points) for line in self.lines]
+        first = "".join(f'<tr><td>{escape(text)}</td><td class="n">{points}</td></tr>' for text, points in lines)
+        heads = "".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in self._heads())
+        rows = "".join(
+            "<tr>" + "".join(f'<td class="n">{escape(cell)}</td>' for cell in self._cells(line)) + "</tr>"
+            for line in self.totals
+        )
+        return (
+            f'{_STYLE}<div class="permissible-card"><table><caption>Points for {escape(self.positive)}</caption><thead><tr>'
+            f'<th scope="col">condition</th><th scope="col" class="n">points</th></tr></thead><tbody>{first}</tbody></table>'
+            f"<table><caption>What a total means</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+
+    def _heads(self) -> list[str]:
+        return [
+            "total",
+            f"probability of {self.positive}",
+            "cases",
+            "positives",
+            *(["decision"] if self.decided else []),
+        ]
+
+    def _cells(self, line: TotalLine) -> list[str]:
+        counts = [number(round(line.cases, 6)), number(round(line.positives, 6))]
+        shown = [str(line.total), f"{100 * line.probability:.1f}%", *counts]
+        return [*shown, "refer" if line.decision is None else str(line.decision)] if self.decided else shown
+
+
+def sheet(
+    model: PointsModel, classes: Sequence[Any], actions: Actions | None = None, scaling: Scaling | None = None
+) -> PointSheet:
+    """The printed card of a model; `actions` decide by its probabilities."""
+    start, factor = (0, 1) if scaling is None else scaling.of(model)
+    totals = np.array(sorted(reachable(model)))
+    scores = model.score_of(totals)
+    proba = model.link.probabilities(scores)
+    decisions: list[Any] = [None] * len(totals)
+    if actions is not None:
+        if actions.shape not in ("cuts", "costs", "largest"):
+            raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
+        places = actions.places(scores if actions.by_score else proba, actions.by_score)
+        decisions = [actions.labels[place] for place in places.tolist()]
+    values = zip(totals.tolist(), proba[:, 1].tolist(), decisions, strict=True)
+    rules = zip(model.rules, model.points.tolist(), strict=True)
+    lines = sorted((CardLine(rule_words(rule, model), factor * points) for rule, points in rules), key=_heaviest)
+    return PointSheet(
+        str(classes[-1]),
+        start,
+        tuple(lines),
+        tuple(
+            TotalLine(start + factor * total, share, *_cases(model, total), decision)
+            for total, share, decision in values
+        ),
+        actions is not None,
+    )
+
+
+def reachable(model: PointsModel) -> set[int]:
+    """The totals that a row can have; of rules of several literals every sum of points.
+
+    Conditions on one column exclude or imply each other, so of each column the totals of its cells count.
+    """
+    found = {0}
+    pairs = list(zip(model.rules, model.points.tolist(), strict=True))
+    if any(len(rule) != 1 for rule in model.rules):
+        for _, points in pairs:
+            found |= {total + points for total in found}
+        return found
+    for column in dict.fromkeys(rule[0].column for rule in model.rules):
+        own = [(rule[0], points) for rule, points in pairs if rule[0].column == column]
+        values = _values(model, column, [literal.threshold for literal, _ in own])
+        codes = model.code_of_category.get(column)
+        sums = sum(points * passes(literal, values, codes).astype(np.int64) for literal, points in own)
+        found = {total + more for total in found for more in set(np.asarray(sums).tolist())}
+    return found
+
+
+def _values(model: PointsModel, column: int, thresholds: list[float]) -> AnyArray:
+    """A value of each cell of a column: every category and an unseen one, or each threshold and one above all; and missing."""
+    missing = model.seen_missing is None or column in model.seen_missing
+    if model.schema.columns[column].kind == "categorical":
+        return np.arange(-2, len(model.schema.columns[column].categories), dtype=np.int32)
+    ends = [end for end in thresholds if math.isfinite(end)]
+    return np.array([*ends, math.inf, *([math.nan] if missing else [])])
+
+
+def _heaviest(line: CardLine) -> tuple[int, str]:
+    return -line.points, line.condition
+
+
+def _cases(model: PointsModel, total: int) -> tuple[float, float]:
+    negatives, positives = model.cases[total].tolist() if total < len(model.cases) else (math.nan, math.nan)
+    return negatives + positives, positives

@@ -1,0 +1,103 @@
+"""The data that the page computes with: probabilities and what happened, and the model with rows to start from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from permissible.decisions import Decision
+from permissible.estimators.classifier import actions_for
+from permissible.models.card.scorecard import Scorecard
+from permissible.models.render.browser import plain_actions, plain_card
+from permissible.table.table import Table
+from permissible.types import FloatArray, IntArray
+
+MAX_ROWS = 10_000
+"""The page holds the probabilities of at most so many rows; of more it holds a sample, and says so."""
+
+EXAMPLES = 50
+
+
+def sample(n_rows: int, size: int) -> IntArray:
+    """Some rows, always the same ones, in order; all where there are not more."""
+    if n_rows <= size:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, size, replace=False))
+
+
+def explorer_data(
+    codes: IntArray, proba: FloatArray, classes: Sequence[str], decision: Decision | None, weight: FloatArray | None
+) -> dict[str, Any]:
+    """For two classes distinct probabilities with counts; for more classes rows."""
+    kept = sample(len(codes), MAX_ROWS)
+    weights = np.ones(len(kept)) if weight is None else weight[kept]
+    shown = None if decision is None else _plain(decision.to_document())
+    base = {
+        "classes": list(classes),
+        "total": float(weights.sum()),
+        "decision": shown,
+        "sampled": len(kept) < len(codes),
+    }
+    return {**base, "rows_shown": len(kept), **probability_data(codes[kept], proba[kept], weights)}
+
+
+def probability_data(codes: IntArray, proba: FloatArray, weight: FloatArray) -> dict[str, Any]:
+    """Probabilities and what happened, as the page counts them."""
+    if proba.shape[1] > 2:
+        return {"rows": proba.tolist(), "codes": codes.tolist(), "weight": _short(weight)}
+    values, place = np.unique(proba[:, 1], return_inverse=True)
+    counts = np.zeros((2, len(values)))
+    np.add.at(counts, (codes, place.ravel()), weight)
+    return {"probability": values.tolist(), "negative": _short(counts[0]), "positive": _short(counts[1])}
+
+
+def _short(counts: FloatArray) -> list[Any]:
+    """Whole numbers without a point: half of a page is zeros and ones."""
+    return [int(value) if value == int(value) else value for value in counts.tolist()]
+
+
+def whatif_data(
+    estimator: Any, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
+) -> dict[str, Any]:
+    """The model for the browser, ranges for its fields, and a few rows to start from."""
+    fields: list[dict[str, Any]] = []
+    for column, values in zip(card.schema.columns, table.columns, strict=True):
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        if column.kind == "numeric":
+            known = np.asarray(values, dtype=np.float64)
+            known = known[~np.isnan(known)]
+            entry["low"], entry["high"] = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+            entry["whole"] = bool(len(known)) and bool(np.all(known == np.round(known)))
+        fields.append(entry)
+    examples = []
+    for row in sample(len(codes), EXAMPLES):
+        cells = [_cell(column, values[row]) for column, values in zip(card.schema.columns, table.columns, strict=True)]
+        about = {"number": int(row) + 1, "truth": classes[codes[row]], "values": cells}
+        examples.append({**about, "probability": proba[row].tolist()})
+    return {
+        "card": plain_card(card),
+        "actions": plain_actions(actions_for(estimator, None)),
+        "fields": fields,
+        "examples": examples,
+        "classes": list(classes),
+    }
+
+
+def _cell(column: Any, value: Any) -> Any:
+    """A value as the page's form has it: a number, the text of a category, or null where it is missing."""
+    if column.kind == "categorical":
+        if value < 0:
+            return None
+        category = column.categories[int(value)]
+        return ("true" if category else "false") if isinstance(category, bool) else str(category)
+    if value != value:
+        return None
+    return ("true" if value else "false") if column.kind == "boolean" else float(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,125 @@
+"""Numbers and dates as people write them: decimal commas, thousands separators, calendar dates.
+
+A column of text is looked at as a whole, and every cell must agree. `1,5` can only be a decimal comma and `1,234.5` only a
+separator of thousands; a column in which every comma stands before three digits could be either, and is refused until the user
+says which. Dates become days since 1970-01-01; `3/4/2024` has a day first or a month first only if some row says so.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from permissible.types import AnyArray, FloatArray
+
+Notation: TypeAlias = Literal[
+    "decimal comma", "thousands separator", "date", "date with the day first", "date with the month first"
+]
+NOTATIONS: tuple[str, ...] = get_args(Notation)
+_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][+-]?\d+)?")
+_GROUPED = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
+_EITHER = re.compile(r"[+-]?\d{1,3}([.,])\d{3}")
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+
+
+class AmbiguousError(ValueError):
+    """A column that two notations explain; its text says how to choose."""
+
+
+def notation_of(values: Iterable[str], decimal: str | None = None, day_first: bool | None = None) -> Notation | None:
+    """The notation that explains all values of a column, none of which reads as a plain number throughout.
+
+    >>> notation_of(["1,5", "2"]), notation_of(["1,234.5", "1,000"]), notation_of(["2024-02-29"]), notation_of(["a", "1,5"])
+    ('decimal comma', 'thousands separator', 'date', None)
+    """
+    cells = {value.strip() for value in values}
+    if not cells:
+        return None
+    comma, grouped = (all(pattern.fullmatch(cell) for cell in cells) for pattern in (_COMMA, _GROUPED))
+    if comma or grouped:
+        return _number_notation(cells, comma, grouped, decimal)
+    if all(_ISO.fullmatch(cell) or _DOTTED.fullmatch(cell) for cell in cells):
+        return "date" if _readable(cells, "date") else None
+    if all(_SLASHED.fullmatch(cell) for cell in cells):
+        return _slashed_notation(cells, day_first)
+    return None
+
+
+def _number_notation(cells: set[str], comma: bool, grouped: bool, decimal: str | None) -> Notation | None:
+    if decimal is not None:
+        if decimal == ",":
+            return "decimal comma" if comma else None
+        return "thousands separator" if grouped else None
+    if comma and grouped:
+        either = next((cell for cell in sorted(cells) if _EITHER.fullmatch(cell)), "")
+        raise AmbiguousError(
+            f"{either} may be a number with three decimals or with a separator of thousands: give --decimal"
+        )
+    return "decimal comma" if comma else "thousands separator"
+
+
+def _slashed_notation(cells: set[str], day_first: bool | None) -> Notation | None:
+    days, months = _readable(cells, "date with the day first"), _readable(cells, "date with the month first")
+    if days and months:
+        if day_first is None:
+            raise AmbiguousError(
+                f"{min(cells)} may have the day or the month first: give --dates day-first or month-first"
+            )
+        return "date with the day first" if day_first else "date with the month first"
+    if days or months:
+        return "date with the day first" if days else "date with the month first"
+    return None
+
+
+def _readable(cells: Iterable[str], notation: Notation) -> bool:
+    return all(_number(cell, notation) is not None for cell in cells)
+
+
+def numbers(values: AnyArray, notation: Notation) -> FloatArray | int:
+    """Text cells (None is missing) as numbers, or the position of the first that the notation does not explain.
+
+    >>> import numpy as np
+    >>> numbers(np.array(["1.234,5", None, "-2"], dtype=object), "decimal comma")
+    array([1234.5,    nan,   -2. ])
+    """
+    known: dict[str | None, float | None] = {None: np.nan}
+    result = np.empty(len(values))
+    for row, cell in enumerate(values.tolist()):
+        if cell not in known:
+            known[cell] = _number(cell.strip(), notation)
+        number = known[cell]
+        if number is None:
+            return row
+        result[row] = number
+    return result
+
+
+def _number(cell: str, notation: Notation) -> float | None:
+    """The number that a cell means, None where the notation does not explain it."""
+    if notation == "decimal comma":
+        return float(cell.replace(".", "").replace(",", ".")) if _COMMA.fullmatch(cell) else None
+    if notation == "thousands separator":
+        return float(cell.replace(",", "")) if _GROUPED.fullmatch(cell) else None
+    try:
+        if iso := _ISO.fullmatch(cell):
+            return _days(datetime.fromisoformat(cell.rstrip("Z"))) if iso else None
+        if dotted := _DOTTED.fullmatch(cell):
+            day, month, year = map(int, dotted.groups())
+            return _days(datetime(year, month, day))
+        if slashed := _SLASHED.fullmatch(cell):
+            first, second, year = map(int, slashed.groups())
+            day, month = (first, second) if notation == "date with the day first" else (second, first)
+            return _days(datetime(year, month, day))
+    except ValueError:  # such as the 30th of February
+        return None
+    return None
+
+
+def _days(moment: datetime) -> float:
+    """Days since 1970-01-01, with the time of day as a fraction."""
+    whole = moment.date().toordinal() - date(1970, 1, 1).toordinal()
+    return whole + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86_400

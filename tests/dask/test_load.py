@@ -1,0 +1,89 @@
+"""Collections as people have them, a table that is loaded once, blocks spread over workers, and predictions on collections."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pytest
+
+import permissible as pm
+from permissible.dask import UDTClassifier, ULSClassifier, decide, load, predict, predict_proba
+from tests.distributed.rows_in_parts import document, make
+
+SETTINGS = {"n_rounds": 4, "max_literals": 2, "random_state": 0, "early_stopping": False}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make()
+
+
+@pytest.fixture(scope="module")
+def local(data, tmp_path_factory):
+    return document(pm.ULSClassifier(**SETTINGS).fit(*data), tmp_path_factory.mktemp("local"))
+
+
+@pytest.fixture(scope="module")
+def parquet(data, tmp_path_factory):
+    """Files of many columns: dask reads one column of them in larger pieces than all."""
+    folder = tmp_path_factory.mktemp("parquet")
+    frame = data[0].assign(label=data[1], weight=1.0)
+    for number, start in enumerate(range(0, len(frame), 400)):
+        frame[start : start + 400].to_parquet(folder / f"part{number}.parquet")
+    return str(folder)
+
+
+def test_columns_of_one_parquet_data_set_are_joined(client, data, local, parquet, tmp_path):
+    frame = dd.read_parquet(parquet)
+    X, y = frame[list(data[0].columns)], frame["label"]
+    assert len(X.to_delayed()) != len(y.to_delayed())  # otherwise this shows nothing
+    fitter = ULSClassifier(client=client, **SETTINGS)
+    assert document(fitter.fit(X, y), tmp_path) == local
+    assert document(fitter.fit(X, y, frame["weight"]), tmp_path) == local
+    kept = frame[frame["count"] >= 0]
+    assert document(fitter.fit(kept[list(data[0].columns)], kept["label"]), tmp_path) == local
+
+
+def test_frames_of_other_partitions_are_aligned_and_arrays_cut_alike(client, data, local, tmp_path):
+    frame, y = data
+    fitter = ULSClassifier(client=client, **SETTINGS)
+    assert (
+        document(fitter.fit(dd.from_pandas(frame, npartitions=3), dd.from_pandas(y, npartitions=2)), tmp_path) == local
+    )
+    X = frame[["real", "count"]].to_numpy()
+    wanted = document(pm.ULSClassifier(**SETTINGS).fit(X, y.to_numpy()), tmp_path)
+    found = fitter.fit(da.from_array(X, chunks=(700, 1)), da.from_array(y.to_numpy(), chunks=1000))
+    assert document(found, tmp_path) == wanted
+
+
+def test_a_table_is_loaded_once_and_fitted_often(client, data, local, tmp_path):
+    frame, y = data
+    table = load(dd.from_pandas(frame, npartitions=5), dd.from_pandas(y, npartitions=5), client=client, random_state=0)
+    assert (table.n_rows, table.classes.tolist()) == (len(frame), [0, 1])
+    assert document(pm.ULSClassifier(**SETTINGS).fit(table), tmp_path) == local
+    assert document(ULSClassifier(client=client, **SETTINGS).fit(table), tmp_path) == local
+    wanted = document(pm.UDTClassifier(max_leaf_nodes=6).fit(frame, y), tmp_path)
+    assert document(UDTClassifier(max_leaf_nodes=6).fit(table), tmp_path) == wanted
+
+
+def test_the_blocks_of_a_data_set_are_spread_over_the_workers(client, data, local, tmp_path):
+    dataset = pm.BinnedDataset.from_batches(
+        [data[0].assign(label=data[1])], target="label", directory=tmp_path / "set", seed=0
+    )
+    table = load(dataset, client=client)
+    assert len(table.source().transport.placement.futures) == dataset.store.n_blocks
+    assert document(ULSClassifier(client=client, **SETTINGS).fit(dataset), tmp_path) == local
+
+
+def test_predictions_stay_a_collection(client, data):
+    frame, y = data
+    model = pm.ULSClassifier(**SETTINGS).fit(frame, y)
+    spread = dd.from_pandas(frame, npartitions=4)
+    np.testing.assert_array_equal(predict(model, spread).compute(), model.predict(frame))
+    np.testing.assert_array_equal(predict_proba(model, spread).compute(), model.predict_proba(frame))
+    wanted = model.decide(frame, pm.Reject(0.2))
+    np.testing.assert_array_equal(decide(model, spread, pm.Reject(0.2)).compute(), wanted)
+    X = frame[["real", "count"]].to_numpy()
+    matrix = pm.ULSClassifier(**SETTINGS).fit(X, y.to_numpy())
+    blocks = da.from_array(X, chunks=(700, 1))
+    np.testing.assert_array_equal(predict_proba(matrix, blocks).compute(), matrix.predict_proba(X))
+    np.testing.assert_array_equal(predict(matrix, blocks).compute(), matrix.predict(X))

@@ -1,0 +1,125 @@
+"""The printed card: text, HTML, Excel and credit points say what the model says; SQL, ONNX and Python score alike."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import permissible as pm
+from permissible.estimators.exports import FORMATS
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(3)
+    n = 500
+    frame = pd.DataFrame({"age": random.normal(50, 12, n).round(1), "debt": random.exponential(2, n).round(2)})
+    frame.loc[random.random(n) < 0.2, "debt"] = np.nan
+    frame["=job <b>"] = random.choice(["none", "part", "full"], n)
+    score = (frame["age"] > 45) * 1.5 - frame["debt"].fillna(5) * 0.5 + (frame["=job <b>"] == "full") * 1.2
+    return frame, np.where(random.random(n) < 1 / (1 + np.exp(-score)), "pays", "defaults")
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return pm.ULSClassifier.points(n_rules=5).fit(*rows)
+
+
+def test_the_card_lists_conditions_points_and_totals(model, rows):
+    card, X = model.card(), rows[0]
+    assert sorted(line.points for line in card.lines) == sorted(model.model_.points.tolist())
+    totals = model.model_.totals(model._rows(X))
+    assert {line.total for line in card.totals} >= set(totals.tolist())
+    for line in card.totals:
+        here = totals == line.total
+        assert (line.cases, line.positives) == (here.sum(), (here & (rows[1] == "pays")).sum())
+        if here.any():
+            assert model.predict_proba(X)[here, 1].tolist() == [line.probability] * here.sum()
+
+
+@pytest.mark.parametrize("decision", [pm.Reject(0.2), pm.Weighted(0.3), pm.Boundaries([0.25, 0.5])])
+def test_the_decision_at_each_total_is_that_of_decide(model, rows, decision):
+    X, totals = rows[0], model.model_.totals(model._rows(rows[0]))
+    told = {line.total: line.decision for line in model.card(decision=decision).totals}
+    decided = model.decide_labels(X, decision, refer=None)
+    shown = [told[total] for total in totals.tolist()]
+    if isinstance(decision, pm.Boundaries):
+        assert shown == model.decide(X, decision).tolist()
+    else:
+        assert shown == list(decided)
+
+
+def test_text_and_html_show_every_condition_escaped(model):
+    text, html = model.to_text(decision=pm.Reject(0.2)), model.to_html()
+    for line in model.card().lines:
+        assert line.condition in text
+    assert "refer" in text
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_credit_points_double_the_odds(model):
+    scaled = model.card(points_to_double_odds=60, base_points=500, base_odds=10)
+    plain = model.card()
+    step = {
+        (one.total - scaled.start) / other.total for one, other in zip(scaled.totals[1:], plain.totals[1:], strict=True)
+    }
+    assert len(step) == 1
+    for line in scaled.totals:
+        odds = line.probability / (1 - line.probability)
+        assert line.total == pytest.approx(500 + 60 * np.log2(odds / 10), rel=0.06, abs=6)
+        assert line.total - scaled.start in {sum(chosen) for chosen in subsets([one.points for one in scaled.lines])}
+
+
+def subsets(points):
+    found = [()]
+    for one in points:
+        found += [(*chosen, one) for chosen in found]
+    return found
+
+
+def test_credit_points_need_odds_that_are_linear_in_the_total(rows):
+    card = pm.ULSClassifier.points(n_rules=2, loss="matsushita").fit(*rows)
+    with pytest.raises(ValueError, match="`points_to_double_odds` must be None"):
+        card.card(points_to_double_odds=20)
+
+
+def test_a_workbook_holds_the_card_and_no_formula_of_the_user(model, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    model.to_excel(tmp_path / "card.xlsx", decision=pm.Reject(0.2))
+    page = openpyxl.load_workbook(tmp_path / "card.xlsx").active
+    card = model.card()
+    for row, line in enumerate(card.lines, start=2):
+        assert (page.cell(row, 1).value, page.cell(row, 2).value) == (line.condition, line.points)
+        assert page.cell(row, 1).data_type == "s"
+    assert page.cell(len(card.lines) + 2, 2).value.startswith("=0+SUMPRODUCT(")
+    kinds = [cell.data_type for column in page.iter_cols(1, 1) for cell in column if cell.value is not None]
+    assert "f" not in kinds
+    assert FORMATS["excel"](model)[:2] == b"PK"
+
+
+def test_sql_python_and_onnx_give_the_same_scores(model, rows):
+    X, scores = rows[0], model.decision_function(rows[0])
+    space = {}
+    exec(model.to_python(), space)
+    records = X.astype(object).where(X.notna(), None).to_dict("records")
+    assert [space["score"](row) for row in records] == scores.tolist()
+    with sqlite3.connect(":memory:") as base:
+        X.to_sql("data", base, index=False)
+        found = [row[0] for row in base.execute(f"SELECT score FROM ({model.to_sql(dialect='sqlite')})")]
+    assert found == scores.tolist()
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(model.to_onnx(dtype="float64").SerializeToString())
+    given = {"age": X[["age"]].to_numpy(), "debt": X[["debt"]].to_numpy()}
+    given["=job <b>"] = X[["=job <b>"]].to_numpy().astype(object)
+    assert session.run(["scores"], given)[0].ravel().tolist() == scores.tolist()
+
+
+def test_only_a_card_has_a_card(rows):
+    rules = pm.ULSClassifier.compact(2).fit(*rows)
+    with pytest.raises(ValueError, match="must be a point card"):
+        rules.card()
+    assert "score is the sum of" in rules.to_text()
+    with pytest.raises(ValueError, match="must be a point card"):
+        FORMATS["excel"](pm.UDTClassifier(max_leaf_nodes=2).fit(*rows))
