@@ -29,11 +29,11 @@ MANY = 0.25
 """Fraction of the training rows at 0 or 1 from which probabilities count as saturated."""
 RISE = 1e-9
 """A rise in one round by more than this fraction of the first surrogate is not rounding."""
-LOOK = 5_000
+SAMPLE_ROWS = 5_000
 """Rows of an evenly spaced sample, used where all rows would be expensive."""
-GLANCE = 1_000
-"""Rows used for the standard deviation of a column; fewer (at least 20) beyond `GLANCED` cells."""
-GLANCED = 200_000
+SPREAD_ROWS = 1_000
+"""Rows used for the standard deviation of a column; fewer (at least 20) beyond `SPREAD_CELLS` cells."""
+SPREAD_CELLS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,21 +240,21 @@ def certain_score(loss: Loss) -> float:
 
 
 def spread(X: Matrix) -> FloatArray:
-    """The standard deviation of each column, over at most `LOOK` rows (sparse) or `GLANCE` rows (dense)."""
+    """The standard deviation of each column, over at most `SAMPLE_ROWS` rows (sparse) or `SPREAD_ROWS` rows (dense)."""
     if hasattr(X, "multiply"):
-        rows: Any = looked_at(X, LOOK)
+        rows: Any = evenly_spaced(X, SAMPLE_ROWS)
         share = np.full(rows.shape[0], 1.0 / max(rows.shape[0], 1))
         mean = np.asarray(rows.T @ share, dtype=np.float64)
         square = np.asarray(rows.power(2).T @ share, dtype=np.float64)
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
-    count = max(20, min(GLANCE, GLANCED // max(X.shape[1], 1)))
-    values = np.asarray(looked_at(X, count), dtype=np.float64)
+    count = max(20, min(SPREAD_ROWS, SPREAD_CELLS // max(X.shape[1], 1)))
+    values = np.asarray(evenly_spaced(X, count), dtype=np.float64)
     unit = np.abs(values).max(axis=0, initial=0.0)
     unit = np.where(unit > 0, unit, 1.0)  # squares of 1e300 would overflow
     return np.asarray(unit * np.std(values / unit, axis=0))
 
 
-def looked_at(X: Any, count: int) -> Any:
+def evenly_spaced(X: Any, count: int) -> Any:
     """At most `count` rows, evenly spaced."""
     return X[:: -(-X.shape[0] // count)] if X.shape[0] > count else X
 

@@ -6,6 +6,7 @@ from typing import Literal as OneOf
 
 import numpy as np
 
+from permissible.losses import Loss
 from permissible.types import FloatArray, IntArray
 
 LinkKind: TypeAlias = OneOf["loss", "one-versus-rest", "softmax", "probabilities"]
@@ -24,7 +25,7 @@ class Link:
     """
 
     kind: LinkKind
-    losses: tuple[Any, ...] = ()
+    losses: tuple[Loss, ...] = ()
     sharpness: float = 1.0
 
     @property
@@ -90,7 +91,7 @@ class Compiled:
         return {field.name: self.__dict__[field.name] for field in fields(self)}  # type: ignore[arg-type]
 
 
-def binary_margins(loss: Any, scores: FloatArray, codes: IntArray) -> FloatArray:
+def binary_margins(loss: Loss, scores: FloatArray, codes: IntArray) -> FloatArray:
     """The margins of two classes in [-1, 1], 2 ginv(y H) - 1 ((27) of [T])."""
     return np.asarray(loss.margin(np.where(codes == 1, scores, -scores)))
 

@@ -21,7 +21,15 @@ from permissible.learners.boundary.rows import LinearOpening, SummedObjective
 from permissible.learners.boundary.subgradient import MemorySlopes, SummedSlopes, solve_subgradient
 from permissible.learners.boundary.surfaces import SmoothLoss, smoothed
 from permissible.learners.boundary.target import Target
-from permissible.learners.doubts import LOOK, certain_score, looked_at, of_boundary, saturated, shortfall, spread
+from permissible.learners.doubts import (
+    SAMPLE_ROWS,
+    certain_score,
+    evenly_spaced,
+    of_boundary,
+    saturated,
+    shortfall,
+    spread,
+)
 from permissible.models.kinds.kernel import Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.rows.source import Source
@@ -93,7 +101,7 @@ def fit_rows(task: BoundaryTask, last: Solution | None = None) -> BoundaryFit:
     solution = solve(task, last)
     model, linear = model_of(task, solution), task.kernel is None
     effects = solution.coef * spread(task.X) if linear else np.zeros(0)  # kernel coefficients are bounded by alpha
-    score = model.scores(looked_at(task.X, LOOK if linear else LOOK // 25))
+    score = model.scores(evenly_spaced(task.X, SAMPLE_ROWS if linear else SAMPLE_ROWS // 25))
     return _certified(solution, model, task.options, effects, saturated(task.target.loss, score))
 
 

@@ -5,7 +5,6 @@ above `DOUBLE_ROWS` rows; both values of the certificate are computed in double 
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +14,7 @@ from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.intercept import settled
 from permissible.learners.boundary.objective import solve_soft
 from permissible.learners.boundary.problem import Options, Problem, Solution
+from permissible.losses import Loss
 from permissible.models.kinds.kernel import Kernel
 from permissible.types import FloatArray, Matrix
 from permissible.validation import Words, refusal
@@ -143,7 +143,7 @@ def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
 
 
 def solve_kernel_soft(
-    X: Matrix, problem: Problem, loss: Any, kernel: Kernel, options: Options | None = None
+    X: Matrix, problem: Problem, loss: Loss, kernel: Kernel, options: Options | None = None
 ) -> Solution:
     """The soft classifier: with K = Z Z' it is linear in at most n columns. O(n^2) memory, O(n^3) time.
 

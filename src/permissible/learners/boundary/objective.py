@@ -8,7 +8,7 @@ objective.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg, sparse
@@ -18,6 +18,7 @@ from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.problem import Options, Problem, Solution
 from permissible.learners.boundary.segments import Segments
 from permissible.learners.boundary.surfaces import SmoothLoss, Surface
+from permissible.losses import Loss
 from permissible.types import FloatArray, Matrix
 
 CHOLESKY_COLUMNS = 1500
@@ -219,7 +220,7 @@ def solved(matrix: FloatArray, gradient: FloatArray) -> FloatArray:
 
 
 def solve_soft(
-    X: Matrix, problem: Problem, loss: Any, options: Options | None = None, start: Solution | None = None
+    X: Matrix, problem: Problem, loss: Loss, options: Options | None = None, start: Solution | None = None
 ) -> Solution:
     """Minimise the smooth objective of a permissible loss over linear f; `problem.segments` is not used."""
     if not sparse.issparse(X) and X.shape[1] > X.shape[0]:  # w lies in the span of the rows

@@ -9,11 +9,12 @@ objective.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from permissible.learners.boundary.segments import Segments
+from permissible.losses import Loss
 from permissible.types import BoolArray, FloatArray
 
 LEAST_WIDTH = 1e-8
@@ -24,7 +25,7 @@ LEAST_WIDTH = 1e-8
 class SmoothLoss:
     """The loss bF of a permissible phi."""
 
-    base: Any
+    base: Loss
     width: float = 0.0
 
     def loss(self, positive: BoolArray, margin: FloatArray) -> FloatArray:

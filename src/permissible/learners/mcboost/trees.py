@@ -94,7 +94,7 @@ def power_of_two(largest: float, bits: int) -> float:
 
 @dataclass(slots=True, eq=False)
 class TreeSteps:
-    """Rounds of trees or rules, from questions to the rows, which may be in one part of this process or elsewhere."""
+    """Rounds of trees or rules, from questions to the rows, held by this process or by workers."""
 
     rows: OpenRows[PartTrees]
     binning: Binning

@@ -1,12 +1,11 @@
 """The growth of grower.py in one call of the compiled core, for rows in one part of this process."""
 
-from typing import Any
-
 from permissible.bins.binning import BinnedTable
 from permissible.kernels._core import trees
 from permissible.learners.trees.arrays import TreeTrace, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeLimits, TreeTask
 from permissible.learners.trees.rows import ClassRows, OpenClassRows, Weighting
+from permissible.losses import Loss
 from permissible.models.kinds.tree import TreeModel
 from permissible.rows.part import MemoryPart
 from permissible.rows.totals import Totals
@@ -22,7 +21,7 @@ def grow_tree(
     binned: BinnedTable,
     target: AnyArray,
     n_classes: int,
-    loss: Any,
+    loss: Loss,
     weight: FloatArray | None = None,
     limits: TreeLimits | None = None,
     *,

@@ -6,7 +6,7 @@ of growth.
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.layout import layout_of
 from permissible.kernels._core import trees
 from permissible.learners.trees.rows import Weighting, kernel_columns
+from permissible.losses import Loss
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 
 Bounds = tuple[float, float]
@@ -72,7 +73,7 @@ class TreeTask:
     in units of the mean cost of a mistake. `groups` are the columns that may meet on a path.
     """
 
-    loss: Any
+    loss: Loss
     limits: TreeLimits = TreeLimits()
     monotone: AnyArray | None = None
     smoothing: float = 0.0
@@ -144,6 +145,6 @@ class ImpurityCriterion:
         return (below, beyond) if direction > 0 else (beyond, below)
 
 
-def _called(loss: Any, p: FloatArray) -> FloatArray:
+def _called(loss: Loss, p: FloatArray) -> FloatArray:
     """The impurity of a user's phi; a function of the loss alone, since the compiled search that holds it is not collected."""
     return np.ascontiguousarray(loss.impurity(p), np.float64)

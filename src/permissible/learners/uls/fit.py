@@ -118,7 +118,7 @@ def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[FittedRules]:
 def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     """Fit one label against the rest."""
     if task.loss == "auto":
-        assert isinstance(source, LocalSource)  # refused elsewhere
+        assert isinstance(source, LocalSource)  # refused for rows on disk or on workers
 
         def fit(training: LocalSource, name: str) -> tuple[Loss, Trace]:
             """What the final fit would be: the same candidates, hold-out and penalty."""
@@ -268,7 +268,7 @@ def _open(chosen: Chosen, loss: Loss, task: Task, options: ULSOptions) -> Opened
 
 
 def _examples(chosen: Chosen) -> Examples:
-    """All rows in one place, where they lie in memory: flavours are refused elsewhere."""
+    """All rows in one place, where they lie in memory: flavours are refused for rows on disk or on workers."""
     examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
     assert examples is not None
     return examples

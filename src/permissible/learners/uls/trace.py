@@ -10,6 +10,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.literal import Literal, Rule, Test
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.options import Stop
+from permissible.losses import Loss
 from permissible.models.kinds.rules import RuleModel
 from permissible.types import Codes
 
@@ -91,7 +92,7 @@ class Trace:
         rules = zip(self.rounds, self._rules(), strict=True)
         return {rule: (step.support, step.positive) for step, rule in rules}
 
-    def model(self, binning: Binning, loss: Any, n_rounds: int | None = None) -> RuleModel:
+    def model(self, binning: Binning, loss: Loss, n_rounds: int | None = None) -> RuleModel:
         """The model after this many rounds; a rule found again adds to its first coefficient."""
         intercept, found = self.terms(n_rounds)
         coefficients = np.array(list(found.values()), dtype=np.float64)

@@ -7,7 +7,7 @@ A = phi(pi) - a, B+ = -(1 - pi), B- = -pi (Proposition 1 is phi = binary entropy
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class PiecewiseLinear:
         return cls.from_lines(tuple(pi), upper, -(1 - pi), lower, -pi)
 
     @classmethod
-    def from_tangents(cls, boundaries: ArrayLike, loss: Any) -> "PiecewiseLinear":
+    def from_tangents(cls, boundaries: ArrayLike, loss: Loss) -> "PiecewiseLinear":
         """Build from the tangents of any loss at its scores delta_k: consistent, but minimal only for a balanced loss."""
         pi = checked_boundaries(boundaries)
         made = get(loss) if isinstance(loss, str) else loss

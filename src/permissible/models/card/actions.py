@@ -7,11 +7,12 @@ renderings all read this, so that they cannot disagree.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, LogLoss, Reject, Soft, Weighted
+from permissible.losses import Loss
 from permissible.table.schema import Category
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import refusal, refusal_type
@@ -105,7 +106,7 @@ def predicting(classes: Sequence[Category], by_score: bool, cutoff: float = 0.0,
     return Actions("largest", tuple(classes), by_score=by_score)
 
 
-def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence[Any] = ()) -> Actions:
+def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence[Loss] = ()) -> Actions:
     """The actions of a decision over the given classes.
 
     Parameters
@@ -137,7 +138,7 @@ def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence
     return Actions("own", labels, own=decision)
 
 
-def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Any, codes: tuple[int, ...] = ()) -> Actions:
+def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Loss | None, codes: tuple[int, ...] = ()) -> Actions:
     score_cuts = () if loss is None else tuple(float(loss.score(cut)) for cut in cuts)
     return Actions("cuts", labels, tuple(cuts), score_cuts, codes=codes)
 

@@ -116,8 +116,8 @@ def reasons_of(
     good = held == np.array([answer.better for answer in known], dtype=bool)[:, None]
     found = []
     for row, (score, decision, wins) in enumerate(zip(scores, decisions, favourable, strict=True)):
-        spoken = [answer for answer, better in zip(known, good[:, row].tolist(), strict=True) if better == wins]
-        listed = tuple(Reason(answer.wording(wins), answer.size, answer.points) for answer in spoken[:k])
-        total, rest = sum(answer.size for answer in spoken), sum(answer.size for answer in spoken[k:])
+        listed_answers = [answer for answer, better in zip(known, good[:, row].tolist(), strict=True) if better == wins]
+        listed = tuple(Reason(answer.wording(wins), answer.size, answer.points) for answer in listed_answers[:k])
+        total, rest = sum(answer.size for answer in listed_answers), sum(answer.size for answer in listed_answers[k:])
         found.append(Reasons(decision, wins, score, score - total if wins else score + total, listed, rest))
     return found

@@ -10,14 +10,14 @@ from typing import Any, get_args
 import numpy as np
 
 from permissible.bins.literal import MISSING, Literal, Rule, Test
-from permissible.losses import get
+from permissible.losses import Loss, get
 from permissible.losses.registry import names
 from permissible.models.files.json_node import Node
 from permissible.models.files.strict_json import Plain, number
 from permissible.table.schema import Category, Column, Kind, Schema
 from permissible.validation import Words, refusal
 
-Losses = Mapping[str, Any]
+Losses = Mapping[str, Loss]
 
 
 # -- columns ----------------------------------------------------------------------------------------------------------
@@ -125,14 +125,14 @@ def read_codes(node: Node, schema: Schema) -> dict[int, Any]:
 # -- losses -----------------------------------------------------------------------------------------------------------
 
 
-def loss_document(loss: Any) -> Plain:
+def loss_document(loss: Loss) -> Plain:
     """A loss by name and parameters; a user's own by name only, marked as such."""
     own = is_own(loss)
     params: dict[str, Plain] = {} if own else {key: number(value) for key, value in sorted(loss.params.items())}
     return {"name": str(loss.name), "parameters": params, "own": own}
 
 
-def is_own(loss: Any) -> bool:
+def is_own(loss: Loss) -> bool:
     """Whether a loss is a user's own, which a file can only name."""
     if not isinstance(getattr(loss, "name", None), str):
         raise refusal("loss", "one that a file can name", loss, "give it a name: losses.from_phi(phi, name=...)")
@@ -141,7 +141,7 @@ def is_own(loss: Any) -> bool:
     return bool(loss != get(loss.name, **dict(loss.params)))
 
 
-def own_loss(name: str, own_losses: Losses) -> Any:
+def own_loss(name: str, own_losses: Losses) -> Loss:
     """A user's own loss, which a file only names."""
     if name not in own_losses:
         raise refusal(
@@ -153,7 +153,7 @@ def own_loss(name: str, own_losses: Losses) -> Any:
     return own_losses[name]
 
 
-def read_loss(node: Node, own_losses: Losses) -> Any:
+def read_loss(node: Node, own_losses: Losses) -> Loss:
     """The loss that a document names; a user's own must be among `own_losses`."""
     fields = node.fields("name", "parameters", "own")
     name = fields["name"].text()

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from permissible.models.files.strict_json import Plain, spoken
+from permissible.models.files.strict_json import Plain, number_of_word
 from permissible.types import FloatArray, IntArray
 from permissible.validation import Words, refusal, shown
 
@@ -83,7 +83,7 @@ class Node:
     def number(self, finite: bool = False) -> float:
         """A number; "inf", "-inf" and "nan" are numbers too unless it must be `finite`."""
         value = self.value
-        if isinstance(value, str) and (known := spoken(value)) is not None:
+        if isinstance(value, str) and (known := number_of_word(value)) is not None:
             value = known
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refused("a number")

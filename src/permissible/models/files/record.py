@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from permissible.models.files.json_node import Node
-from permissible.models.files.strict_json import Plain, number, spoken
+from permissible.models.files.strict_json import Plain, number, number_of_word
 
 _KINDS = (
     "object",
@@ -41,7 +41,7 @@ class Record(dict[str, Any]):
 def record_document(value: Any) -> Plain:
     """Plain data for anything a fit may store; an object without a plain form is stored as its repr."""
     if value is None or isinstance(value, bool | str):
-        return value if not isinstance(value, str) or spoken(value) is None else {"text": value}
+        return value if not isinstance(value, str) or number_of_word(value) is None else {"text": value}
     if isinstance(value, np.generic):
         return record_document(value.item())
     if isinstance(value, int):
@@ -68,7 +68,7 @@ def read_record(node: Node) -> Any:
     """The value that a document stores."""
     value = node.value
     if isinstance(value, str):
-        known = spoken(value)
+        known = number_of_word(value)
         return value if known is None else known
     if isinstance(value, list):
         return [read_record(item) for item in node.items()]

@@ -33,7 +33,7 @@ def numbers(values: Sequence[float] | Any) -> list[Plain]:
     return [number(value) for value in values]
 
 
-def spoken(word: str) -> float | None:
+def number_of_word(word: str) -> float | None:
     """The number of a word such as "inf", None for other words."""
     return _WORDS.get(word)
 

@@ -14,6 +14,7 @@ import numpy as np
 from permissible.bins import encode
 from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
+from permissible.losses import Loss
 from permissible.models.kinds.forest import Forest
 from permissible.models.model import Compiled, Link, binary_margins, probability_margins
 from permissible.table.schema import Schema
@@ -38,7 +39,7 @@ class BoostedModel(Compiled):
     """
 
     schema: Schema
-    loss: Any
+    loss: Loss
     constant: FloatArray
     forest: Forest
     takes_matrix: ClassVar[bool] = False

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from permissible.kernels._core import boundary as core
+from permissible.losses import Loss
 from permissible.models.kinds.linear import probabilities_at
 from permissible.models.model import Link, probability_margins
 from permissible.types import AnyArray, FloatArray, IntArray, Matrix
@@ -82,7 +83,7 @@ class KernelModel:
     support: Matrix
     coef: FloatArray
     intercept: float
-    loss: Any
+    loss: Loss
     boundaries: FloatArray
     deltas: FloatArray
     takes_matrix: ClassVar[bool] = True

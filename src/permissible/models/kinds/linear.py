@@ -1,10 +1,11 @@
 """A linear score with probability boundaries: the frozen result of the boundary learner. It only scores."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from permissible.losses import Loss
 from permissible.models.model import Link, probability_margins
 from permissible.types import FloatArray, IntArray, Matrix
 
@@ -27,7 +28,7 @@ class LinearModel:
 
     coef: FloatArray
     intercept: float
-    loss: Any
+    loss: Loss
     boundaries: FloatArray
     deltas: FloatArray
     takes_matrix: ClassVar[bool] = True
@@ -50,7 +51,7 @@ class LinearModel:
         return probability_margins(self.probabilities(X), codes)
 
 
-def probabilities_at(score: FloatArray, loss: Any, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:
+def probabilities_at(score: FloatArray, loss: Loss, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:
     """The probabilities of two classes, shape (n_rows, 2), kept on the same side of every boundary as the score.
 
     ginv(g(pi)) differs from pi by rounding for about one pi in three, so that otherwise a row exactly on a

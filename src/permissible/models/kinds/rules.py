@@ -11,12 +11,13 @@ group first to last and then the groups first to last, whatever kernel computes 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.losses import Loss
 from permissible.models.kinds.linear import probabilities_at
 from permissible.models.model import Compiled, Link, binary_margins, probability_margins
 from permissible.table.schema import Schema
@@ -51,7 +52,7 @@ class RuleModel(Compiled):
     """
 
     schema: Schema
-    loss: Any
+    loss: Loss
     intercept: float
     rules: tuple[Rule, ...]
     coefficients: FloatArray

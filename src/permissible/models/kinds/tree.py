@@ -15,6 +15,7 @@ import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import trees
+from permissible.losses import Loss
 from permissible.losses.class_impurity import class_impurity
 from permissible.models.kinds.tree_monotone import in_order
 from permissible.models.model import Compiled, Link, probability_margins
@@ -61,7 +62,7 @@ class TreeModel(Compiled):
     """
 
     schema: Schema
-    loss: Any
+    loss: Loss
     literals: tuple[Literal | None, ...]
     left: IntArray
     right: IntArray

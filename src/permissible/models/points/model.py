@@ -8,11 +8,12 @@ The card is also a model of +-1 rules: coefficient_t = unit * points_t / 2, inte
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from permissible.bins.literal import Rule
+from permissible.losses import Loss
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.model import Link, binary_margins
 from permissible.table.schema import Schema
@@ -43,7 +44,7 @@ class PointsModel:
     """
 
     schema: Schema
-    loss: Any
+    loss: Loss
     offset: float
     unit: float
     rules: tuple[Rule, ...]

@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from permissible.bins.literal import Literal
+from permissible.losses import Loss
 from permissible.models.card.actions import Actions
 from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
@@ -82,7 +83,7 @@ def plain_link(link: Link) -> Plain:
     return {"kind": link.kind, "sharpness": number(link.sharpness), "losses": losses}
 
 
-def _plain_loss(loss: Any) -> Plain:
+def _plain_loss(loss: Loss) -> Plain:
     """The formula of a loss, or a table of scores and probabilities where there is none."""
     known = formula(loss)
     if known is not None:

@@ -1,11 +1,11 @@
 """A scorecard as text: what each rule adds, the largest first, and how the score becomes a probability."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from permissible.bins.describe import number
+from permissible.losses import Loss
 from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.kinds.tree import TreeModel
@@ -97,7 +97,7 @@ def _start(card: Scorecard, classes: tuple[object, ...]) -> str:
     raise refusal_type("model", "a model whose scores add up, since a tree is written by tree_text", card.link)
 
 
-def _link_words(loss: Any) -> str:
+def _link_words(loss: Loss) -> str:
     """The probability of a score, as a formula where there is one."""
     known = formula(loss)
     if known is None:
