@@ -144,13 +144,13 @@ def test_the_answer_is_the_saving_against_the_best_constant_action(fitted):
     first, best, *_ = summary.answer.strategies
     assert first.cost == pytest.approx(costs.risk(codes, proba))
     assert (best.name, best.cost) == (
-        f"always saying {min(always, key=always.get)}",
+        f"always predicting {min(always, key=always.get)}",
         pytest.approx(min(always.values())),
     )
     assert best.saving == pytest.approx(min(always.values()) - costs.risk(codes, proba))
     text = unescape(page(summary))
     assert f"{1000 * best.saving:,.1f}" in text
-    assert "To say well of one that is sick costs 1; to say sick of one that is well costs 5." in text
+    assert "Predicting well when it is sick costs 1; predicting sick when it is well costs 5." in text
 
 
 def test_no_word_of_the_theory_comes_before_the_model(fitted):

@@ -44,7 +44,7 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
     model, other = (f"{UNIT * one.cost:,.0f}" for one in (strategies[0], best))
     saved = f"{UNIT * abs(best.saving):,.0f}"
     ends = f"95 % interval {UNIT * best.saving_low:,.0f} to {UNIT * best.saving_high:,.0f}"
-    told = f"In {UNIT:,} such rows, deciding with the model costs {model}; {best.name}, the best way to treat all alike, {other}."
+    told = f"In {UNIT:,} such rows, the model costs {model}; {best.name}, the best constant decision, costs {other}."
     if best.saving_low > 0:
         return Answer(
             costs_in_words(decision, classes), strategies, f"{told} The model saves {saved} ({ends}).", "good"
@@ -61,7 +61,7 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
 def _named(strategy: str) -> str:
     if strategy == "model":
         return "the model"
-    return f"always saying {strategy.removeprefix('always ')}" if strategy.startswith("always ") else strategy
+    return f"always predicting {strategy.removeprefix('always ')}" if strategy.startswith("always ") else strategy
 
 
 def costs_in_words(decision: Decision, classes: Sequence[str]) -> str:
@@ -98,4 +98,4 @@ def _least(decision: CostMatrix) -> float:
 
 def _two(false_alarm: float, miss: float, classes: Sequence[str]) -> str:
     no, yes = classes
-    return f"To say {yes} of one that is {no} costs {false_alarm:g}; to say {no} of one that is {yes} costs {miss:g}."
+    return f"Predicting {yes} when it is {no} costs {false_alarm:g}; predicting {no} when it is {yes} costs {miss:g}."

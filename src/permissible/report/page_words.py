@@ -48,7 +48,7 @@ def model_words(summary: Summary) -> dict[str, Any]:
         "n_folds": len(getattr(summary.folds[0], "values", ())) if summary.folds else 0,
         "how_it_adds": adds,
         "rules_caption": "The heaviest first" if not summary.tree else "The leaves",
-        "share_head": f"truly {summary.classes[1]} there" if binary else "mostly, there",
+        "share_head": f"actual {summary.classes[1]}" if binary else "most frequent class",
         "any_support": any(row.support is not None for row in shown),
         "adds_heads": _adds_heads(summary),
         "intercept_words": _adds_words(summary, tuple(summary.intercept)),
@@ -154,8 +154,8 @@ BY_CLASS = ("observed", "predicted", "o_e", "auc", "brier")
 SUBGROUP_HEADS = {
     "o_e": "observed / expected (1 is right)",
     "auc": "area under the ROC curve",
-    "sensitivity": "found, of the truly {yes}",
-    "specificity": "left in peace, of the truly {no}",
+    "sensitivity": "sensitivity (flagged, of actual {yes})",
+    "specificity": "specificity (not flagged, of actual {no})",
     "net_benefit": "net benefit of a row",
 }
 
@@ -173,7 +173,7 @@ def trust_words(summary: Summary) -> dict[str, Any]:
         "calibration": _calibration(summary.tables),
         "subgroups": _subgroups(summary.tables.get("subgroups")),
         "subgroup_heads": [
-            f"truly {named['yes']}, of rows",
+            f"actual {named['yes']}, of rows",
             *(text.format(**named) for text in SUBGROUP_HEADS.values()),
         ],
         "described": described,

@@ -43,12 +43,12 @@ def command(
     if found["rates"]:
         show.say(", ".join(f"{name} {value:.3f}" for name, value in found["rates"].items()))
     show.say(f"({BASELINE})")
-    header = ["truly \\ said", *found["actions"]]
+    header = ["actual \\ predicted", *found["actions"]]
     counts = [
         [label, *(f"{count:g}" for count in row)]
         for label, row in zip(found["classes"], found["confusion"], strict=True)
     ]
-    show.table("What was said of each class", header, counts, right=range(1, len(header)))
+    show.table("Predictions for the rows of each class", header, counts, right=range(1, len(header)))
     for section in found["sections"]:
         show.table(section.title, section.header[1:], [row[1:] for row in section.rows])
     if "thresholds" in found["tables"]:

@@ -91,9 +91,9 @@
     if (binary) {
       const range = (value) => ({ min: 0, max: Math.max(20, Math.ceil(2 * value)), step: value > 20 ? 1 : 0.1, value });
       box.append(
-        slider("cost-0-1", `to say ${classes[1]} when it is ${classes[0]}`, range(state.costs[0][1]),
+        slider("cost-0-1", `predicting ${classes[1]} when it is ${classes[0]}`, range(state.costs[0][1]),
           (value) => { state.costs[0][1] = value; updateExplorer(); }),
-        slider("cost-1-0", `to say ${classes[0]} when it is ${classes[1]}`, range(state.costs[1][0]),
+        slider("cost-1-0", `predicting ${classes[0]} when it is ${classes[1]}`, range(state.costs[1][0]),
           (value) => { state.costs[1][0] = value; updateExplorer(); }));
     } else box.append(costTable());
     box.append(make("label", { class: "mode" }, make("input", {
@@ -111,10 +111,10 @@
     const rows = classes.map((truth, j) => make("tr", {}, make("th", { scope: "row" }, truth), ...classes.map((said, k) =>
       make("td", {}, j === k ? "0" : make("input", {
         type: "number", class: "cost", min: 0, step: 0.5, value: state.costs[j][k], id: `cost-${j}-${k}`,
-        "aria-label": `cost of saying ${said} when it is ${truth}`,
+        "aria-label": `cost of predicting ${said} when it is ${truth}`,
         oninput: (event) => { state.costs[j][k] = Math.max(0, Number(event.target.value) || 0); updateExplorer(); },
       })))));
-    const head = make("tr", {}, make("th", { scope: "col" }, "truly \\ said"), ...classes.map((name) => make("th", { scope: "col" }, name)));
+    const head = make("tr", {}, make("th", { scope: "col" }, "actual \\ predicted"), ...classes.map((name) => make("th", { scope: "col" }, name)));
     return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
   }
 
@@ -225,18 +225,18 @@
     fill("explorer-answer", answer([
       [found.cost.toFixed(4), others.length ? `mean cost of a row with ${named(explorer)}` : "mean cost of a row with the model", "mean-cost"],
       ...rivals,
-      [alike.cost.toFixed(4), `mean cost of a row when always saying ${alike.name}`, "alike-cost"],
+      [alike.cost.toFixed(4), `mean cost of a row when always predicting ${alike.name}`, "alike-cost"],
       [perThousand(alike.cost - found.cost), "saved in 1,000 rows", "saved"],
       [percent(found.error), state.mayReject ? "of the rows decided are decided wrongly" : "of the rows are decided wrongly", "mean-error"],
       ...(state.mayReject ? [[percent(found.rejected), "of the rows are left to a person", "share-rejected"]] : []),
     ]));
-    const header = ["truly \\ said", ...classes, ...(state.mayReject ? ["left to a person"] : []), "rows"];
+    const header = ["actual \\ predicted", ...classes, ...(state.mayReject ? ["left to a person"] : []), "rows"];
     const rows = found.table.map((row, truth) => {
       const total = row.reduce((a, b) => a + b, 0);
       const cells = row.slice(0, header.length - 2).map((n) => `${count(n)} (${total ? percent(n / total) : "–"})`);
       return { cells: [classes[truth], ...cells, count(total)], classes: ["", ...row.map((_, k) => (k === truth ? "good" : k === classes.length ? "shrug" : "bad"))] };
     });
-    fill("explorer-table", tableOf("What would be said of each class, with the share of its rows", header, rows));
+    fill("explorer-table", tableOf("Predictions for the rows of each class, with their share", header, rows));
   }
   const perThousand = (x) => `${x < 0 ? "−" : ""}${Math.abs(1000 * x).toFixed(1)}`;
 
@@ -252,7 +252,7 @@
       const [no, yes] = [found.table[0][k], found.table[1][k]];
       return { cells: [`${k}: ${percent(ends[k])} to ${percent(high)}`, count(no), count(yes), count(no + yes), no + yes ? percent(yes / (no + yes)) : "–"] };
     });
-    fill("explorer-table", tableOf("Who is in each group, and what is true of it", ["group, by probability", ...classes, "rows", `truly ${classes[1]}`], rows));
+    fill("explorer-table", tableOf("The rows of each risk group", ["group, by probability", ...classes, "rows", `actual ${classes[1]}`], rows));
   }
 
   // -- decision curve and thresholds, which follow the controls --------------------------------------------------------
@@ -268,15 +268,15 @@
     const at = Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
     const own = at.map((t) => P.netBenefit(explorer, t));
     const series = [
-      { kind: "line", x: at, y: own.map((b) => b.all), name: `say ${classes[1]} of all`, colour: "grey", dash: "6 4" },
-      { kind: "line", x: [0, 1], y: [0, 0], name: `say ${classes[1]} of none`, colour: "ink", dash: "2 4" },
+      { kind: "line", x: at, y: own.map((b) => b.all), name: `predict ${classes[1]} for all`, colour: "grey", dash: "6 4" },
+      { kind: "line", x: [0, 1], y: [0, 0], name: `predict ${classes[1]} for none`, colour: "ink", dash: "2 4" },
       ...others.map((data) => ({ kind: "line", x: at, y: at.map((t) => P.netBenefit(data, t).model), name: named(data), colour: "orange" })),
       { kind: "line", x: at, y: own.map((b) => b.model), name: others.length ? named(explorer) : "the model" },
     ];
     state.curve = own.map((b) => b.model);
     const top = Math.max(own[0].all, ...own.map((b) => b.model), 0.01);
     const marks = currentThresholds().map((t) => ({ at: t, label: threshold(t) }));
-    const spec = { x: `threshold: say ${classes[1]} above this probability`, y: "net benefit of a row", series, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
+    const spec = { x: `threshold: predict ${classes[1]} above this probability`, y: "net benefit of a row", series, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
     C.draw(document.getElementById("chart-curve"), spec, marks);
   }
 
@@ -299,7 +299,7 @@
       return { cells, row: current.includes(t) ? "now" : "" };
     });
     const [no, yes] = classes;
-    const header = ["above", `said ${yes}, of all rows`, `of the truly ${yes}, said ${yes}`, `of the truly ${no}, said ${no}`, `of those said ${yes}, truly so`, `of those said ${no}, truly so`, "net benefit of a row", ...(state.mode === "costs" ? ["cost of a row"] : [])];
+    const header = ["above", `flagged as ${yes}, of all rows`, `sensitivity: flagged, of actual ${yes}`, `specificity: not flagged, of actual ${no}`, `PPV: actual ${yes}, of flagged`, `NPV: actual ${no}, of not flagged`, "net benefit of a row", ...(state.mode === "costs" ? ["cost of a row"] : [])];
     fill("threshold-table", tableOf("What happens at each threshold; the marked line is that of the controls above", header, rows));
   }
 
@@ -311,7 +311,7 @@
   function drawWhatif() {
     whatif.shown = true;
     const pick = make("select", { id: "example", onchange: () => take(whatif.examples[pick.selectedIndex]) },
-      ...whatif.examples.map((example) => make("option", {}, `row ${example.number} (truly ${example.truth})`)));
+      ...whatif.examples.map((example) => make("option", {}, `row ${example.number} (actual: ${example.truth})`)));
     const fields = make("div", { class: "fields" }, ...card.used.map(field));
     fill("whatif-controls", make("div", { class: "slider" }, make("label", { for: "example" }, "Start from"), pick, make("span")), fields);
     if (whatif.examples.length) take(whatif.examples[0]);
