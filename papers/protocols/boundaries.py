@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from papers import statistics
+from papers.figures.boundaries import margin_losses_figure, regions_figure, theoretical_losses_figure
 from papers.pages import Chapter, Drawing, Prose, Table, claims
 from papers.pages.chapter import Cell
 from papers.pages.figures import canvas, lines_with_errors, simulation_sample
@@ -21,7 +22,6 @@ from papers.simulations import SETTINGS, draw, rotation
 from papers.store import Payload, Unit, unit
 from permissible.decisions import Boundaries
 from permissible.evaluation import paired
-from permissible.report.boundary_figures import margin_losses_figure, regions_figure, theoretical_losses_figure
 from permissible.types import AnyArray
 
 METHODS = ("piecewise linear", "logistic")

@@ -10,15 +10,24 @@ import numpy as np
 
 from papers import published
 from papers.datasets import suite
+from papers.figures.multiclass import (
+    SENSITIVE,
+    binary_losses_figure,
+    guess_aversion_figure,
+    supports_figure,
+    surface_figure,
+)
 from papers.guess_averse import ALGORITHMS, published_means, trial
 from papers.guess_averse import risks as risks_of
 from papers.pages import Chapter, Drawing, Prose, Table, claims
 from papers.pages.chapter import Cell
+from papers.pages.figures import canvas
 from papers.pages.verdict import alike, counted, ordered
 from papers.protocols import comparison, corals, matrices, today
 from papers.scope import Scope
 from papers.store import Payload, Unit, unit
 from permissible.evaluation import paired
+from permissible.losses import StructuredHinge
 from permissible.types import AnyArray
 
 METHODS = ALGORITHMS
@@ -67,6 +76,29 @@ def work(one: Unit) -> Payload:
     return {"risk": risks_of(shared, [one.method], options["rounds"])[one.method]}
 
 
+def _theory() -> list[Drawing]:
+    """Draw Figures 1 to 3 and Figure 1 of the appendix: supports, binary losses, what guess aversion means."""
+    drawings = []
+    for name, caption, draw_on in (
+        ("figure-1", "Figure 1: the supports of three classes where scores add up to 0", supports_figure),
+        ("figure-2", "Figure 2: losses of two classes", binary_losses_figure),
+    ):
+        figure, axes = canvas()
+        draw_on(axes[0, 0])
+        drawings.append(Drawing(name, caption, figure))
+    figure, axes = canvas(3)
+    guess_aversion_figure(axes[0])
+    words = "Figure 3: loss minus that of a guess; L_s at the star is above a guess although class 1 wins"
+    drawings.append(Drawing("figure-3", f"{words}; GLL; GLL with costs 1 and 2", figure))
+    figure, axes = canvas(2)
+    for ax, cost in zip(axes[0], (None, SENSITIVE), strict=True):
+        surface_figure(StructuredHinge(), cost, ax=ax)
+    drawings.append(
+        Drawing("appendix-1", "Appendix E, Figure 1: the structured hinge loss L_H, without and with costs", figure)
+    )
+    return drawings
+
+
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
     """Set our Table 2 beside the printed one, with tests and ranks; then today's methods; then the corals."""
     own = {one: payload for one, payload in results.items() if one.dataset != corals.SET and one.method in METHODS}
@@ -84,6 +116,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
             + (f" A run that was ended early; trials so far: {fewer}." if fewer else "")
         ),
         *comparison.left_out(missing),
+        *_theory(),
         _sizes(datasets),
         _beside(datasets, risks),
         _ranks(datasets, means),

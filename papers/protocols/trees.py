@@ -12,13 +12,15 @@ import numpy as np
 
 from papers import statistics
 from papers.datasets import suite
+from papers.figures.multiclass import linearised_figure
 from papers.pages import Chapter, Drawing, Prose, Table, claims
-from papers.pages.figures import lines_with_errors
+from papers.pages.figures import canvas, lines_with_errors
 from papers.pages.verdict import UNTOLD, Statement, chain, same
 from papers.protocols import comparison
 from papers.protocols.public import loss, public
 from papers.scope import Scope, binary_task, constant, folds
 from papers.store import Payload, Unit, unit
+from permissible.estimators.udt import UDTClassifier
 from permissible.evaluation import paired
 from permissible.types import AnyArray
 
@@ -75,6 +77,15 @@ def work(one: Unit) -> Payload:
     }
 
 
+def _linearised() -> Drawing:
+    """Draw Figure 5 of [T] for the tree of a small problem: a positive label where one of two columns is 1."""
+    rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3)
+    figure, axes = canvas(width=7.0)
+    linearised_figure(UDTClassifier(max_leaf_nodes=3).fit(rows, [0, 1, 1, 1] * 3).model_, axes[0, 0])
+    words = "Figure 5: a tree with its leaf scores, and the linearised one, whose values add up along a path"
+    return Drawing("figure-5", words, figure)
+
+
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
     """Plot mean error against size, and compare the functions at each size."""
     datasets = comparison.datasets_of(results)
@@ -107,6 +118,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
             f"{len(datasets)} domains, the first label in sorted order against the rest, stratified {count}-fold, no pruning."
         ),
         *comparison.left_out(missing),
+        _linearised(),
         Drawing(
             "size",
             "Mean error against the number of leaves",

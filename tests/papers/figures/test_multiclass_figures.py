@@ -8,7 +8,7 @@ from permissible import losses
 
 pytest.importorskip("matplotlib").use("Agg")
 
-from permissible.report import multiclass_figures as figures  # noqa: E402
+from papers.figures import multiclass as figures  # noqa: E402
 
 
 def test_the_supports_are_where_each_score_is_largest():

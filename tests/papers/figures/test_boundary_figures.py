@@ -7,7 +7,7 @@ import pytest
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from permissible.report import boundary_figures
+from papers.figures import boundaries as boundary_figures
 
 
 @pytest.fixture(autouse=True)

@@ -26,8 +26,8 @@ def regions_figure(problems: Sequence[Sequence[float] | None] = PROBLEMS, seed: 
 
     Examples
     --------
-    >>> from permissible.report import boundary_figures
-    >>> len(boundary_figures.regions_figure())
+    >>> from papers.figures import boundaries
+    >>> len(boundaries.regions_figure())
     3
     """
     rng = np.random.default_rng(seed)
@@ -57,8 +57,8 @@ def theoretical_losses_figure(problems: Sequence[Sequence[float] | None] = PROBL
 
     Examples
     --------
-    >>> from permissible.report import boundary_figures
-    >>> len(boundary_figures.theoretical_losses_figure())
+    >>> from papers.figures import boundaries
+    >>> len(boundaries.theoretical_losses_figure())
     3
     """
     g = np.linspace(0, 1, 1001)
@@ -79,8 +79,8 @@ def margin_losses_figure(
 
     Examples
     --------
-    >>> from permissible.report import boundary_figures
-    >>> len(boundary_figures.margin_losses_figure())
+    >>> from papers.figures import boundaries
+    >>> len(boundaries.margin_losses_figure())
     3
     """
     made = get(loss)

@@ -30,8 +30,8 @@ def supports_figure(ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from permissible.report import multiclass_figures
-    >>> len(multiclass_figures.supports_figure().collections) > 0
+    >>> from papers.figures import multiclass
+    >>> len(multiclass.supports_figure().collections) > 0
     True
     """
     axes = axes_or_new(ax)
@@ -52,8 +52,8 @@ def binary_losses_figure(ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from permissible.report import multiclass_figures
-    >>> len(multiclass_figures.binary_losses_figure().lines) > 3
+    >>> from papers.figures import multiclass
+    >>> len(multiclass.binary_losses_figure().lines) > 3
     True
     """
     axes, f = axes_or_new(ax), np.linspace(-2, 2, 201)
@@ -77,8 +77,8 @@ def surface_figure(
 
     Examples
     --------
-    >>> from permissible.report import multiclass_figures
-    >>> len(multiclass_figures.surface_figure("ls", point=(3, 2)).collections) > 0
+    >>> from papers.figures import multiclass
+    >>> len(multiclass.surface_figure("ls", point=(3, 2)).collections) > 0
     True
     """
     axes = axes_or_new(ax)
@@ -86,7 +86,7 @@ def surface_figure(
     made, label = get_multiclass(loss), np.zeros(len(scores), dtype=np.int64)
     zero = float(np.asarray(made.value(np.zeros((1, 3)), [0], cost))[0])
     height = (np.asarray(made.value(scores, label, cost)) - zero).reshape(first.shape)
-    filled = axes.contourf(first, second, np.clip(height, -4, 12), levels=25)
+    filled = axes.contourf(first, second, np.clip(height, -4, 12), levels=12)
     axes.contour(first, second, height, levels=[0.0], colors="red")
     ordered = np.sort(scores[:, 1:], axis=1)[:, -1]
     axes.contour(first, second, (scores[:, 0] - ordered).reshape(first.shape), levels=[0.0], colors="black")
@@ -102,8 +102,8 @@ def guess_aversion_figure(axes: Any = None) -> Any:
 
     Examples
     --------
-    >>> from permissible.report import multiclass_figures
-    >>> len(multiclass_figures.guess_aversion_figure())
+    >>> from papers.figures import multiclass
+    >>> len(multiclass.guess_aversion_figure())
     3
     """
     if axes is None:
@@ -126,9 +126,9 @@ def linearised_figure(tree: TreeModel, ax: Any = None) -> Any:
     Examples
     --------
     >>> import permissible as pm
-    >>> from permissible.report import multiclass_figures
+    >>> from papers.figures import multiclass
     >>> model = pm.UDTClassifier(max_leaf_nodes=3).fit([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, [0, 1, 1, 1] * 3).model_
-    >>> len(multiclass_figures.linearised_figure(model).texts) > 4
+    >>> len(multiclass.linearised_figure(model).texts) > 4
     True
     """
     if tree.n_classes != 2:
@@ -148,7 +148,8 @@ def linearised_figure(tree: TreeModel, ax: Any = None) -> Any:
             if literal is not None:
                 words = f"{tree.schema.columns[literal.column].name}\n{words}".strip()
             box = {"boxstyle": "square" if literal is None else "circle", "facecolor": "white", "edgecolor": "0.3"}
-            axes.text(x + shift, y, words, ha="center", va="center", bbox=box, zorder=2)
+            axes.text(x + shift, y, words, ha="center", va="center", bbox=box, zorder=2, clip_on=True)
+    axes.margins(0.15)
     axes.set_axis_off()
     return axes
 
