@@ -1,6 +1,7 @@
-"""Draw the README picture: what each way to decide about a loan costs. Usage: readme_picture.py OUT.svg RULES.svg."""
+"""The pictures of README and of the guides to the estimators: `python -m tools.guide_pictures [NAME ...]` writes them."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,8 +15,11 @@ from permissible.evaluation.cross_validation import LabelledRows, out_of_fold
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.6"
 
 
-def main(path: str) -> None:
-    """Ten folds of each model; every decision after that without refitting."""
+STATIC = Path(__file__).parents[1] / "docs" / "_static"
+
+
+def refer() -> Figure:
+    """What each way to decide about a loan costs: ten folds of each model, every decision after that without refitting."""
     X, y = pm.datasets.german_credit()
     ways, _, _ = compared(X, y, 0, lambda done, total: None)
     figure = Figure(figsize=(9, 3.2), layout="constrained")
@@ -41,15 +45,58 @@ def main(path: str) -> None:
     right.legend(fontsize=8, frameon=False)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    return figure
 
 
-def rules(path: str) -> None:
+def rules() -> Figure:
     """The bars of the guide to rules."""
-    ax = pm.ULSClassifier.compact().fit(*pm.datasets.german_credit()).plot()
-    ax.figure.savefig(path, metadata={"Date": None})
+    return pm.ULSClassifier.compact().fit(*pm.datasets.german_credit()).plot().figure
 
+
+def tree() -> Figure:
+    """The tree of the guide to trees."""
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    pm.plot_tree(pm.UDTClassifier(max_leaf_nodes=6).fit(*pm.datasets.german_credit()), figure.subplots())
+    return figure
+
+
+def boundaries() -> Figure:
+    """Four risk groups of tumours over two measurements, and the scores of held-out rows beside the cut-offs."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.preprocessing import scale
+
+    tumours = load_breast_cancer()
+    X, y = scale(tumours.data[:, :2]), np.where(tumours.target == 0, "malignant", "benign")
+    half = np.arange(len(y)) % 2 == 0
+    model = pm.BoundaryClassifier((0.25, 0.5, 0.75)).fit(X[half], y[half])
+    figure = Figure(figsize=(9.5, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    pm.RegionDisplay.from_estimator(model, X[~half], y[~half], features=(0, 1), ax=left)
+    left.set(xlabel="mean radius (standardised)", ylabel="mean texture (standardised)")
+    pm.MarginDensityDisplay.from_estimator(model, X[~half], y[~half], ax=right)
+    return figure
+
+
+def hierarchy() -> Figure:
+    """Mistakes between handwritten digits, counted and priced."""
+    from sklearn.datasets import load_digits
+
+    from permissible.report.displays.cost import CostDisplay
+
+    X, y = load_digits(return_X_y=True)
+    half = np.arange(len(y)) % 2 == 0
+    costs = pm.CostMatrix.from_hierarchy({"round": [0, 3, 6, 8, 9], "straight": [1, 4, 7], "other": [2, 5]})
+    model = pm.MCBoostClassifier("gll", cost_matrix=costs, n_rounds=60).fit(X[half], y[half])
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    display = CostDisplay.from_estimator(model, X[~half], y[~half])
+    display.plot("count", left)
+    display.plot("cost", right)
+    return figure
+
+
+PICTURES = {made.__name__: made for made in (refer, rules, tree, boundaries, hierarchy)}
 
 if __name__ == "__main__":
-    main(sys.argv[1])
-    rules(sys.argv[2])
+    for name in sys.argv[1:] or PICTURES:
+        PICTURES[name]().savefig(STATIC / f"{name}.svg", metadata={"Date": None})
