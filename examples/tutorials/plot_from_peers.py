@@ -55,7 +55,10 @@ judge("logistic regression", make_pipeline(StandardScaler(), LogisticRegression(
 judge("ULS on the columns", make_pipeline(StandardScaler(), pm.ULSClassifier(learner="column", early_stopping=False)))
 judge("LightGBM, default", LGBMClassifier(n_jobs=1, verbose=-1))
 judge("ULS, boosted trees", pm.ULSClassifier.trees(random_state=0))
-judge("EBM, no interactions, 2 bags", ExplainableBoostingClassifier(interactions=0, outer_bags=2, n_jobs=1, random_state=0))
+judge(
+    "EBM, no interactions, 2 bags",
+    ExplainableBoostingClassifier(interactions=0, outer_bags=2, n_jobs=1, random_state=0),
+)
 judge("ULS, default", pm.ULSClassifier(random_state=0))
 judge("ULS, at most ten rules", pm.ULSClassifier.compact())
 
