@@ -258,7 +258,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @classmethod
     def trees(
-        cls, n_trees: int = 1000, max_leaf_nodes: Any = "auto", learning_rate: Any = "auto", **more: Any
+        cls, n_trees: int = 1000, max_leaf_nodes: object = "auto", learning_rate: object = "auto", **more: Any
     ) -> "ULSClassifier":
         """Build boosted trees: more accurate than rules on large data, and no longer to be read.
 
@@ -362,7 +362,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         scale: float = 1.0,
     ) -> None:
         """Store the rules, or the cards made of them."""
-        most: Any = self.points
+        most: object = self.points
         if most is None:
             self._store(source.binning, found, table, scale)
             return

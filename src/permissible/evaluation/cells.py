@@ -72,7 +72,7 @@ class Judged:
         middle = np.add.reduceat(cells.probability * rows, starts) / merged[0].sum(axis=0)
         return Cells(np.minimum(np.maximum(middle, cells.probability[0]), cells.probability[-1]), merged)
 
-    def resamples(self, n_samples: int, seed: Any) -> Iterator[Cells]:
+    def resamples(self, n_samples: int, seed: object) -> Iterator[Cells]:
         """Yield bootstrap resamples, some at a time."""
         grouped = self.grouped()
         for drawn in draws(grouped.counts[0], self.size, n_samples, seed):

@@ -83,7 +83,7 @@ def subgroup_table(
     truth, weight = truth_of(y, len(p), 2), weights_of(sample_weight, len(p))
     named = group_rows(groups, len(p))
     z = float(norm.ppf(1 - (1 - level) / 2 / max(1, len(named) * len(wanted))))
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     for place, (name, inside) in enumerate(named):
         if not weight[inside].any():
             continue
@@ -101,7 +101,7 @@ def subgroup_table(
     return {key: _column([line[key] for line in lines]) for key in lines[0]}
 
 
-def _column(values: list[Any]) -> Any:
+def _column(values: list[object]) -> Any:
     return np.array(values) if isinstance(values[0], float) else values
 
 

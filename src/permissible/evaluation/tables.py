@@ -1,7 +1,6 @@
 """Tables for the person who decides: costs against costs of mistakes, calibration, thresholds, subgroups."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -109,7 +108,7 @@ def threshold_table(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    costs: Any = None,
+    costs: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -155,7 +154,7 @@ def threshold_table(
     return found
 
 
-def _two_costs(costs: Any) -> tuple[float, float] | None:
+def _two_costs(costs: object) -> tuple[float, float] | None:
     if costs is None:
         return None
     found = decision_for(costs, [0, 1], "costs")

@@ -147,7 +147,7 @@ def identifiers(
     Text of which nearly every value differs, and integers that all differ under a name such as id. None where no other column
     would be left. Of a long file the first million values are read.
     """
-    seen: dict[str, set[Any]] = {
+    seen: dict[str, set[object]] = {
         name: set() for name in features if may_identify(name, kinds[name]) and name not in kept
     }
     count = dict.fromkeys(seen, 0)

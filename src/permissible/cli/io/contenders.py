@@ -84,7 +84,7 @@ def contenders(seed: int) -> dict[str, Callable[[], Any]]:
     """The classifiers of the demo by name, ours last."""
     from permissible.estimators.uls import ULSClassifier
 
-    found: dict[str, Callable[[], Any]] = {"logistic regression": LogisticRegressionOnColumns}
+    found: dict[str, Callable[[], object]] = {"logistic regression": LogisticRegressionOnColumns}
     if find_spec("lightgbm") is not None:
         found["LightGBM"] = lambda: LightGBMOnColumns(seed)
     found["permissible, short list"] = lambda: ULSClassifier.compact(random_state=seed)

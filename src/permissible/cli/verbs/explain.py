@@ -55,7 +55,7 @@ def command(
     )
 
 
-def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
+def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.rows import chunks_of
@@ -71,7 +71,7 @@ def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions
 
 def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
     found = fitted.explain(asked)[0]
-    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
+    terms: list[dict[str, object]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
     terms += [{"words": step.words, "holds": step.holds, "adds": list(step.adds)} for step in found.steps]
     return {
         "row": row,

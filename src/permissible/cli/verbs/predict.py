@@ -68,7 +68,7 @@ def command(
         show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
-def answer_names(fitted: Any, decision: Any) -> list[str]:
+def answer_names(fitted: Any, decision: object) -> list[str]:
     """The columns of the answer."""
     names = ["prediction", *(f"probability_{label}" for label in fitted.classes_.tolist())]
     return [*names, "decision"] if decision is not None else names

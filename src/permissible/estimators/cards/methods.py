@@ -30,7 +30,7 @@ class CardMethods(StagedClassifier):
     def card(
         self,
         *,
-        decision: Any = None,
+        decision: object = None,
         points_to_double_odds: float | None = None,
         base_points: float = 600,
         base_odds: float = 50,
@@ -76,7 +76,7 @@ class CardMethods(StagedClassifier):
         found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
         return [model for model in found if isinstance(model, PointsModel)]
 
-    def _sheets(self, decision: Any = None, scaling: Scaling | None = None) -> list[PointSheet]:
+    def _sheets(self, decision: object = None, scaling: Scaling | None = None) -> list[PointSheet]:
         cards, labels = self._cards(), labels_of(self)
         if not cards:
             refuse_no_card(self.model_)
@@ -95,7 +95,7 @@ class CardMethods(StagedClassifier):
         free.fit(X, y, sample_weight)
         return _training_loss(self.certificate_) - _training_loss(free.certificate_)
 
-    def to_text(self, max_rules: int | None = 60, *, decision: Any = None) -> str:
+    def to_text(self, max_rules: int | None = 60, *, decision: object = None) -> str:
         """Return the model as text; of a point card its conditions, points and totals, with the decision where one is given.
 
         Of more rules than `max_rules` the lightest are only counted; None writes all.
@@ -104,13 +104,13 @@ class CardMethods(StagedClassifier):
             return super().to_text(max_rules)
         return "\n\n".join(one.to_text() for one in self._sheets(decision))
 
-    def to_html(self, *, decision: Any = None) -> str:
+    def to_html(self, *, decision: object = None) -> str:
         """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given."""
         if not self._cards():
             return super().to_html()
         return "".join(one.to_html() for one in self._sheets(decision))
 
-    def to_excel(self, path: str | os.PathLike[str], *, decision: Any = None) -> None:
+    def to_excel(self, path: str | os.PathLike[str], *, decision: object = None) -> None:
         """Write a point card as an Excel workbook in which one answers the conditions and reads the risk.
 
         Parameters

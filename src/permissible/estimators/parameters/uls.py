@@ -105,7 +105,7 @@ def loss_of(given: Any) -> Any:
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
 
-def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> LocalSource:
+def validation_rows(validation: object, given: TrainingRows, binning: Binning) -> LocalSource:
     """The rows whose loss chooses in place of a hold-out."""
     expected = "a tuple (X, y) or (X, y, sample_weight)"
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
@@ -120,7 +120,7 @@ def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> L
     return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)
 
 
-def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
+def refused_on_parts(estimator: Any, loss: object, validation: object) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
     if isinstance(loss, str):
         remedy = "choose the loss on a sample in memory, then fit that one here"
@@ -134,7 +134,7 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
 
-def _lengths(max_literals: Any, stopping: bool, n_columns: int) -> tuple[int, ...]:
+def _lengths(max_literals: object, stopping: bool, n_columns: int) -> tuple[int, ...]:
     """The numbers of literals between which the folds choose; without a choice the middle one."""
     if is_auto("max_literals", max_literals, "an integer of at least 1"):
         if n_columns > WIDE:
@@ -143,14 +143,14 @@ def _lengths(max_literals: Any, stopping: bool, n_columns: int) -> tuple[int, ..
     return (count("max_literals", max_literals),)
 
 
-def scheme_of(scheme: Any) -> int:
+def scheme_of(scheme: object) -> int:
     """The number of coefficients that a round refits; 0 is all of them."""
     if isinstance(scheme, str):
         return 1 if one_of("scheme", scheme, ("classic", "corrective")) == "classic" else 0
     return count("scheme", scheme, also=', "classic" or "corrective"')
 
 
-def _search_fraction(given: Any, n_rows: int) -> float:
+def _search_fraction(given: object, n_rows: int) -> float:
     if is_auto("search_fraction", given, "a fraction in (0, 1]"):
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
     found = fraction("search_fraction", given, also=', or "auto"')

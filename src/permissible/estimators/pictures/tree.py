@@ -27,7 +27,7 @@ class DrawnNode:
     is_leaf: bool
 
 
-def tree_layout(tree: TreeModel, classes: list[Any]) -> tuple[DrawnNode, ...]:
+def tree_layout(tree: TreeModel, classes: list[object]) -> tuple[DrawnNode, ...]:
     """Place the nodes: leaves side by side, a parent above the middle of its children. Plain data, for any drawing."""
     place = {leaf: float(k) for k, leaf in enumerate(leaves_in_order(tree))}
     for node in range(tree.n_nodes - 1, -1, -1):
@@ -105,7 +105,7 @@ def _axes(n_leaves: int, depth: int) -> Any:
     return Figure(figsize=(1.6 * n_leaves + 1, 1.1 * depth + 1.2), layout="constrained").subplots()
 
 
-def _leaf_words(tree: TreeModel, node: int, classes: list[Any]) -> str:
+def _leaf_words(tree: TreeModel, node: int, classes: list[object]) -> str:
     probability = tree.node_probability[node]
     best = int(probability[1] >= 0.5) if tree.n_classes == 2 else int(probability.argmax())
     said = f"Pr[{classes[1]}] = {probability[1]:.2f}" if tree.n_classes == 2 else f"Pr = {probability[best]:.2f}"

@@ -84,7 +84,7 @@ def _shape(k: int, rule: Rule) -> tuple[int, frozenset[tuple[int, str]]]:
 
 
 def _table(own: Any, others: Any, spreads: FloatArray) -> dict[str, list[Any]]:
-    table: dict[str, list[Any]] = {"rule": [], "same": [], "shape": [], "spread": []}
+    table: dict[str, list[object]] = {"rule": [], "same": [], "shape": [], "spread": []}
     for k, rule, words, _ in sorted(own, key=lambda one: -one[3]):
         alike = [[there for j, there, *_ in other if _shape(j, there) == _shape(k, rule)] for other in others]
         table["rule"].append(words)

@@ -32,7 +32,7 @@ REFITS = 100
 class Rows:
     """What is judged: rows, codes of their classes, weights, the decision, thresholds and subgroups."""
 
-    X: Any
+    X: object
     y: AnyArray
     codes: IntArray
     classes: AnyArray
@@ -41,12 +41,12 @@ class Rows:
 
 
 def validate(
-    estimator: Any,
-    X: Any,
+    estimator: object,
+    X: object,
     y: ArrayLike,
     *,
-    cv: Any = 5,
-    decision: Any = None,
+    cv: object = 5,
+    decision: object = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -113,7 +113,7 @@ def validate(
     return Validation(about, names, repr(rows.judgement.decision), tuple(models), how, tables, probas)
 
 
-def named_models(given: Any) -> dict[str, Any]:
+def named_models(given: object) -> dict[str, Any]:
     """Return estimators by name; those of one type are numbered."""
     if isinstance(given, Mapping):
         models = {str(name): model for name, model in given.items()}
@@ -133,11 +133,11 @@ def named_models(given: Any) -> dict[str, Any]:
     return models
 
 
-def _decision(given: Any) -> Any:
+def _decision(given: object) -> Any:
     return Hard() if given is None else given
 
 
-def _rows(X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any) -> Rows:
+def _rows(X: object, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: object) -> Rows:
     labels = np.asarray(y)
     classes = np.unique(labels)
     if len(classes) < 2:
@@ -149,7 +149,7 @@ def _rows(X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, 
     return Rows(X, labels, class_codes(labels, classes), classes, weights, told)
 
 
-def _columns(subgroups: Any, X: Any, n_classes: int) -> dict[str, AnyArray]:
+def _columns(subgroups: object, X: object, n_classes: int) -> dict[str, AnyArray]:
     if subgroups is None:
         return {}
     if n_classes > 2:
@@ -171,7 +171,7 @@ def subgroup_columns(subgroups: Any, X: Any) -> dict[str, AnyArray]:
 # -- cross-validation -------------------------------------------------------------------------------------------------
 
 
-def _cross_validated(models: dict[str, Any], rows: Rows, cv: Any) -> tuple[str, dict[str, FloatArray]]:
+def _cross_validated(models: dict[str, object], rows: Rows, cv: object) -> tuple[str, dict[str, FloatArray]]:
     splits, method = _splits(cv, rows)
     probas = {name: np.zeros((len(rows.codes), len(rows.classes))) for name in models}
     for training, held_out in splits:
@@ -193,7 +193,7 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
     return found, f"cross-validation in {len(found)} splits"
 
 
-def _fitted(model: Any, rows: Rows, training: IntArray) -> Any:
+def _fitted(model: object, rows: Rows, training: IntArray) -> Any:
     from sklearn.base import clone
 
     weight = None if rows.weight is None else rows.weight[training]
@@ -209,7 +209,7 @@ def _predicted(model: Any, rows: Rows, held_out: IntArray) -> FloatArray:
         return np.asarray(model.predict_proba(taken(rows.X, held_out)), dtype=np.float64)
 
 
-def taken(X: Any, rows: IntArray) -> Any:
+def taken(X: object, rows: IntArray) -> Any:
     """Return some rows of what scikit-learn takes, or of columns by name."""
     if isinstance(X, Mapping):
         return {name: np.asarray(values)[rows] for name, values in X.items()}
@@ -222,7 +222,7 @@ def taken(X: Any, rows: IntArray) -> Any:
 
 
 def _bootstrapped(
-    models: dict[str, Any], rows: Rows, cv: str, n_refits: int | None
+    models: dict[str, object], rows: Rows, cv: str, n_refits: int | None
 ) -> tuple[str, dict[str, FloatArray], dict[str, dict[str, Columns]]]:
     if cv != "bootstrap":
         raise refusal("cv", 'a number of folds, a splitter, splits, or "bootstrap"', cv)
@@ -247,7 +247,7 @@ def _bootstrapped(
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
 
 
-def _clone(model: Any) -> Any:
+def _clone(model: object) -> Any:
     from sklearn.base import clone
 
     return clone(model)
@@ -318,7 +318,7 @@ def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
     """The first model minus each other: net benefit at the thresholds of two classes, and the saving of cost."""
     how, (first, *others) = rows.judgement.how, probas
-    found: dict[str, list[Any]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
+    found: dict[str, list[object]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
     weight = weights_of(rows.weight, len(rows.codes))
 
     def add(name: str, measure: str, at: float, *ends: float) -> None:

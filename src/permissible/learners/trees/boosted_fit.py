@@ -93,7 +93,7 @@ class FittedTrees:
     model: BoostedModel
     history: dict[str, AnyArray]
     certificate: BoostedCertificate
-    selection: Mapping[str, Any] | None
+    selection: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,7 +84,7 @@ class MarginCondition:
         return 1.0 if math.isinf(self.alpha) else self.alpha / (1.0 + self.alpha)
 
 
-def excess_constants(loss: Any, boundaries: ArrayLike, negative: "Weighing | None" = None) -> ExcessConstants:
+def excess_constants(loss: object, boundaries: ArrayLike, negative: "Weighing | None" = None) -> ExcessConstants:
     """Return C and s of (13) of [K] for a loss and boundaries.
 
     Parameters
@@ -176,7 +176,7 @@ def margin_condition(
 
 
 def excess_risk_bound(
-    loss: Any,
+    loss: object,
     boundaries: ArrayLike,
     excess: float,
     *,
@@ -216,7 +216,7 @@ def _theorem_5(found: ExcessConstants, margin: MarginCondition, dQ: float) -> fl
 
 
 def excess_surrogate(
-    loss: Any, probability: ArrayLike, score: ArrayLike, negative: "Weighing | None" = None
+    loss: object, probability: ArrayLike, score: ArrayLike, negative: "Weighing | None" = None
 ) -> FloatArray:
     """Return dQ_p(f), the excess surrogate risk of a score f where the probability of the positive class is p.
 
@@ -243,7 +243,7 @@ def _slope(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray((1.0 - p) * down - p * up)
 
 
-def _minimiser(pair: tuple[Any, Any], p: FloatArray) -> FloatArray:
+def _minimiser(pair: tuple[object, object], p: FloatArray) -> FloatArray:
     """T of f*(p) = sinh(t), by bisection."""
     low, high = np.full(p.shape, -REACH), np.full(p.shape, REACH)
     for _ in range(STEPS):
@@ -253,7 +253,7 @@ def _minimiser(pair: tuple[Any, Any], p: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (low + high))
 
 
-def _excess(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
+def _excess(pair: tuple[object, object], p: FloatArray, f: FloatArray) -> FloatArray:
     """The integral of the slope from f*(p) to f, by Gauss and Legendre in t."""
     nodes, shares = np.polynomial.legendre.leggauss(NODES)
     start = _minimiser(pair, p)
@@ -266,7 +266,7 @@ def _excess(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(0.5 * step * total, 0.0))
 
 
-def _growth(pair: tuple[Any, Any], pi: float, delta: float) -> float:
+def _growth(pair: tuple[object, object], pi: float, delta: float) -> float:
     """The power with which dQ_p(delta) grows as p leaves pi, on the side where it is the larger power."""
     room = min(pi, 1.0 - pi, 1.0)
     near, far = (distance * room for distance in NEAR)
@@ -277,7 +277,7 @@ def _growth(pair: tuple[Any, Any], pi: float, delta: float) -> float:
     return float(np.max(powers))
 
 
-def _supremum(pair: tuple[Any, Any], pi: float, delta: float, exponent: float) -> float:
+def _supremum(pair: tuple[object, object], pi: float, delta: float, exponent: float) -> float:
     """The largest |p - pi|^s / dQ_p(delta): on a grid, then between the neighbours of its best point."""
     logits = np.linspace(math.log(FARTHEST), -math.log(FARTHEST), 801)
 

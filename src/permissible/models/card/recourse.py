@@ -51,10 +51,10 @@ class Recourse:
     """
 
     found: bool
-    changes: Mapping[str, tuple[Any, Any]]
+    changes: Mapping[str, tuple[object, object]]
     cost: float
     before: Any
-    after: Any
+    after: object
     proved: bool
 
     def __str__(self) -> str:

@@ -231,7 +231,7 @@ def additive_document(model: AdditiveModel) -> Plain:
     }
 
 
-def _part_document(part: Any) -> Plain:
+def _part_document(part: object) -> Plain:
     if isinstance(part, Forest):
         return forest_document(part)
     if not isinstance(part, AffineTerms):
@@ -347,7 +347,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     BoostedModel: boosted_document,
     OneVersusRest: several_document,
 }
-_READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
+_READERS: dict[str, Callable[[Node, Schema, Losses], object]] = {
     "rules": read_rules,
     "points": read_points,
     "tree": read_tree,

@@ -87,7 +87,7 @@ class BoostedModel(Compiled):
     def table(self) -> dict[str, list[Any]]:
         """One line a tree: number of leaves, the columns tested, the least and the largest value of a leaf."""
         arrays, names = self.forest.arrays, self.schema.names
-        table: dict[str, list[Any]] = {name: [] for name in ("tree", "leaves", "columns", "least", "largest")}
+        table: dict[str, list[object]] = {name: [] for name in ("tree", "leaves", "columns", "least", "largest")}
         for tree in range(self.n_trees):
             columns = arrays["column"][slice(*arrays["first_node"][tree : tree + 2])].tolist()
             values = arrays["value"][slice(*arrays["first_value"][tree : tree + 2])]

@@ -37,11 +37,11 @@ class OneVersusRest:
         """One score a class, shape (n_rows, n_classes)."""
         return np.column_stack([model.scores(rows, n_threads) for model in self.models])
 
-    def probabilities(self, rows: Any, n_threads: int = 1) -> FloatArray:
+    def probabilities(self, rows: object, n_threads: int = 1) -> FloatArray:
         """The probability of each class."""
         return self.link.probabilities(self.scores(rows, n_threads))
 
-    def margins(self, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+    def margins(self, rows: object, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """2 Pr[own class] - 1 of each row."""
         return probability_margins(self.probabilities(rows, n_threads), codes)
 

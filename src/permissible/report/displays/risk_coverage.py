@@ -37,7 +37,7 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, name: str | None = None
+        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: object = None, name: str | None = None
     ) -> "RiskCoverageDisplay":
         """Draw the curve of a fitted classifier on (X, y)."""
         codes = class_codes(y, np.asarray(estimator.classes_))
