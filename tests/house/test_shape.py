@@ -20,11 +20,7 @@ CORE_LINES = 16_800
 LONG_FILES: set[str] = set()
 LARGE_FOLDERS: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
-REPEATED_CLASSES = {
-    "Growth",
-    "Round",
-    "Trace",
-}
+REPEATED_CLASSES: set[str] = set()
 
 
 @cache

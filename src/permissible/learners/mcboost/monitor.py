@@ -15,7 +15,7 @@ import numpy as np
 
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import CostProblem
-from permissible.learners.mcboost.rounds import Round, Terms
+from permissible.learners.mcboost.rounds import CostRound, Terms
 from permissible.learners.mcboost.rows import RowView, SelectedRows
 from permissible.learners.mcboost.temperature import log_loss_limbs
 from permissible.learners.mcboost.tree_rows import Look, PartTrees, TreeOpening
@@ -42,7 +42,7 @@ class HeldOutMonitor:
     measures: list[float] = field(default_factory=list)
     staged: dict[int, FloatArray] = field(default_factory=dict)
 
-    def after(self, made: Round) -> float:
+    def after(self, made: CostRound) -> float:
         """Add a round; return the mean surrogate, or cost of the largest scores, after it."""
         limbs = self.rows.ask(AddRound(made.terms, self._last_was_best()))
         surrogate, cost, _ = sums.exact_values(np.ascontiguousarray(limbs))

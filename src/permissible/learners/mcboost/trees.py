@@ -20,7 +20,7 @@ from permissible.bins.binning import Binning
 from permissible.kernels._core import boosted, sums
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.problem import CostTask
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.tree_rows import (
     LeafCells,
     LeafSums,
@@ -134,7 +134,7 @@ class TreeSteps:
         surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.seen.sums))
         return surrogate, cost, error
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         steps: list[TreeStep] = []
         order = self.coordinates
@@ -144,7 +144,7 @@ class TreeSteps:
             self._take(step, order[0] if last else order[place + 1], number + last, measured=last)
             steps.append(step)
         moved = any(bool(np.any(step.value)) for step in steps)
-        return Round(
+        return CostRound(
             TreeRound(tuple(steps)), max(step.edge for step in steps), any(step.capped for step in steps), moved
         )
 
