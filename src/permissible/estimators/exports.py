@@ -113,12 +113,13 @@ class Exports:
             Lines of rules, the heaviest first; the others are counted in a last line. None writes all.
         """
         from permissible.estimators.classifier import card_of, labels_of
+        from permissible.estimators.pictures.tree import predicted_at_nodes
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
 
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
-            return text.tree_text(model, labels_of(self))
+            return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
         return text.text(card_of(self), tuple(labels_of(self)), max_rules)
 
     def plot(self, ax: object = None, *, n_terms: int = 15) -> Any:

@@ -8,7 +8,7 @@ pickles are small; parts keep codes, labels, sample weights and margins. A part 
 |---|---|
 | `Reset(terms, grids)` | `StepSums` after the margins are set to those of a model |
 | `Apply(rule, value_in, value_out, grids)` | `StepSums` after the step |
-| `ApplyAndLook(step, request)` | both: `StepSums` after the step, and the histogram of all rows for the next search |
+| `ChangeAndLook(step, request)` | both: `StepSums` after one of these, and the histogram of all rows for the next search |
 | `Measure(rule, value_in, value_out, grids)` | exact sums (6, 2) of derivatives at a trial step |
 | `Histograms(rules, request)` | int64 (rules, columns, sums, 256) over the rows that each rule covers |
 | `SignedWeights(rules, grid)` | int64 (rules): y w over the rows that each rule covers |
@@ -197,10 +197,10 @@ class Ahead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyAndLook(Question[RulePart, Ahead]):
-    """Apply a step, and answer with the histogram that the next round begins with: one visit of the rows less."""
+class ChangeAndLook(Question[RulePart, Ahead]):
+    """Change the margins, and answer with the histogram that the next round begins with: one visit of the rows less."""
 
-    step: Apply
+    step: Change
     request: HistogramRequest
     changes: ClassVar[bool] = True
 
