@@ -15,7 +15,7 @@ def say(text: str = "") -> None:
 
 
 def many(count: int, one: str, more: str | None = None) -> str:
-    """So many of something, in words.
+    """A count with its noun, in the singular or plural.
 
     >>> many(1, "row"), many(2, "row"), many(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')

@@ -68,7 +68,7 @@ class CollectionLoader:
                 "y",
                 "of the same length as X in every partition",
                 Words(f"{len(found)} labels for {table.n_rows} rows"),
-                "partition X and y alike",
+                "partition X and y in the same way",
             )
         checked = None if weight is None else checked_weights(weight)
         yield LabelledTable(table, found, checked)
@@ -124,7 +124,7 @@ def partitions_of(
 
 
 def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
-    """The delayed partitions of X and of the collections beside it; None if they are not cut alike.
+    """The delayed partitions of X and of the collections beside it; None if they are not cut in the same way.
 
     Arrays are cut like X. Columns of one frame may be read in larger pieces than the frame.
     """

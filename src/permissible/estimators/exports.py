@@ -85,7 +85,7 @@ class Exports:
     def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
 
-        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1): text
+        A table of numbers is the one input ``X``; a table with categories has an input per column, shape (n, 1): text
         where a category is text, int64 where all are integers, else a number. Missing is NaN, "" in text, and the
         smallest int64.
 

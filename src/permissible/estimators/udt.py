@@ -79,7 +79,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     ----------
     model_ : TreeModel
     history_ : mapping of arrays
-        One entry a split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
+        One entry per split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
     certificate_ : TreeCertificate
         What is proved of the tree, and why growth stopped.
     cost_matrix_ : CostMatrix or None

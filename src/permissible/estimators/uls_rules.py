@@ -77,7 +77,7 @@ class RuleAttributes(CardMethods):
         """The coefficient of each column, shape (1 or n_classes, n_features); only with learner="column"."""
         models = self._members()
         if not all(isinstance(model, LinearModel) for model in models):
-            raise AttributeError("Rules have `coefficients_`, one a rule; `coef_` has one number a column.")
+            raise AttributeError("Rules have `coefficients_`, one per rule; `coef_` has one number per column.")
         return np.array([_coefficients(model) for model in models])
 
     @property
@@ -171,7 +171,7 @@ class RuleAttributes(CardMethods):
 
         Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
         that it predicts among them, probability that of the positive class among them. The largest coefficients, by size, come
-        first (of a class). Boosted trees have one line a tree: its
+        first (of a class). Boosted trees have one line per tree: its
         leaves, the columns that it tests, and the least and largest value that it adds to a score.
 
         A data frame of pandas, or of polars, where one of them is installed, else a mapping from column name to list.

@@ -18,7 +18,7 @@ from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, weights
 
 MAX_CELLS = 1024
-"""Resamples are drawn from at most so many cells: neighbouring probabilities beyond that share one."""
+"""Resamples are drawn from at most this many cells; beyond that, neighbouring probabilities share a cell."""
 
 CHUNK = 2_000_000
 """Counts that are drawn at a time."""
@@ -53,7 +53,7 @@ class Judged:
     size: float
 
     def between(self, thresholds: FloatArray) -> "Judged":
-        """Return the same rows in cells that thresholds tell apart: resamples of those are exact for any number of rows."""
+        """Return the same rows in the cells between thresholds: resamples of these are exact for any number of rows."""
         ordered = np.unique(thresholds)
         place = np.searchsorted(ordered, self.cells.probability, side="left")  # a row at a threshold is not above it
         starts = np.flatnonzero(np.diff(place, prepend=-1))

@@ -65,5 +65,5 @@ def verdict(first: str, second: Rival, unit: int) -> str:
 
 
 def names_of(estimators: Sequence[object]) -> list[str]:
-    """Names that tell the models apart: model A (ULSClassifier), model B (UDTClassifier)."""
+    """Distinct names for the models: model A (ULSClassifier), model B (UDTClassifier)."""
     return [f"model {chr(ord('A') + k)} ({type(one).__name__})" for k, one in enumerate(estimators)]

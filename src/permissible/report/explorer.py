@@ -13,7 +13,7 @@ from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
 MAX_ROWS = 10_000
-"""The page holds the probabilities of at most so many rows; of more it holds a sample, and says so."""
+"""The page holds the probabilities of at most this many rows; beyond that it holds a sample, and says so."""
 
 EXAMPLES = 50
 

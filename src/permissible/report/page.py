@@ -29,7 +29,7 @@ def report(
     Parameters
     ----------
     estimator : fitted estimator of permissible, or a sequence of them
-        The first is told in full; others are compared with it on the same rows.
+        The first is described in full; the others are compared with it on the same rows.
     X, y : rows and labels
         Preferably rows that the estimator was not fitted on.
     path : str or path-like

@@ -101,12 +101,12 @@ def summarise(
     Parameters
     ----------
     estimator : fitted estimator of permissible, or a sequence of them
-        The first is told in full, and compared with the others.
+        The first is described in full, and compared with the others.
     X, y : rows and labels
     sample_weight : array, optional
     title : str, optional
     decision : Decision, optional
-        What it costs is the answer of the report; the estimator's own unless given, else the likeliest class.
+        What it costs is the answer of the report; the estimator's own unless given, else the most probable class.
     folds : sequence, optional
         Cross-validated figures (name, mean, spread), shown next to those on the rows.
     proba : array of shape (n_rows, n_classes), optional

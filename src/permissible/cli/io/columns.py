@@ -169,7 +169,7 @@ def identifiers(
 
 
 def ranges(chunks: Iterable[Mapping[str, AnyArray]], left_out: Sequence[str] = ()) -> dict[str, list[float]]:
-    """The least and largest number of each numeric column: predictions beyond are told of."""
+    """The least and largest value of each numeric column: predictions outside this range give a warning."""
     found: dict[str, list[float]] = {}
     for chunk in chunks:
         for name, values in chunk.items():

@@ -1,6 +1,6 @@
 """The other classifiers of the demo, as their own users would set them up: logistic regression and, where installed, LightGBM.
 
-Each takes columns by name, as the library's estimators do, and gives probabilities; the demo decides alike for all of them.
+Each takes columns by name, as the library's estimators do, and gives probabilities; the demo decides in the same way for all.
 """
 
 import warnings

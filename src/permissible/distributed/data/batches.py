@@ -129,7 +129,7 @@ def typed_labels(values: AnyArray, kind: str) -> AnyArray:
     if np.any(missing):
         return values
     if kind == "integer" and float(np.abs(values).max(initial=0.0)) >= 2.0**53:
-        expected = "integers below 2^53, which a file's numbers tell apart"
+        expected = "integers below 2^53, which floating-point numbers hold exactly"
         raise refusal("target", expected, Words("larger ones"), "store them as text")
     if kind in ("integer", "boolean"):
         return values.astype(np.int64 if kind == "integer" else bool)

@@ -17,7 +17,7 @@ from permissible.validation.numbers import real_number
 
 
 def _training_loss(certificate: Any) -> float:
-    """The mean loss that a certificate tells; of several classes the mean over them."""
+    """The mean loss that a certificate states; the mean over the classes if there are several."""
     each = certificate.by_class if hasattr(certificate, "by_class") else (certificate,)
     return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
 
@@ -42,13 +42,13 @@ class CardMethods(StagedClassifier):
         decision : Decision or array of costs, optional
             What to do at each total; not shown unless given (or saved with the model).
         points_to_double_odds : float, optional
-            Give the points of credit scoring: so many more double the odds of ``classes_[1]``. Logistic loss only.
+            Scale the points as in credit scoring: this many points double the odds of ``classes_[1]``. Logistic loss only.
         base_points, base_odds : float
             With it: the total that has these odds to one.
 
         Returns
         -------
-        card : PointSheet, or a list of one a class for more than two
+        card : PointSheet, or a list of one per class for more than two
             With ``lines``, ``totals``, ``to_text()`` and ``to_html()``.
 
         Examples
@@ -71,7 +71,7 @@ class CardMethods(StagedClassifier):
         return Scaling(positive[0], real_number("base_points", base_points), positive[1])
 
     def _cards(self) -> list[PointsModel]:
-        """The cards of the model: one, one a class, or none."""
+        """The cards of the model: one, one per class, or none."""
         check_is_fitted(self, "model_")
         found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
         return [model for model in found if isinstance(model, PointsModel)]

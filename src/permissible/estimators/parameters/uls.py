@@ -23,7 +23,7 @@ LEARNERS = ("rule", "column", "tree")
 LENGTHS = (1, 2, 3)
 """The numbers of literals between which the folds choose when `max_literals="auto"`."""
 WIDE = 2000
-"""From more columns than this "auto" has rules of one literal: pairs of so many columns fit noise, and cost minutes."""
+"""From more columns than this "auto" has rules of one literal: pairs of this many columns fit noise and take minutes."""
 RATE, FAST_RATE = 0.2, 0.5
 """The learning rate of rules, and one that is tried where the rounds do not suffice for the first."""
 SEARCH_ROWS = 100_000
@@ -114,7 +114,7 @@ def validation_rows(validation: object, given: TrainingRows, binning: Binning) -
     place = codes_among(given.classes, validation[1], table.n_rows)
     weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
     if weight is not None and not weight.all():
-        raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
+        raise refusal("validation", f"{expected} with one positive weight per row", Words("a weight of 0"))
     weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
     part = MemoryPart(encode(binning, table), place, weight)
     return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)

@@ -23,7 +23,7 @@ def plot_terms(card: Scorecard, classes: list[object], ax: object = None, n_term
     ----------
     card : Scorecard
     classes : labels
-        Of the scores; where there are several, one panel a class (without `ax`) or those of the last class.
+        Of the scores; where there are several, one panel per class (without `ax`) or those of the last class.
     ax : matplotlib axes, optional
     n_terms : int
         The most bars; a line says how many others there are.

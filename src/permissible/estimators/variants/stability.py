@@ -26,7 +26,7 @@ class Stability:
     Attributes
     ----------
     n_rules : array, the number of rules of each resampled model; `rules_of_model` is that of the model itself.
-    rules : mapping of lists with one entry a rule, the heaviest first: `rule`, `same` (the share of the resampled models that
+    rules : mapping of lists with one entry per rule, the heaviest first: `rule`, `same` (the share of the resampled models that
         hold it), `shape` (the share that hold a rule on the same columns in the same directions) and `spread` (the mean
         distance of their thresholds from the rule's own, in standard deviations of the column; NaN without a threshold).
     flipped : array, for each resample the share of rows whose label differs from the model's.

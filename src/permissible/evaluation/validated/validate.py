@@ -66,7 +66,7 @@ def validate(
     cv : int, splitter, iterable of splits, or "bootstrap"
         Stratified folds, or an object of scikit-learn that holds each row out once; or the bootstrap with the optimism taken off.
     decision : Decision or array of costs, optional
-        What the probabilities are for; by default the likeliest class.
+        What the probabilities are for; by default the most probable class.
     thresholds : array, optional
         Of the threshold table (two classes); that of the decision is added.
     subgroups : mapping from name to column, or names of columns of X, optional

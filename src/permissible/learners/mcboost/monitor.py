@@ -214,7 +214,7 @@ class LogLossAt(Question[HeldOut, IntArray]):
     best: bool
 
     def answer(self, rows: HeldOut) -> IntArray:
-        """That of one part."""
+        """The answer of one part."""
         problem = rows.problem()
         return log_loss_limbs(self.exponent, rows.scored(self.best), problem.target, problem.weight)
 
@@ -224,7 +224,7 @@ class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
     """The current scores, by the number of the part."""
 
     def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
-        """Those of one part."""
+        """The answer of one part."""
         return {rows.part.number: rows.scored(best=False)}
 
     def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:

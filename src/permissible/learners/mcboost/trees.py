@@ -1,8 +1,8 @@
 """Trees and rules as base learners: one is grown on the gradient along a direction, its values come from all rows.
 
-Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value a leaf. Along the whole
+Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value per leaf. Along the whole
 gradient (`descent="gradient"`) one tree a round has a value for each class: it is grown on a random projection of the
-gradients (a sign a class), its values are the Newton steps of every class over all rows. Trees are those of
+gradients (a sign per class), its values are the Newton steps of every class over all rows. Trees are those of
 cpp/trees/boosted, on all rows or on an importance sample; a rule is a conjunction of literals with two values.
 
 A step s from the Newton steps G / (H + l2) lowers the surrogate for sure: along it the second derivative grows at most
@@ -85,7 +85,7 @@ def longest_range(rate: float) -> float:
 
 
 def power_of_two(largest: float, bits: int) -> float:
-    """The grid on which `largest` takes so many bits."""
+    """The grid on which `largest` takes this many bits."""
     if not 0 < largest < np.inf:
         return 1.0
     mantissa, exponent = np.frexp(largest)
@@ -171,7 +171,7 @@ class TreeSteps:
         self.seen = seen
 
     def _along(self, coordinate: int, number: int) -> FloatArray:
-        """The direction of a search: a codeword's, or a random sign a class."""
+        """The direction of a search: a codeword's, or a random sign per class."""
         if coordinate >= 0:
             return np.ascontiguousarray(codewords(self.n_classes)[:, coordinate] / 2)
         if self.n_classes == 2:

@@ -36,7 +36,7 @@ PANELS, NODES = 8, 20
 FARTHEST = 1e-9
 """Probabilities closer than this to 0 or 1 are not tried."""
 NEAR = 1e-4, 1e-3
-"""Distances from a boundary by which the growth of dQ is told."""
+"""Distances from a boundary at which the growth of dQ is measured."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def margin_condition(
     """
     p = real_numbers("probability", probability, "an array of probabilities")
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
-        raise refusal("probability", "numbers in [0, 1], one a row", probability)
+        raise refusal("probability", "numbers in [0, 1], one per row", probability)
     pi = np.array(checked_boundaries(boundaries))
     mass = np.ones(len(p)) if sample_weight is None else weights("sample_weight", sample_weight, length=len(p))
     share = mass / mass.sum()
@@ -168,7 +168,7 @@ def margin_condition(
     worst = np.max([np.where(place > 0, reached[place - 1, k], 0.0) for k, place in enumerate(within)], axis=0)
     seen = worst >= least
     fitted = seen & (t <= widest)
-    if fitted.sum() < 2:  # hardly any row is near a boundary, so that nothing is told
+    if fitted.sum() < 2:  # too few rows near a boundary for an estimate
         return MarginCondition(0.0, 1.0, widest)
     alpha = max(float(np.polyfit(np.log(t[fitted]), np.log(worst[fitted]), 1)[0]), 0.0)
     A = max(float((worst[seen] / t[seen] ** alpha).max()), 1.0)

@@ -33,7 +33,7 @@ class Recourse:
     Attributes
     ----------
     found : bool
-        Whether some change of at most so many columns changes the decision.
+        Whether some change of at most this many columns changes the decision.
     changes : mapping from column name to (old value, new value)
         A missing value is None.
     cost : float

@@ -46,7 +46,7 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, proba: ArrayLike, *, name: str | None = None) -> "RiskCoverageDisplay":
-        """Build from class codes and probabilities (of the positive class, or a column a class); `plot` draws it."""
+        """Build from class codes and probabilities (of the positive class, or a column per class); `plot` draws it."""
         p = np.asarray(proba, dtype=np.float64)
         table = np.column_stack([1 - p, p]) if p.ndim == 1 else p
         return cls(*risk_coverage(np.asarray(y, dtype=np.int64), table), name)

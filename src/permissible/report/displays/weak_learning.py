@@ -16,7 +16,7 @@ class WeakLearningDisplay:
 
     Parameters
     ----------
-    edge, mean_edge, rounds_bound : arrays, one value a round
+    edge, mean_edge, rounds_bound : arrays, one value per round
         From ``history_`` of a :class:`.ULSClassifier`.
     gamma : float
         The edge that the assumption asks of every round.
