@@ -142,7 +142,7 @@ class GroupedRows:
         return [found[name] for name in wanted]
 
 
-def _column(values: list[Any]) -> Any:
+def _column(values: list[object]) -> Any:
     return np.array(values) if isinstance(values[0], float) else values
 
 

@@ -57,7 +57,7 @@ def command(
     )
 
 
-def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
+def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.rows import chunks_of
@@ -88,7 +88,7 @@ def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
     from permissible.cli.verbs.predict import answers
 
     found = fitted.explain(asked)[0]
-    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
+    terms: list[dict[str, object]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
     terms += [{"words": step.words, "holds": step.holds, "adds": list(step.adds)} for step in found.steps]
     answered = answers(fitted, asked, getattr(fitted, "decision_", None))
     decided = {"decision": answered["decision"].tolist()[0]} if "decision" in answered else {}

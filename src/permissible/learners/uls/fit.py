@@ -83,7 +83,7 @@ class FittedRules:
 
     trace: Trace
     loss: Loss
-    selection: Mapping[str, Any] | None = None
+    selection: Mapping[str, object] | None = None
     evidence: LossEvidence | None = None
 
 

@@ -14,13 +14,13 @@ from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 MOST_LEAVES = 500
-"""Trees with more leaves than this in all are written one line a tree, since nobody reads so many leaves."""
+"""Trees with more leaves than this in total are written one line per tree, since nobody would read all the leaves."""
 
 
 def text(card: Scorecard, classes: tuple[object, ...], max_rules: int | None = None) -> str:
     """The model in words.
 
-    One line a term: what it adds where it holds and where not, one column for each score. Of more rules than `max_rules` the
+    One line per term: what it adds where it holds and where not, one column for each score. Of more rules than `max_rules` the
     lightest are only counted.
     """
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]

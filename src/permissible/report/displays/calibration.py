@@ -61,7 +61,7 @@ class CalibrationDisplay:
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
         level: float = 0.95,
-        ax: Any = None,
+        ax: object = None,
         name: str | None = None,
     ) -> "CalibrationDisplay":
         """Draw the calibration of probabilities of the positive class, in bins of about equally many rows."""

@@ -109,7 +109,7 @@ class CostDisplay:
         return ax
 
 
-def costs_for(costs: Any, classes: AnyArray) -> CostMatrix:
+def costs_for(costs: object, classes: AnyArray) -> CostMatrix:
     """The costs in the order of the classes; every mistake costs 1 when there are none."""
     if costs is None:
         return CostMatrix(1.0 - np.eye(len(classes)))
