@@ -96,5 +96,9 @@ print(card.to_text(decision=groups, names=names))
 paper = card.to_html(decision=groups, names=names)
 
 # %%
+# The conditions and their points as a picture:
+card.plot()
+
+# %%
 # The database has the same card, in whole numbers:
 print(card.to_sql(table="tumours", dialect="postgres", keep=[]))

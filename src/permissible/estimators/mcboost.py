@@ -29,7 +29,7 @@ from permissible.estimators.parameters.mcboost import (
 from permissible.estimators.rollback import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
-from permissible.learners.mcboost.loop import Trace
+from permissible.learners.mcboost.loop import CostTrace
 from permissible.learners.mcboost.problem import CostTask
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
@@ -280,7 +280,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         if not self.verbose:
             return None
 
-        def report(number: int, trace: Trace) -> None:
+        def report(number: int, trace: CostTrace) -> None:
             if (number + 1) % int(self.verbose) == 0:
                 print(
                     f"round {number + 1:5d}  surrogate {trace.surrogate[-1]:.6f}  cost {trace.cost[-1]:.6f}", flush=True

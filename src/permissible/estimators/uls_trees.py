@@ -26,7 +26,7 @@ SMALL_SAMPLE = 0.5
 """The fraction of a small table that a search looks at: trees that differ more generalise better."""
 
 
-def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, seed: int) -> None:
+def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: object, seed: int) -> None:
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
     if isinstance(X, HasSource):
@@ -87,7 +87,7 @@ def _store(estimator: Any, found: FittedTrees) -> None:
     warn_of([found.certificate.doubts])
 
 
-def _one_loss(given: Any) -> Loss:
+def _one_loss(given: object) -> Loss:
     loss = loss_of(given)
     if isinstance(loss, str):
         raise refusal("loss", 'one loss with learner="tree"', loss, "choose it with learner='rule', or name one")

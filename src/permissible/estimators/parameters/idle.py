@@ -32,13 +32,13 @@ class Mode:
 
     words: str
     holds: Callable[[Any, Mapping[str, Any]], bool]
-    unused: Mapping[str, Sequence[Any]]
+    unused: Mapping[str, Sequence[object]]
     remedy: str | None = field(default=None)
 
 
-def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: Any) -> None:
+def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
     """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
-    defaults = _parameters(type(estimator))
+    defaults = _parameters(type(estimator).__init__)
     for mode in modes:
         if not mode.holds(estimator, facts):
             continue
@@ -53,9 +53,9 @@ def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: Any) -> None:
 
 
 @cache
-def _parameters(kind: type) -> Mapping[str, inspect.Parameter]:
+def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
     """The parameters of an estimator's constructor."""
-    return inspect.signature(kind.__init__).parameters  # type: ignore[misc]  # the class itself, not an object
+    return inspect.signature(constructor).parameters
 
 
 def _same(value: Any, other: Any) -> bool:
@@ -65,7 +65,7 @@ def _same(value: Any, other: Any) -> bool:
     return isinstance(value, plain) and isinstance(other, plain) and bool(value == other)
 
 
-def _is(name: str, *values: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _is(name: str, *values: object) -> Callable[[Any, Mapping[str, Any]], bool]:
     """Whether a parameter has one of the values."""
     return lambda estimator, _: any(_same(getattr(estimator, name), value) for value in values)
 
@@ -74,7 +74,7 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda _, facts: bool(facts.get(name))
 
 
-def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
+def _unused(*names: str, **neutral: object) -> Mapping[str, Sequence[Any]]:
     """Parameters without effect; `neutral` gives the one other value that states what the mode does anyway."""
     return {**dict.fromkeys(names, ()), **{name: (value,) for name, value in neutral.items()}}
 
@@ -142,7 +142,7 @@ UDT = (
 )
 
 
-def _kernel(*names: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _kernel(*names: object) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda estimator, _: kernel_named(estimator) in names or (callable(estimator.kernel) and callable in names)
 
 
@@ -184,7 +184,7 @@ _SIZE = ("max_leaf_nodes", "max_depth")
 _GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", *_CONSTRAINTS)
 
 
-def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
+def _sampled(estimator: Any, _: Mapping[str, object]) -> bool:
     return bool((estimator.subsample != "auto" and estimator.subsample < 1) or estimator.max_features < 1)
 
 
@@ -194,7 +194,7 @@ def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
     return bool(several and estimator.descent == "gradient")
 
 
-def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
+def _nothing_random(estimator: Any, facts: Mapping[str, object]) -> bool:
     return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 

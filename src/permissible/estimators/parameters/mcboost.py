@@ -45,7 +45,7 @@ def _growth(estimator: Any) -> Growth:
     )
 
 
-def loss_name(loss: Any) -> str:
+def loss_name(loss: object) -> str:
     """The name of a loss given by name or as an object of `permissible.losses`.
 
     The compiled core has these losses only, so an object of another class is refused, even a subclass; a `GammaPhi` of
@@ -129,7 +129,7 @@ def refuse_light(rows: TrainingRows, settings: Settings) -> None:
 
 
 def task_of(
-    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
+    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: object
 ) -> tuple[CostTask, CostMatrix]:
     """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
     loss_object = own_loss(estimator, parts=False) if loss not in MULTICLASS else None
@@ -175,7 +175,7 @@ def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
     return array
 
 
-def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: Any) -> FloatArray:
+def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: object) -> FloatArray:
     """The cost rows that go with the training rows: rows of weight 0 were dropped before."""
     if len(costs) == rows.table.n_rows:
         return costs

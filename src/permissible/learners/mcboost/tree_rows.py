@@ -30,7 +30,7 @@ NO_SPLITS = np.zeros((0, 8), dtype=np.int64)
 
 
 class Look(NamedTuple):
-    """What the next search looks along: a weight a class, and the key and the mu by which its rows are drawn (0: all)."""
+    """What the next search looks along: a weight per class, and the key and the mu by which its rows are drawn (0: all)."""
 
     along: FloatArray
     coordinate: bool
@@ -145,7 +145,7 @@ class TakeTree(Question[PartTrees, Seen]):
     changes: ClassVar[bool] = True
 
     def answer(self, rows: PartTrees) -> Seen:
-        """Those of one part."""
+        """The answer of one part."""
         _, state = rows.open()
         *largest, taken = rows.take(state, self.step, self.look)
         rows.look, rows.grids = self.look, None
@@ -168,7 +168,7 @@ class SumOfRoots(Question[PartTrees, int]):
     largest: float
 
     def answer(self, rows: PartTrees) -> int:
-        """That of one part."""
+        """The answer of one part."""
         return int(rows.open()[1].sum_of_roots(self.largest))
 
 
@@ -179,7 +179,7 @@ class SearchSizes(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return np.array(rows.open()[1].sizes(*self.grids), dtype=np.int64)
 
 
@@ -193,7 +193,7 @@ class LeafCells(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """That of one part."""
+        """The answer of one part."""
         return rows.packed(self.grids).cells(np.ascontiguousarray(self.splits), self.leaf, self.used)
 
 
@@ -206,7 +206,7 @@ class LeafSums(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         state = rows.open()[1]
         return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
 
@@ -219,7 +219,7 @@ class TreeSlopes(Question[PartTrees, IntArray]):
     alpha: float
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         selected, state = rows.open()
         moves = self.step.moves(selected.problem.task.n_classes)
         return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)

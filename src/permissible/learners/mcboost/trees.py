@@ -1,8 +1,8 @@
 """Trees and rules as base learners: one is grown on the gradient along a direction, its values come from all rows.
 
-Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value a leaf. Along the whole
+Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value per leaf. Along the whole
 gradient (`descent="gradient"`) one tree a round has a value for each class: it is grown on a random projection of the
-gradients (a sign a class), its values are the Newton steps of every class over all rows. Trees are those of
+gradients (a sign per class), its values are the Newton steps of every class over all rows. Trees are those of
 cpp/trees/boosted, on all rows or on an importance sample; a rule is a conjunction of literals with two values.
 
 A step s from the Newton steps G / (H + l2) lowers the surrogate for sure: along it the second derivative grows at most
@@ -21,7 +21,7 @@ from permissible.kernels._core import boosted, sums
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.constraints.leaves import directions_of, in_order
 from permissible.learners.mcboost.problem import CostTask
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.tree_rows import (
     LeafCells,
     LeafSums,
@@ -93,7 +93,7 @@ def longest_range(rate: float) -> float:
 
 
 def power_of_two(largest: float, bits: int) -> float:
-    """The grid on which `largest` takes so many bits."""
+    """The grid on which `largest` takes this many bits."""
     if not 0 < largest < np.inf:
         return 1.0
     mantissa, exponent = np.frexp(largest)
@@ -142,7 +142,7 @@ class TreeSteps:
         surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.seen.sums))
         return surrogate, cost, error
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         steps: list[TreeStep] = []
         order = self.coordinates
@@ -152,7 +152,7 @@ class TreeSteps:
             self._take(step, order[0] if last else order[place + 1], number + last, measured=last)
             steps.append(step)
         moved = any(bool(np.any(step.value)) for step in steps)
-        return Round(
+        return CostRound(
             TreeRound(tuple(steps)), max(step.edge for step in steps), any(step.capped for step in steps), moved
         )
 
@@ -179,7 +179,7 @@ class TreeSteps:
         self.seen = seen
 
     def _along(self, coordinate: int, number: int) -> FloatArray:
-        """The direction of a search: a codeword's, or a random sign a class."""
+        """The direction of a search: a codeword's, or a random sign per class."""
         if coordinate >= 0:
             return np.ascontiguousarray(codewords(self.n_classes)[:, coordinate] / 2)
         if self.n_classes == 2:

@@ -25,7 +25,7 @@ from permissible.models.kinds.tree_rules import simplified
 from permissible.types import AnyArray, IntArray
 
 BEAM_BYTES = 1 << 26
-"""Histograms of one question, at most; a table of 1,000 columns has 4 MiB a rule."""
+"""Histograms of one question, at most; a table of 1,000 columns has 4 MiB per rule."""
 IMPROVEMENT = 1.0 + 1e-9
 """A literal is added only if it gains more than this factor; less is rounding."""
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -88,7 +87,7 @@ class TotalLine:
     probability: float
     cases: float
     positives: float
-    decision: Any = None
+    decision: object = None
     words: str = ""
 
 
@@ -187,7 +186,7 @@ def _aligned(place: int) -> str:
 
 def sheet(
     model: PointsModel,
-    classes: Sequence[Any],
+    classes: Sequence[object],
     actions: Actions | None = None,
     scaling: Scaling | None = None,
     words: Sequence[str] = (),
@@ -197,7 +196,7 @@ def sheet(
     totals = np.array(sorted(reachable(model)))
     scores = model.score_of(totals)
     proba = model.link.probabilities(scores)
-    decisions: list[tuple[Any, str]] = [(None, "")] * len(totals)
+    decisions: list[tuple[object, str]] = [(None, "")] * len(totals)
     if actions is not None:
         if actions.shape not in ("cuts", "costs", "largest"):
             raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
