@@ -175,6 +175,7 @@ def test_a_point_card_is_shown_as_a_card(fitted):
     assert sheet.lines == estimator.card().lines
     text = unescape(page(summary))
     assert "What a total means" in text
+    assert text.index("What a total means") < text.index("Is it worth using?")  # the card is the first thing one sees
     assert all(f'<td class="n">{line.points}</td>' in text for line in sheet.lines)
 
 
