@@ -80,5 +80,9 @@ card = pm.ULSClassifier.points(n_rules=5, max_points=3).fit(tumours, np.where(be
 print(card.to_text(decision=pm.Boundaries([0.05, 0.5, 0.95])))
 
 # %%
+# The conditions and their points as a picture:
+card.plot()
+
+# %%
 # The database has the same card, in whole numbers:
 print(card.to_sql(table="tumours", dialect="postgres", keep=[]))

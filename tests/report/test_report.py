@@ -168,7 +168,7 @@ def test_the_class_that_is_flagged_may_be_named(fitted):
         np.testing.assert_array_equal(found[name], wanted[name])
     text = unescape(page(summary))
     assert "Predicting “sick” for a row that is “well” costs 1" in text
-    assert "the likelier well" in text  # the score stays that of the model
+    assert "the more probable is well" in text  # the score stays that of the model
     boundaries = pm.BoundaryClassifier([0.2, 0.7]).fit(*(part for part in fitted["linear"][1:]))
     told = summarise(boundaries, *fitted["linear"][1:], pos_label=0).explorer["decision"]
     assert told["boundaries"] == pytest.approx([0.3, 0.8])

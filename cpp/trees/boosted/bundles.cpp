@@ -10,7 +10,7 @@ namespace {
 
 using Bits = std::vector<uint64_t>;
 
-/// A bit a row: whether its code is 1.
+/// A bit per row: whether its code is 1.
 Bits ones_of(const uint8_t* code, std::size_t n) {
     Bits bits((n + 63) / 64, 0);
     std::size_t i = 0;

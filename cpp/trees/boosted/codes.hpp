@@ -23,7 +23,7 @@ struct Column {
     int monotone = 0;  // +1: the score never falls as the code grows
 };
 
-/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one a thread.
+/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one per thread.
 template <class Work>
 void over_rows(std::size_t rows, int requested, Work work) {
     const std::size_t chunks = (rows + kChunk - 1) / kChunk;

@@ -68,13 +68,13 @@ Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", "-j", help="Threads; -1 for all. The model does not depend on it.")
 ]
 Folds: TypeAlias = Annotated[
-    int | None, typer.Option("--cv", help="Cross-validate with so many stratified folds.", min=2)
+    int | None, typer.Option("--cv", help="Cross-validate with this many stratified folds.", min=2)
 ]
 Rules: TypeAlias = Annotated[
-    int | None, typer.Option("--rules", help="At most so many rules, leaves or rounds.", min=1)
+    int | None, typer.Option("--rules", help="Largest number of rules, leaves or rounds.", min=1)
 ]
 Literals: TypeAlias = Annotated[
-    int | None, typer.Option("--literals", help="At most so many conditions a rule.", min=1)
+    int | None, typer.Option("--literals", help="Largest number of conditions in a rule.", min=1)
 ]
 Compact: TypeAlias = Annotated[
     bool, typer.Option("--compact", help="A short list to read: ten rules of at most two conditions.")
@@ -82,7 +82,7 @@ Compact: TypeAlias = Annotated[
 Points: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--points", help="A card: five conditions with at most so many points each.", min=1, show_default=False
+        "--points", help="A point card: five conditions with at most this many points each.", min=1, show_default=False
     ),
 ]
 Monotone: TypeAlias = Annotated[

@@ -57,7 +57,7 @@ class Classifier(Exports):
         given = self._rows(X)
         return np.asarray(self.classes_.take(self._decided(self.model_, given, self._predicting())))
 
-    def decide(self, X: Any, decision: Any = None) -> AnyArray:
+    def decide(self, X: Any, decision: object = None) -> AnyArray:
         """Return the actions of a decision on the probabilities: class index, region index, or -1 for a rejection.
 
         Parameters
@@ -71,7 +71,7 @@ class Classifier(Exports):
         return self._decided(self.model_, given, actions_of(self._deciding(decision), labels_of(self)))
 
     def decide_labels(
-        self, X: Any, decision: Any = None, refer: str = "refer", *, names: Sequence[str] | None = None
+        self, X: Any, decision: object = None, refer: str = "refer", *, names: Sequence[str] | None = None
     ) -> AnyArray:
         """Return the actions of a decision in words: labels of classes, `refer`, or names of risk groups.
 
@@ -98,7 +98,7 @@ class Classifier(Exports):
         codes = self.decide(X, decision)
         return worded(self._deciding(decision), codes, np.asarray(self.classes_), refer, names)
 
-    def _decided(self, model: Model[Any], given: Any, actions: Actions) -> AnyArray:
+    def _decided(self, model: Model[Any], given: object, actions: Actions) -> AnyArray:
         read_from = model.scores if actions.by_score else model.probabilities
         return actions.decide(read_from(given, threads(self.n_jobs)))
 
@@ -110,7 +110,7 @@ class Classifier(Exports):
         """The decision of the fit."""
         return Hard()
 
-    def _deciding(self, decision: Any) -> Decision:
+    def _deciding(self, decision: object) -> Decision:
         """The given decision, else the one that the estimator was saved with, else that of the fit."""
         kept = getattr(self, "decision_", None) if decision is None else decision
         return decision_for(self._fitted_for() if kept is None else kept, self.classes_)
@@ -126,7 +126,7 @@ class Classifier(Exports):
             return normalised_margins(self.model_, given, codes, threads(self.n_jobs))
         return self.model_.margins(given, codes, threads(self.n_jobs))
 
-    def margin_distribution(self, X: Any, y: Any, at: Any = None) -> tuple[FloatArray, FloatArray]:
+    def margin_distribution(self, X: Any, y: Any, at: object = None) -> tuple[FloatArray, FloatArray]:
         """Return thresholds and the fraction of margins up to each (cumulative margin distribution of [T])."""
         margins = np.sort(self.margins(X, y))
         thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
@@ -155,7 +155,7 @@ class Classifier(Exports):
             return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
         return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
 
-    def reasons(self, X: Any, k: int = 4, *, decision: Any = None) -> list[Any]:
+    def reasons(self, X: Any, k: int = 4, *, decision: object = None) -> list[Any]:
         """Return the principal reasons for the decision of each row, in words.
 
         Against the positive class they are the rules by which the row lost most against their best values; for it those by
@@ -307,13 +307,13 @@ def labels_of(estimator: Any) -> list[Any]:
     return list(np.asarray(estimator.classes_).tolist())
 
 
-def decision_asked(estimator: Any, decision: Any) -> Decision | None:
+def decision_asked(estimator: Any, decision: object) -> Decision | None:
     """The given decision, else the one that the estimator was saved with, for its classes; None: `predict`."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     return None if chosen is None else decision_for(chosen, estimator.classes_)
 
 
-def judged_by(estimator: Any, decision: Any = None) -> Decision | None:
+def judged_by(estimator: Any, decision: object = None) -> Decision | None:
     """The decision that an estimator is judged by, as `decide` has it; None where every mistake costs 1."""
     chosen: Decision = estimator._deciding(decision)
     if decision is None and isinstance(chosen, CostMatrix) and chosen.reject_cost is None:
@@ -321,7 +321,7 @@ def judged_by(estimator: Any, decision: Any = None) -> Decision | None:
     return None if decision is None and isinstance(chosen, Hard) else chosen
 
 
-def actions_for(estimator: Any, decision: Any) -> Actions:
+def actions_for(estimator: Any, decision: object) -> Actions:
     """How an estimator decides: by the given decision, by the saved one, or as `predict` does."""
     chosen = decision_asked(estimator, decision)
     if chosen is None:

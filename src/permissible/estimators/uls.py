@@ -76,7 +76,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
     interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
-        Columns that may meet in one rule; those in no group form one more.
+        Columns that may meet in one rule, or on one path of a tree; those in no group form one more.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10
@@ -105,13 +105,13 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     Attributes
     ----------
     model_ : RuleModel, LinearModel, BoostedModel or OneVersusRest
-        The frozen model; of rules and columns one model a class where there are more than two.
+        The frozen model; of rules and columns one model per class where there are more than two.
     rules_, coefficients_, intercept_
         Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
     coef_ : array of shape (1 or n_classes, n_features)
         Only with ``learner="column"``.
     history_ : mapping of arrays
-        One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one;
+        One entry per round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one;
         and, of rules and columns, how weak learning went: ``weak_edge`` (over the features of the round), its mean so far
         ``mean_edge``, and Theorem 2's ``rounds_bound`` at these.
     certificate_ : RuleCertificate
@@ -258,7 +258,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @classmethod
     def trees(
-        cls, n_trees: int = 1000, max_leaf_nodes: Any = "auto", learning_rate: Any = "auto", **more: Any
+        cls, n_trees: int = 1000, max_leaf_nodes: object = "auto", learning_rate: object = "auto", **more: Any
     ) -> "ULSClassifier":
         """Build boosted trees: more accurate than rules on large data, and no longer to be read.
 
@@ -362,7 +362,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         scale: float = 1.0,
     ) -> None:
         """Store the rules, or the cards made of them."""
-        most: Any = self.points
+        most: object = self.points
         if most is None:
             self._store(source.binning, found, table, scale)
             return

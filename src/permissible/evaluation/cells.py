@@ -18,7 +18,7 @@ from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, weights
 
 MAX_CELLS = 1024
-"""Resamples are drawn from at most so many cells: neighbouring probabilities beyond that share one."""
+"""Resamples are drawn from at most this many cells; beyond that, neighbouring probabilities share a cell."""
 
 CHUNK = 2_000_000
 """Counts that are drawn at a time."""
@@ -53,7 +53,7 @@ class Judged:
     size: float
 
     def between(self, thresholds: FloatArray) -> "Judged":
-        """Return the same rows in cells that thresholds tell apart: resamples of those are exact for any number of rows."""
+        """Return the same rows in the cells between thresholds: resamples of these are exact for any number of rows."""
         ordered = np.unique(thresholds)
         place = np.searchsorted(ordered, self.cells.probability, side="left")  # a row at a threshold is not above it
         starts = np.flatnonzero(np.diff(place, prepend=-1))
@@ -72,7 +72,7 @@ class Judged:
         middle = np.add.reduceat(cells.probability * rows, starts) / merged[0].sum(axis=0)
         return Cells(np.minimum(np.maximum(middle, cells.probability[0]), cells.probability[-1]), merged)
 
-    def resamples(self, n_samples: int, seed: Any) -> Iterator[Cells]:
+    def resamples(self, n_samples: int, seed: object) -> Iterator[Cells]:
         """Yield bootstrap resamples, some at a time."""
         grouped = self.grouped()
         for drawn in draws(grouped.counts[0], self.size, n_samples, seed):
@@ -102,7 +102,7 @@ def rows_of(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return codes, probabilities by class and weights of rows of any number of classes."""
     table = by_class(proba)
-    return truth_of(y, *table.shape, classes), table, weights_of(sample_weight, len(table))
+    return truth_of(y, len(table), table.shape[1], classes), table, weights_of(sample_weight, len(table))
 
 
 def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:

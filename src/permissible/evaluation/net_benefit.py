@@ -42,7 +42,7 @@ def net_benefit(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -123,7 +123,7 @@ def decision_benefit(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return what a decision costs, beside every action that treats all rows alike, and what it saves against each.
+    """Return the cost of a decision and of each constant action, and what the decision saves against each of them.
 
     The benefit of the decision is its saving against the cheapest of them, the generalisation of net benefit to
     reject bands, risk groups and cost matrices.
@@ -206,7 +206,7 @@ def paired_means(losses: FloatArray, weight: FloatArray, how: Resampling) -> Col
 
 
 MAX_DISTINCT = 20_000
-"""Rows of losses beyond so many distinct ones are grouped with their neighbours for the resamples."""
+"""Beyond this many distinct rows of losses, neighbours are grouped for the resamples."""
 
 
 def _distinct_rows(losses: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -227,7 +227,7 @@ def net_benefit_difference(
     other: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,

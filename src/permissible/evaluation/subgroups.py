@@ -46,7 +46,7 @@ def subgroup_table(
     *,
     threshold: float = 0.5,
     min_events: int = 20,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -142,7 +142,7 @@ class GroupedRows:
         return [found[name] for name in wanted]
 
 
-def _column(values: list[Any]) -> Any:
+def _column(values: list[object]) -> Any:
     return np.array(values) if isinstance(values[0], float) else values
 
 

@@ -1,7 +1,6 @@
 """Tables for the person who decides: costs against costs of mistakes, calibration, thresholds, subgroups."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def expected_cost_curve(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -73,7 +72,7 @@ def calibration_summary(
     y: ArrayLike,
     proba: ArrayLike,
     *,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -112,8 +111,8 @@ def threshold_table(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    costs: Any = None,
-    pos_label: Any = None,
+    costs: object = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -159,7 +158,7 @@ def threshold_table(
     return found
 
 
-def _two_costs(costs: Any, y: ArrayLike, pos_label: Any) -> tuple[float, float] | None:
+def _two_costs(costs: object, y: ArrayLike, pos_label: object) -> tuple[float, float] | None:
     """The costs of a false alarm and of a miss; costs by name are those of the labels."""
     if costs is None:
         return None

@@ -1,4 +1,4 @@
-"""The answer of a report: what the decision costs, what it saves against treating all rows alike, and a verdict in words."""
+"""The answer of a report: what the decision costs, what it saves compared with the same action for every row, and a verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, Reject
 from permissible.evaluation.net_benefit import Columns
 
 UNIT = 1000
-"""Costs are told for so many rows."""
+"""Costs are reported per this many rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Answer:
 
 
 def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer:
-    """Tell the table of `metrics.decision_benefit` in words."""
+    """Describe the table of `metrics.decision_benefit`."""
     names = ("cost", "cost_low", "cost_high", "saving", "saving_low", "saving_high")
     strategies = tuple(
         Strategy(_named(name), *map(float, figures))
@@ -53,7 +53,7 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
         text = f"{told} The model costs {saved} more ({ends}): at these costs it should not be used."
         return Answer(costs_in_words(decision, classes), strategies, text, "bad")
     text = (
-        f"{told} The difference of {saved} ({ends}) may be chance: at these costs the model is not shown to be of use."
+        f"{told} The difference of {saved} ({ends}) may be chance: at these costs the model is not shown to be useful."
     )
     return Answer(costs_in_words(decision, classes), strategies, text, "shrug")
 

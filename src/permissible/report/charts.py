@@ -35,7 +35,9 @@ def _chart(x: str, y: str, series: Sequence[dict[str, Any]], **more: Any) -> dic
 def _reliability(summary: Summary) -> dict[str, Any]:
     bins = summary.reliability
     about = (
-        f"probability of {summary.classes[1]}" if len(summary.classes) == 2 else "probability of the likeliest class"
+        f"probability of {summary.classes[1]}"
+        if len(summary.classes) == 2
+        else "probability of the most probable class"
     )
     points = {
         "kind": "dots",
@@ -66,7 +68,7 @@ def _coverage(summary: Summary) -> dict[str, Any]:
     coverage, risk = summary.coverage
     curve = {"kind": "line", "x": coverage, "y": risk, "name": "error"}
     return _chart(
-        "share of rows decided, the surest first", "share of errors among them", [curve], xlim=[0, 1], bottom=0
+        "share of rows decided, the most confident first", "share of errors among them", [curve], xlim=[0, 1], bottom=0
     )
 
 

@@ -13,7 +13,7 @@ from permissible.report.answer import Answer
 from permissible.report.described import ColumnDescription
 
 COMPARED = ("o_e", "auc", "sensitivity", "specificity")
-"""Figures whose differences between groups are told; net benefit differs wherever the rate does."""
+"""Figures whose differences between groups are reported; net benefit differs wherever the rate does."""
 
 
 class Reported(Protocol):
@@ -91,7 +91,7 @@ _ITEMS: tuple[tuple[int, str, str], ...] = (
     (4, "Objectives", "Is this development, evaluation, or both?"),
     (5, "Data", "Where do the rows come from, from when to when, and do they represent those the model is for?"),
     (6, "Participants", "Where and how were they chosen, and which treatments did they receive?"),
-    (7, "Data preparation", "What was done to the data before it came here, and was it done alike for all groups?"),
+    (7, "Data preparation", "How were the data prepared, and was it done in the same way for all groups?"),
     (8, "Outcome", "How and when was the outcome determined, and by whom, without knowledge of the predictors?"),
     (9, "Predictors", "How and when was each predictor measured, and why were these chosen?"),
     (10, "Sample size", "How was the number of rows arrived at?"),
@@ -139,9 +139,9 @@ def _data_answers(summary: Reported) -> dict[int, str]:
     rare = summary.classes[summary.class_counts.index(rarest)]
     weights = dict(summary.parameters).get("class_weight", "None")
     return {
-        1: f"“{summary.title}”: evaluation of a model that tells {' and '.join(summary.classes)} apart.",
+        1: f"“{summary.title}”: evaluation of a model that distinguishes {' and '.join(summary.classes)}.",
         5: _counted(summary),
-        7: "None here: columns are used as they come, numbers and categories alike; no row is left out.",
+        7: "None: numeric and categorical columns are used as they are; no row is left out.",
         8: f"{summary.classes[-1]} as against {', '.join(summary.classes[:-1])}.",
         9: f"{len(summary.described)} columns ({kinds}), of which the model uses {len(used)}; all are described above.",
         10: f"{_counted(summary)} For each column used, {rarest / max(len(used), 1):,.1f} rows of the rarer class.",

@@ -15,7 +15,7 @@ from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
 MAX_ROWS = 10_000
-"""The page holds the probabilities of at most so many rows; of more it holds a sample, and says so."""
+"""The page holds the probabilities of at most this many rows; beyond that it holds a sample, and says so."""
 
 EXAMPLES = 50
 
@@ -67,12 +67,12 @@ def _short(counts: FloatArray) -> list[Any]:
 
 
 def whatif_data(
-    estimator: Any, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
+    estimator: object, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
 ) -> dict[str, Any]:
     """The model for the browser, ranges for its fields, and a few rows to start from."""
-    fields: list[dict[str, Any]] = []
+    fields: list[dict[str, object]] = []
     for column, values in zip(card.schema.columns, table.columns, strict=True):
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        entry: dict[str, object] = {"name": column.name, "kind": column.kind}
         if column.kind == "numeric":
             known = np.asarray(values, dtype=np.float64)
             known = known[~np.isnan(known)]
@@ -105,7 +105,7 @@ def _cell(column: Any, value: Any) -> Any:
     return ("true" if value else "false") if column.kind == "boolean" else float(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

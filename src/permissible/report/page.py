@@ -23,14 +23,14 @@ def report(
     folds: Sequence[Any] = (),
     proba: Any = None,
     subgroups: Any = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> str:
     """Write a page about a fitted estimator on rows whose classes are known.
 
     Parameters
     ----------
     estimator : fitted estimator of permissible, or a sequence of them
-        The first is told in full; others are compared with it on the same rows.
+        The first is described in full; the others are compared with it on the same rows.
     X, y : rows and labels
         Preferably rows that the estimator was not fitted on.
     path : str or path-like
@@ -112,13 +112,13 @@ def page(summary: Summary) -> str:
     )
 
 
-def embedded(data: Any) -> str:
+def embedded(data: object) -> str:
     """JSON inside a script element: nothing in it can end the element or start a comment."""
     text = json.dumps(_finite(data), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _finite(data: Any) -> Any:
+def _finite(data: object) -> Any:
     if isinstance(data, dict):
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -31,7 +31,7 @@ def model_words(summary: Summary) -> dict[str, Any]:
     linear = any(isinstance(term, SlopeTerm) for term in card.terms)
     binary = len(summary.model_classes) == 2
     if card.n_scores == 1:
-        adds = f"The score is the sum below; the larger it is, the likelier {summary.model_classes[1]}. " + (
+        adds = f"The score is the sum below; the larger it is, the more probable is {summary.model_classes[1]}. " + (
             "Each column adds its value times the number shown."
             if linear
             else "A rule that does not hold subtracts instead."
@@ -39,7 +39,7 @@ def model_words(summary: Summary) -> dict[str, Any]:
     elif summary.tree:
         adds = "The same tree as rules, of which exactly one holds for a row."
     else:
-        adds = "Each class has a score; the class of the largest is the likeliest."
+        adds = "Each class has a score; the class with the largest score is the most probable."
     heaviest = max((row.weight for row in summary.rules), default=1.0) or 1.0
     shown = summary.rules[:MAX_RULES]
     return {

@@ -74,8 +74,8 @@ class Summary:
     parameters: tuple[tuple[str, str], ...]
     certificate: tuple[tuple[str, str], ...]
     history: dict[str, list[float]]
-    explorer: dict[str, Any]
-    whatif: dict[str, Any] = field(default_factory=dict)
+    explorer: dict[str, object]
+    whatif: dict[str, object] = field(default_factory=dict)
 
     @property
     def held_out(self) -> str:
@@ -87,29 +87,29 @@ class Summary:
 
 
 def summarise(
-    estimator: Any,
-    X: Any,
+    estimator: object,
+    X: object,
     y: Any,
     *,
     sample_weight: Any = None,
     title: str | None = None,
-    decision: Any = None,
-    folds: Sequence[Any] = (),
-    proba: Any = None,
-    subgroups: Any = None,
-    pos_label: Any = None,
+    decision: object = None,
+    folds: Sequence[object] = (),
+    proba: object = None,
+    subgroups: object = None,
+    pos_label: object = None,
 ) -> Summary:
     """Summarise a fitted estimator, or several, on rows whose classes are known.
 
     Parameters
     ----------
     estimator : fitted estimator of permissible, or a sequence of them
-        The first is told in full, and compared with the others.
+        The first is described in full, and compared with the others.
     X, y : rows and labels
     sample_weight : array, optional
     title : str, optional
     decision : Decision, optional
-        What it costs is the answer of the report; the estimator's own unless given, else the likeliest class.
+        What it costs is the answer of the report; the estimator's own unless given, else the most probable class.
     folds : sequence, optional
         Cross-validated figures (name, mean, spread), shown next to those on the rows.
     proba : array of shape (n_rows, n_classes), optional
@@ -189,7 +189,7 @@ def _of_model(
     }
 
 
-def _checked(models: Sequence[Any]) -> Sequence[Any]:
+def _checked(models: Sequence[object]) -> Sequence[Any]:
     if not models:
         raise refusal("estimator", "a fitted estimator, or several", Words("none"))
     classes = [np.asarray(model.classes_).tolist() for model in models if hasattr(model, "classes_")]
@@ -214,7 +214,7 @@ def _rival(
     return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
 
 
-def _decision(first: Any, given: Any, classes: AnyArray, order: list[int]) -> Decision | None:
+def _decision(first: Any, given: object, classes: AnyArray, order: list[int]) -> Decision | None:
     """The decision for the classes as they are judged; thresholds of the estimator's own are about its last class."""
     found = judged_by(first, given)
     if found is None or order == sorted(order):
@@ -226,7 +226,9 @@ def _decision(first: Any, given: Any, classes: AnyArray, order: list[int]) -> De
     return reordered(found, classes, order)
 
 
-def _groups(given: Any, X: Any, card: Scorecard, table: Table, importance: Sequence[Importance]) -> dict[str, AnyArray]:
+def _groups(
+    given: object, X: object, card: Scorecard, table: Table, importance: Sequence[Importance]
+) -> dict[str, AnyArray]:
     if given is None:
         return group_columns(card, table, [item.name for item in importance])
     return subgroup_columns(given, X)
@@ -272,7 +274,7 @@ def _reliability(codes: IntArray, proba: FloatArray, weight: FloatArray | None) 
     return reliability(likeliest, np.minimum(proba.max(axis=1), 1.0), weight=weight)
 
 
-def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+def flat(value: object, prefix: str = "") -> list[tuple[str, str]]:
     """A record as names and words, inner records with their names joined."""
     if value is None:
         return []
@@ -290,7 +292,7 @@ def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
     return found
 
 
-def _words_of(value: Any) -> str:
+def _words_of(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
     if isinstance(value, np.ndarray | list | tuple) and len(value) > 8:

@@ -17,7 +17,7 @@ from permissible.validation.numbers import real_number
 
 
 def _training_loss(certificate: Any) -> float:
-    """The mean loss that a certificate tells; of several classes the mean over them."""
+    """The mean loss that a certificate states; the mean over the classes if there are several."""
     each = certificate.by_class if hasattr(certificate, "by_class") else (certificate,)
     return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
 
@@ -30,7 +30,7 @@ class CardMethods(StagedClassifier):
     def card(
         self,
         *,
-        decision: Any = None,
+        decision: object = None,
         points_to_double_odds: float | None = None,
         base_points: float = 600,
         base_odds: float = 50,
@@ -42,13 +42,13 @@ class CardMethods(StagedClassifier):
         decision : Decision or array of costs, optional
             What to do at each total; not shown unless given (or saved with the model).
         points_to_double_odds : float, optional
-            Give the points of credit scoring: so many more double the odds of ``classes_[1]``. Logistic loss only.
+            Scale the points as in credit scoring: this many points double the odds of ``classes_[1]``. Logistic loss only.
         base_points, base_odds : float
             With it: the total that has these odds to one.
 
         Returns
         -------
-        card : PointSheet, or a list of one a class for more than two
+        card : PointSheet, or a list of one per class for more than two
             With ``lines``, ``totals``, ``to_text()`` and ``to_html()``.
 
         Examples
@@ -71,12 +71,12 @@ class CardMethods(StagedClassifier):
         return Scaling(positive[0], real_number("base_points", base_points), positive[1])
 
     def _cards(self) -> list[PointsModel]:
-        """The cards of the model: one, one a class, or none."""
+        """The cards of the model: one, one per class, or none."""
         check_is_fitted(self, "model_")
         found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
         return [model for model in found if isinstance(model, PointsModel)]
 
-    def _sheets(self, decision: Any = None, scaling: Scaling | None = None) -> list[PointSheet]:
+    def _sheets(self, decision: object = None, scaling: Scaling | None = None) -> list[PointSheet]:
         cards, labels = self._cards(), labels_of(self)
         if not cards:
             refuse_no_card(self.model_)
@@ -95,7 +95,7 @@ class CardMethods(StagedClassifier):
         free.fit(X, y, sample_weight)
         return _training_loss(self.certificate_) - _training_loss(free.certificate_)
 
-    def to_text(self, max_rules: int | None = 60, *, decision: Any = None) -> str:
+    def to_text(self, max_rules: int | None = 60, *, decision: object = None) -> str:
         """Return the model as text; of a point card its conditions, points and totals, with the decision where one is given.
 
         Of more rules than `max_rules` the lightest are only counted; None writes all.
@@ -104,13 +104,13 @@ class CardMethods(StagedClassifier):
             return super().to_text(max_rules)
         return "\n\n".join(one.to_text() for one in self._sheets(decision))
 
-    def to_html(self, *, decision: Any = None) -> str:
+    def to_html(self, *, decision: object = None) -> str:
         """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given."""
         if not self._cards():
             return super().to_html()
         return "".join(one.to_html() for one in self._sheets(decision))
 
-    def to_excel(self, path: str | os.PathLike[str], *, decision: Any = None) -> None:
+    def to_excel(self, path: str | os.PathLike[str], *, decision: object = None) -> None:
         """Write a point card as an Excel workbook in which one answers the conditions and reads the risk.
 
         Parameters

@@ -34,7 +34,7 @@ REFITS = 100
 class Rows:
     """What is judged: rows, codes of their classes, weights, the decision, thresholds and subgroups."""
 
-    X: Any
+    X: object
     y: AnyArray
     codes: IntArray
     classes: AnyArray
@@ -44,15 +44,15 @@ class Rows:
 
 
 def validate(
-    estimator: Any,
-    X: Any,
+    estimator: object,
+    X: object,
     y: ArrayLike,
     *,
-    cv: Any = 5,
-    decision: Any = None,
+    cv: object = 5,
+    decision: object = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     n_refits: int | None = None,
     level: float = 0.95,
@@ -70,7 +70,7 @@ def validate(
     cv : int, splitter, iterable of splits, or "bootstrap"
         Stratified folds, or an object of scikit-learn that holds each row out once; or the bootstrap with the optimism taken off.
     decision : Decision or array of costs, optional
-        What the probabilities are for; by default the likeliest class.
+        What the probabilities are for; by default the most probable class.
     thresholds : array, optional
         Of the threshold table (two classes); that of the decision is added.
     subgroups : mapping from name to column, or names of columns of X, optional
@@ -120,7 +120,7 @@ def validate(
     return Validation(about, names, repr(rows.judgement.decision), tuple(models), how, tables, probas)
 
 
-def named_models(given: Any) -> dict[str, Any]:
+def named_models(given: object) -> dict[str, Any]:
     """Return estimators by name; those of one type are numbered."""
     if isinstance(given, Mapping):
         models = {str(name): model for name, model in given.items()}
@@ -140,11 +140,13 @@ def named_models(given: Any) -> dict[str, Any]:
     return models
 
 
-def _decision(given: Any) -> Any:
+def _decision(given: object) -> Any:
     return Hard() if given is None else given
 
 
-def _rows(X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: Any) -> Rows:
+def _rows(
+    X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: object
+) -> Rows:
     labels = np.asarray(y)
     n_rows = n_rows_of(X)
     if labels.shape != (n_rows,):
@@ -170,7 +172,7 @@ def n_rows_of(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _columns(subgroups: Any, X: Any, n_classes: int) -> dict[str, AnyArray]:
+def _columns(subgroups: object, X: object, n_classes: int) -> dict[str, AnyArray]:
     if subgroups is None:
         return {}
     if n_classes > 2:
@@ -192,7 +194,7 @@ def subgroup_columns(subgroups: Any, X: Any) -> dict[str, AnyArray]:
 # -- cross-validation -------------------------------------------------------------------------------------------------
 
 
-def _cross_validated(models: dict[str, Any], rows: Rows, cv: Any) -> tuple[str, dict[str, FloatArray]]:
+def _cross_validated(models: dict[str, object], rows: Rows, cv: object) -> tuple[str, dict[str, FloatArray]]:
     splits, method = _splits(cv, rows)
     probas = {name: np.zeros((len(rows.codes), len(rows.classes))) for name in models}
     for training, held_out in splits:
@@ -243,7 +245,7 @@ def _predicted(model: Any, rows: Rows, held_out: IntArray) -> FloatArray:
         return np.asarray(model.predict_proba(taken(rows.X, held_out)), dtype=np.float64)[:, rows.order]
 
 
-def taken(X: Any, rows: IntArray) -> Any:
+def taken(X: object, rows: IntArray) -> Any:
     """Return some rows of what scikit-learn takes, or of columns by name."""
     if isinstance(X, Mapping):
         return {name: np.asarray(values)[rows] for name, values in X.items()}
@@ -256,7 +258,7 @@ def taken(X: Any, rows: IntArray) -> Any:
 
 
 def _bootstrapped(
-    models: dict[str, Any], rows: Rows, cv: str, n_refits: int | None
+    models: dict[str, object], rows: Rows, cv: str, n_refits: int | None
 ) -> tuple[str, dict[str, FloatArray], dict[str, dict[str, Columns]]]:
     if cv != "bootstrap":
         raise refusal("cv", 'a number of folds, a splitter, splits, or "bootstrap"', cv)
@@ -281,7 +283,7 @@ def _bootstrapped(
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
 
 
-def _clone(model: Any) -> Any:
+def _clone(model: object) -> Any:
     from sklearn.base import clone
 
     return clone(model)
@@ -352,7 +354,7 @@ def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
     """The first model minus each other: net benefit at the thresholds of two classes, and the saving of cost."""
     how, (first, *others) = rows.judgement.how, probas
-    found: dict[str, list[Any]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
+    found: dict[str, list[object]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
     weight = weights_of(rows.weight, len(rows.codes))
 
     def add(name: str, measure: str, at: float, *ends: float) -> None:

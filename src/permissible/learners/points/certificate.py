@@ -49,7 +49,7 @@ class PointsCertificate(CertificateHead):
 
 @dataclass(frozen=True, slots=True)
 class CardCertificates(CertificateHead):
-    """The certificates of one card a class."""
+    """The certificates of one card per class."""
 
     by_class: tuple[PointsCertificate, ...]
 
@@ -79,7 +79,7 @@ def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
 
 
 def joined_cards(found: Sequence[PointsCertificate], classes: AnyArray) -> PointsCertificate | CardCertificates:
-    """The certificate of the one card of two classes, or of one card a class."""
+    """The certificate of the one card of two classes, or of one card per class."""
     if len(found) == 1:
         return found[0]
     said = zip(classes.tolist(), found, strict=True)

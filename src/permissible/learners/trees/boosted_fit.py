@@ -93,7 +93,7 @@ class FittedTrees:
     model: BoostedModel
     history: dict[str, AnyArray]
     certificate: BoostedCertificate
-    selection: Mapping[str, Any] | None
+    selection: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,7 +256,7 @@ def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatA
 
 
 def _history(fit: BoostedSource, run: _Run) -> dict[str, AnyArray]:
-    """One array entry a tree."""
+    """One array entry per tree."""
     n_trees, loss = run.trees.n_trees, fit.loss
     error, edge = np.full(n_trees, np.nan), np.full(n_trees, np.nan)
     rows = fit.few(HISTORY_WORK / max(n_trees * len(run.trees.constant), 1))

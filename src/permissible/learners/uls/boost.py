@@ -25,7 +25,7 @@ from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Refit, refit
 from permissible.learners.uls.rows import HistogramRequest, Histograms, PatternsOf, SignedWeights, Terms
 from permissible.learners.uls.search import GrownRule, RuleSearch, literal_sums, single_literals
-from permissible.learners.uls.step import FitRows, Leverage, apply
+from permissible.learners.uls.step import FitRows, Leverage, apply, change
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
@@ -162,7 +162,8 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         replace(r, surrogate=r.surrogate / weight, train_error=r.train_error / total, validation=r.validation / held)
         for r in fit.rounds
     )
-    largest_edge, gradient_norm = (math.nan, math.nan) if stop == "callback" else _left_to_gain(fit)
+    told = options.edges and stop != "callback"
+    largest_edge, gradient_norm = _left_to_gain(fit) if told else (math.nan, math.nan)
     return Trace(
         constant=task.scale * fit.constant,
         rounds=means,
@@ -336,8 +337,8 @@ def _refit_step(fit: Fit, grown: GrownRule) -> bool:
     fit.theta = found.theta
     fit.endless.extend(position for position in found.endless if position not in fit.endless)
     fit.short[free] = 0.0 if found.converged else found.residual
-    for rows in fit.all_rows:
-        rows.reset(Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist())))
+    terms = Terms(float(fit.theta[0]), tuple(fit.rules), tuple(fit.theta[1:].tolist()))
+    change(fit.all_rows, [rows.restart(terms) for rows in fit.all_rows], fit.next_request)
     coefficients, intercept = tuple((scale * fit.theta[1:]).tolist()), float(scale * fit.theta[0])
     fit.rounds.append(replace(_round(fit, grown, before, covered), refit=coefficients, intercept=intercept))
     return bool(fit.endless) and fit.rows.state.error <= 0.0

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ class TotalLine:
     probability: float
     cases: float
     positives: float
-    decision: Any = None
+    decision: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +155,14 @@ class PointSheet:
 
 
 def sheet(
-    model: PointsModel, classes: Sequence[Any], actions: Actions | None = None, scaling: Scaling | None = None
+    model: PointsModel, classes: Sequence[object], actions: Actions | None = None, scaling: Scaling | None = None
 ) -> PointSheet:
     """The printed card of a model; `actions` decide by its probabilities."""
     start, factor = (0, 1) if scaling is None else scaling.of(model)
     totals = np.array(sorted(reachable(model)))
     scores = model.score_of(totals)
     proba = model.link.probabilities(scores)
-    decisions: list[Any] = [None] * len(totals)
+    decisions: list[object] = [None] * len(totals)
     if actions is not None:
         if actions.shape not in ("cuts", "costs", "largest"):
             raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))

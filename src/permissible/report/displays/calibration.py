@@ -58,10 +58,10 @@ class CalibrationDisplay:
         proba: ArrayLike,
         *,
         n_bins: int = 10,
-        pos_label: Any = None,
+        pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         level: float = 0.95,
-        ax: Any = None,
+        ax: object = None,
         name: str | None = None,
     ) -> "CalibrationDisplay":
         """Draw the calibration of probabilities of the positive class, in bins of about equally many rows."""

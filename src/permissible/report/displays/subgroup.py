@@ -53,7 +53,14 @@ class SubgroupDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y: ArrayLike, proba: ArrayLike, groups: ArrayLike, measure: str = "o_e", *, ax: Any = None, **options: Any
+        cls,
+        y: ArrayLike,
+        proba: ArrayLike,
+        groups: ArrayLike,
+        measure: str = "o_e",
+        *,
+        ax: object = None,
+        **options: Any,
     ) -> "SubgroupDisplay":
         """Draw a figure of probabilities of the positive class by group."""
         table = subgroup_table(y, proba, groups, [measure], **options)
