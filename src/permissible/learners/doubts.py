@@ -154,7 +154,7 @@ def of_boosted_trees(
         rising(float(surrogate[0]), surrogate[1:], True),
         _separated(stop == "separable", largest, np.inf if ends else reach, terms="trees"),
         saturating(share, ends, "set l2_regularization > 0"),
-        _time_was_up(n_trees, float(surrogate[-1])) if stop == "time" else None,
+        _time_limit(n_trees, float(surrogate[-1])) if stop == "time" else None,
     )
 
 
@@ -226,7 +226,7 @@ def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
     return Doubt(
         "probabilities saturate",
         share,
-        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they cannot "
+        f"The probabilities of {100 * share:.3g} % of the training rows round to 0 or 1, so they cannot "
         f"rank these rows and should not be read as certainties; {remedy}.",
     )
 
@@ -274,7 +274,7 @@ def _separated(
     return Doubt(
         "coefficient explodes",
         largest,
-        f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability is 1 to the last digit; {remedy}.",
+        f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability rounds to 1; {remedy}.",
     )
 
 
@@ -288,8 +288,9 @@ def _endless(trace: Trace, intercept: float, effects: FloatArray, name: Callable
     return Doubt(
         "coefficient explodes",
         largest,
-        f"The surrogate falls for ever along {named}, so there is no finite minimiser: the fit kept a finite coefficient there "
-        f"(moving the score by {largest:.3g}) and continued with the other terms; set l2_regularization > 0.",
+        f"The surrogate decreases without bound along {named}, so there is no finite minimiser: the fit kept a "
+        f"finite coefficient there (moving the score by {largest:.3g}) and continued with the other terms; set "
+        "l2_regularization > 0.",
     )
 
 
@@ -308,13 +309,13 @@ def _out_of_time(trace: Trace) -> Doubt | None:
     if trace.stop != "time":
         return None
     rounds = len(trace.rounds)
-    return _time_was_up(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
+    return _time_limit(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
 
 
-def _time_was_up(rounds: int, surrogate: float) -> Doubt:
+def _time_limit(rounds: int, surrogate: float) -> Doubt:
     said = (
-        f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
-        f"{surrogate:.4g}; raise max_time or lower n_rounds."
+        f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because it reached the time limit, at a mean "
+        f"surrogate of {surrogate:.4g}; raise max_time or lower n_rounds."
     )
     return Doubt("stopped early", float(rounds), said)
 

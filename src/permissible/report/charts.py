@@ -20,9 +20,9 @@ def charts(summary: Summary) -> dict[str, dict[str, Any]]:
     """The charts by name."""
     drawn = {"reliability": _reliability(summary), "coverage": _coverage(summary), "margins": _margins(summary)}
     if summary.columns:
-        drawn["columns"] = _bars(summary.columns, "rise of the log-loss when its values are shuffled")
+        drawn["columns"] = _bars(summary.columns, "increase of the log-loss when its values are shuffled")
     if len(summary.terms) > 1:
-        drawn["terms"] = _bars(summary.terms, "standard deviation of what it adds to the score")
+        drawn["terms"] = _bars(summary.terms, "standard deviation of its contribution to the score")
     if any(len(values) > 1 for values in summary.history.values()):
         drawn["history"] = _history(summary)
     return drawn
@@ -35,7 +35,9 @@ def _chart(x: str, y: str, series: Sequence[dict[str, Any]], **more: Any) -> dic
 def _reliability(summary: Summary) -> dict[str, Any]:
     bins = summary.reliability
     about = (
-        f"probability of {summary.classes[1]}" if len(summary.classes) == 2 else "probability of the most probable class"
+        f"probability of {summary.classes[1]}"
+        if len(summary.classes) == 2
+        else "probability of the most probable class"
     )
     points = {
         "kind": "dots",

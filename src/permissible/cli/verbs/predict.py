@@ -22,7 +22,9 @@ def command(
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy every column of DATA to the output.")] = False,
     reasons: Annotated[
         int | None,
-        typer.Option("--reasons", help="Also the given number of reasons for each decision, as text.", min=1, show_default=False),
+        typer.Option(
+            "--reasons", help="Also the given number of reasons for each decision, as text.", min=1, show_default=False
+        ),
     ] = None,
     deciding: options.DecisionOptions,
     file: options.FileOptions,

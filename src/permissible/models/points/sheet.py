@@ -115,7 +115,7 @@ class PointSheet:
         """The card as text."""
         width = max([len(line.condition) for line in self.lines] + [10])
         rows = [f"Points for {self.positive}"]
-        rows += [f"  {'for everybody'.ljust(width)}  {self.start:4d}"] if self.start else []
+        rows += [f"  {'for every row'.ljust(width)}  {self.start:4d}"] if self.start else []
         rows += [f"  {line.condition.ljust(width)}  {line.points:4d}" for line in self.lines]
         rows += ["", "  ".join(self._heads())]
         for line in self.totals:
@@ -125,7 +125,7 @@ class PointSheet:
 
     def to_html(self) -> str:
         """The card as two HTML tables."""
-        lines = [("for everybody", self.start)] if self.start else []
+        lines = [("for every row", self.start)] if self.start else []
         lines += [(line.condition, line.points) for line in self.lines]
         first = "".join(f'<tr><td>{escape(text)}</td><td class="n">{points}</td></tr>' for text, points in lines)
         heads = "".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in self._heads())
