@@ -28,6 +28,8 @@ NOT_NEGATIVE = (-1.0, float("nan"), float("inf"), "many", None, [1.0], 1j)
 FLAG = ("yes", None, 2, 0.5, [True])
 NAME = ("nonsense", 3, ["x"], object())
 SEED = (-1, "one", 1.5, [0.5])
+DIRECTIONS = ([1, 0], [2, 0, 0], {"nobody": 1}, "up", 1)
+GROUPS = ("every", [[]], [["nobody"]], [[9]], [["a"], ["a", "b"]], 3, {"a": 1}, ["a"])
 BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
     "uls": {
         "loss": (*NAME, None),
@@ -47,6 +49,9 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "random_state": SEED,
         "max_time": (-1.0, "long", float("nan")),
         "categorical_features": (["nobody"], 7, [9], [True], 1.5),
+        "points": (0, -1, 2.5, "five", True),
+        "monotonic_cst": DIRECTIONS,
+        "interaction_cst": GROUPS,
     },
     "uls-tree": {
         "loss": (*NAME, None, "F*", "auto"),
@@ -57,6 +62,8 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "search_fraction": SHARE,
         "warm_start": (True,),
         "scheme": ("corrective", 2),
+        "monotonic_cst": DIRECTIONS,
+        "interaction_cst": GROUPS,
     },
     "udt": {
         "loss": (*NAME, None),
@@ -68,7 +75,8 @@ BAD_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
         "min_weight_fraction_leaf": NOT_NEGATIVE,
         "smoothing": NOT_NEGATIVE,
         "max_bins": (1, 256, 1.5, "many", None),
-        "monotonic_cst": ([1, 0], [2, 0, 0], {"nobody": 1}, "up", 1),
+        "monotonic_cst": DIRECTIONS,
+        "interaction_cst": GROUPS,
         "pruning_folds": (1, 1.5, "many"),
         "n_jobs": (0, "many", 1.5, [1]),
         "random_state": SEED,

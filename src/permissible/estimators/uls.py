@@ -76,7 +76,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
     interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
-        Columns that may meet in one rule; those in no group form one more.
+        Columns that may meet in one rule, or on one path of a tree; those in no group form one more.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10

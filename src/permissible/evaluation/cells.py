@@ -6,15 +6,15 @@ many rows as they sum to. Other weights are shares of a survey; the resample the
 (sum w)^2 / sum w^2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
-from permissible.decisions.proba import by_class, codes, positive
-from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
+from permissible.decisions.proba import by_class, positive
+from permissible.evaluation.labels import truth_of
+from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, weights
 
 MAX_CELLS = 1024
@@ -97,29 +97,12 @@ def judged(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = Non
     return Judged(Cells(values, counts[None]), row_count(weight))
 
 
-def truth_of(y: ArrayLike, n_rows: int, n_classes: int) -> IntArray:
-    """Return codes of classes; texts are put in sorted order, as the ``classes_`` of an estimator are."""
-    labels = np.asarray(y)
-    if labels.dtype.kind not in "OUS":
-        return codes(labels, n_rows, n_classes)
-    classes: AnyArray = np.unique(labels.astype(str)) if labels.dtype.kind != "O" else _sorted(labels)
-    if len(classes) != n_classes:
-        remedy = "pass positions in `classes_`, such as np.searchsorted(classes_, y)"
-        raise refusal("y", f"labels of {n_classes} classes", Words(f"{len(classes)} different ones"), remedy)
-    return codes(class_codes(labels, classes), n_rows, n_classes)
-
-
-def _sorted(labels: AnyArray) -> AnyArray:
-    try:
-        return np.unique(labels)
-    except TypeError:
-        raise refusal("y", "labels that can be sorted", Words("a mixture of types")) from None
-
-
-def rows_of(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray, FloatArray]:
+def rows_of(
+    y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: Sequence[Any] | None = None
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return codes, probabilities by class and weights of rows of any number of classes."""
     table = by_class(proba)
-    return truth_of(y, *table.shape), table, weights_of(sample_weight, len(table))
+    return truth_of(y, table.shape[0], table.shape[1], classes), table, weights_of(sample_weight, len(table))
 
 
 def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:

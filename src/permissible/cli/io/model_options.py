@@ -14,7 +14,7 @@ MODELS = {
     "boundary": "BoundaryClassifier",
     "mcboost": "MCBoostClassifier",
 }
-_DIRECTED = ("uls", "udt")
+_DIRECTED = ("uls", "trees", "udt")
 _SIZES = {"uls": "n_rounds", "trees": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 
@@ -67,7 +67,7 @@ class ModelOptions:
             return {**parameters, "boundaries": tuple(cuts), "n_jobs": given.jobs}
         if given.monotone:
             if self.model not in _DIRECTED:
-                raise UseError(f"--monotone is for --model {' or '.join(_DIRECTED)}, got --model {self.model}.")
+                raise UseError(f"--monotone is for --model {', '.join(_DIRECTED)}, got --model {self.model}.")
             parameters["monotonic_cst"] = _directions(given.monotone)
         if given.points is not None:
             parameters["max_points"] = given.points
@@ -152,6 +152,8 @@ def _directions(text: str) -> dict[str, int]:
         name, _, sign = item.rpartition(":")
         if not name or sign not in ("+", "-"):
             raise UseError(f"--monotone must look like age:+,debt:-, got {item!r}.")
+        if name in found:
+            raise UseError(f"--monotone must name each column once, got {name!r} twice.")
         found[name] = 1 if sign == "+" else -1
     return found
 

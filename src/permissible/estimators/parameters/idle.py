@@ -8,6 +8,7 @@ at all is refused next to the code that cannot do it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ class Mode:
 
 def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
     """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
-    defaults = inspect.signature(type(estimator).__init__).parameters
+    kind: type = type(estimator)
+    defaults = _parameters(kind)
     for mode in modes:
         if not mode.holds(estimator, facts):
             continue
@@ -51,7 +53,13 @@ def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
                 raise refusal(name, expected, value if plain else Words(f"a {type(value).__name__}"), mode.remedy)
 
 
-def _same(value: object, other: object) -> bool:
+@cache
+def _parameters(kind: type) -> Mapping[str, inspect.Parameter]:
+    """The parameters of an estimator's constructor."""
+    return inspect.signature(kind.__init__).parameters  # type: ignore[misc]  # the class itself, not an object
+
+
+def _same(value: Any, other: Any) -> bool:
     if value is other:
         return True
     plain = (str, bool, int, float, np.generic)
@@ -75,6 +83,15 @@ def _unused(*names: str, **neutral: object) -> Mapping[str, Sequence[Any]]:
 ON_PARTS = Mode(
     "on data in parts", _fact("parts"), _unused("max_bins", "categorical_features"), "say it when the data set is made"
 )
+
+
+def _one_test(estimator: Any, _: Mapping[str, Any]) -> bool:
+    """Whether no two columns can meet in a rule or on a path."""
+    if _same(estimator.learner, "tree"):
+        return _same(estimator.max_leaf_nodes, 2) or _same(estimator.max_depth, 1)
+    return _same(estimator.learner, "rule") and _same(estimator.max_literals, 1)
+
+
 _CONSTRAINTS = ("monotonic_cst", "interaction_cst")
 _RULES = ("max_literals", "beam", "max_bins", "categorical_features", "validation")
 ULS = (
@@ -86,7 +103,7 @@ ULS = (
     Mode(
         'with learner="tree"',
         _is("learner", "tree"),
-        _unused("beam", "max_literals", "warm_start", *_CONSTRAINTS, scheme=1),
+        _unused("beam", "max_literals", "warm_start", scheme=1),
     ),
     Mode(
         'without learner="tree"',
@@ -103,7 +120,7 @@ ULS = (
         _is("loss", *MIXED),
         _unused("learner", "points", *_CONSTRAINTS, scheme=1),
     ),
-    Mode("with rules of one literal", _is("max_literals", 1), _unused("interaction_cst")),
+    Mode("with rules or trees of one test", _one_test, _unused("interaction_cst")),
     Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
     Mode(
         "with warm_start=True",
@@ -165,7 +182,7 @@ BOUNDARY_STREAM = (
 )
 
 _SIZE = ("max_leaf_nodes", "max_depth")
-_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization")
+_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", *_CONSTRAINTS)
 
 
 def _sampled(estimator: Any, _: Mapping[str, object]) -> bool:
@@ -193,8 +210,9 @@ MCBOOST = (
     Mode(
         "with affine terms", _is("learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
     ),
-    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE)),
+    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
     Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
+    Mode("with trees or rules of one test", _one_test, _unused("interaction_cst")),
     Mode("without early stopping", _is("early_stopping", False), _unused("patience", "scoring")),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),
     Mode("where nothing is random", _nothing_random, _unused("n_bags"), _RANDOM),

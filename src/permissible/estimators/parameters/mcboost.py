@@ -1,5 +1,6 @@
 """Arguments of `MCBoostClassifier`, checked: one clear sentence for each that is wrong, before anything is computed."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,13 @@ import numpy as np
 from permissible.decisions import CostMatrix
 from permissible.decisions.builders import frame_labels
 from permissible.estimators.input.training import TrainingRows
+from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, CostTask
 from permissible.learners.mcboost.trees import MOST_LEAVES, Growth
 from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
+from permissible.rows.source import Source
 from permissible.types import FloatArray
 from permissible.validation import Words, one_of, real_numbers, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, positive_number, real_number
@@ -95,7 +98,16 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     )
 
 
-def refused_on_parts(estimator: Any, settings: Settings, cost: object) -> Settings:
+def constrained(estimator: Any, settings: Settings, source: Source) -> Settings:
+    """The settings with the directions of the columns and the groups that may meet; those of two classes speak of the first."""
+    schema = source.binning.schema
+    directions = monotone_directions(estimator.monotonic_cst, schema, len(source.classes))
+    groups = interaction_groups(estimator.interaction_cst, schema)
+    first = () if directions is None else tuple(-int(way) for way in directions)
+    return replace(settings, growth=replace(settings.growth, directions=first, groups=groups or ()))
+
+
+def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     """Refuse what rows in parts cannot do; the settings otherwise."""
     if settings.learner not in ("linear", "rule", "tree"):
         remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'

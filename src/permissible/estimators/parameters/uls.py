@@ -82,6 +82,7 @@ def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
         tolerance=real_number("tol", estimator.tol),
         seed=seed,
         max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
+        edges=estimator.points is None,
         intervals=two_values,  # the +-1 rules of the papers name a column once
     )
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")

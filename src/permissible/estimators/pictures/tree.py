@@ -30,7 +30,8 @@ class DrawnNode:
 def predicted_at_nodes(estimator: Any) -> list[Any]:
     """The label that `predict` gives at each node of a fitted tree, by the costs where it was fitted with some."""
     places = estimator._predicting().decide(estimator.model_.node_probability)
-    return np.asarray(estimator.classes_)[places].tolist()
+    labels: list[Any] = np.asarray(estimator.classes_)[places].tolist()
+    return labels
 
 
 def tree_layout(tree: TreeModel, classes: list[Any], predicted: list[Any]) -> tuple[DrawnNode, ...]:

@@ -56,7 +56,7 @@ class Validation:
         ``decision``, ``calibration``, and for two classes ``net_benefit`` and ``thresholds``; ``subgroups`` and ``difference``
         (paired, of the first model minus each other) where asked for. The first column is the model.
     proba : dict of arrays
-        The probabilities that were judged, by model.
+        The probabilities that were judged, by model; their columns are `classes`.
 
     Examples
     --------

@@ -179,7 +179,9 @@ class Boosting:
         first_round = 0 if self.start is None else self.start.n_rounds
         limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all, self.task.made.least)
         affine, threads = view.standardised is not None, settings.n_threads
-        opening = TrainingOpening(view, sampling, threads) if affine else TreeOpening(view, not affine, threads)
+        opening: Any = TrainingOpening(view, sampling, threads)
+        if not affine:
+            opening = TreeOpening(view, True, threads, directions=settings.growth.directions)
         rows: OpenRows[Any] = self.source.open(opening)
         try:
             steps = (

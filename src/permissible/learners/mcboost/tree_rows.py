@@ -49,12 +49,13 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOpening:
-    """How a part builds the rows of a fit by trees. `drawn`: searches look at samples of the rows."""
+    """How a part builds the rows of a fit by trees. `drawn`: searches look at samples; `directions`: those of the columns."""
 
     rows: RowView
     drawn: bool = False
     n_threads: int = 1
     look: Look = field(default_factory=lambda: Look(np.zeros(0), False))
+    directions: tuple[int, ...] = ()
 
     def build(self, part: Part) -> "PartTrees | None":
         """The rows of one part."""
@@ -83,7 +84,7 @@ class PartTrees:
         costs, weight = (np.ascontiguousarray(of, dtype=np.float64) for of in (task.costs, problem.weight))
         state = kernel.tree_rows(
             rows.blocks,
-            layout_of(binning),
+            layout_of(binning, opening.directions),
             np.array(names, dtype=np.uint64),
             problem.target.astype(np.uint16),
             costs,

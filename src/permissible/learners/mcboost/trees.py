@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from permissible.bins.binning import Binning
 from permissible.kernels._core import boosted, sums
 from permissible.kernels._core import mcboost as kernel
+from permissible.learners.constraints.leaves import directions_of, in_order
 from permissible.learners.mcboost.problem import CostTask
 from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.tree_rows import (
@@ -50,7 +51,11 @@ CATEGORY_L2 = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The size of a tree or rule, and its regularisation. `max_literals` above 0 makes rules."""
+    """The size of a tree or rule, and its regularisation. `max_literals` above 0 makes rules.
+
+    `directions` are those of the score of the first of two classes with each column, none where it is empty; `groups` are the
+    columns that may meet on a path, any where it is empty.
+    """
 
     max_leaf_nodes: int = 31
     max_depth: int | None = None
@@ -58,13 +63,15 @@ class Growth:
     min_leaf_weight: float = 1.0
     l2: float = 1.0
     exact: bool = False
+    directions: tuple[int, ...] = ()
+    groups: tuple[frozenset[int], ...] = ()
 
     def in_unit(self, scale: float) -> "Growth":
         """The same limits with all weights multiplied by a power of two: both limits are weights."""
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
 
-    def options(self, mean_curvature: float, n_threads: int) -> boosted.TreeOptions:
+    def options(self, mean_curvature: float, n_columns: int, n_threads: int) -> boosted.TreeOptions:
         """The limits of one tree; `mean_curvature` is that of a unit of weight."""
         options = boosted.TreeOptions()
         options.rule = self.max_literals > 0
@@ -74,6 +81,7 @@ class Growth:
         options.min_curvature = self.min_leaf_weight * max(LEAST_CURVATURE, mean_curvature)
         options.l2, options.threads = self.l2, n_threads
         options.category_smoothing, options.category_l2 = self.l2, CATEGORY_L2 * self.l2
+        options.interactions = [[int(column in group) for column in range(n_columns)] for group in self.groups]
         return options
 
 
@@ -198,7 +206,7 @@ class TreeSteps:
         sizes = self.rows.ask(SearchSizes((first[0], first[1]))) / np.array(first)
         grids = power_of_two(float(sizes[0]), SEARCH_BITS), power_of_two(float(sizes[1]), SEARCH_BITS)
         used = self.sampling.columns(len(self.binning.columns), number)
-        options = self.growth.options(float(sizes[1]) / self.total, self.n_threads)
+        options = self.growth.options(float(sizes[1]) / self.total, len(used), self.n_threads)
         only = self.rows.only
         if only is not None and only.part.in_memory:
             splits, inside = only.packed(grids).grow(options, used)
@@ -207,7 +215,8 @@ class TreeSteps:
             def cells(splits: IntArray, leaf: int) -> IntArray:
                 return np.ascontiguousarray(self.rows.ask(LeafCells(splits, leaf, used, grids)))
 
-            splits, inside = kernel.grow_asked(cells, layout_of(self.binning), options, used, *grids)
+            layout = layout_of(self.binning, self.growth.directions)
+            splits, inside = kernel.grow_asked(cells, layout, options, used, *grids)
         return splits, inside, float(sizes[0])
 
     def _values(
@@ -232,6 +241,10 @@ class TreeSteps:
         value = np.where(known, rate * gradient * inverse, 0.0)
         if coordinate < 0:
             value = value - value.mean(axis=1, keepdims=True)
+        if self.growth.directions:  # two classes: the value of the first one, the other's is its negative or not there
+            ways = directions_of(splits, self.growth.directions, self.binning)
+            value = in_order(splits, ways, value[:, 0] * below[:, 0], below[:, 0])[:, None]
+            value = value if coordinate >= 0 else value * np.array([1.0, -1.0])
         moves = moves_of(value, coordinate, n_classes)
         reach = np.ptp(moves, axis=1) if loss.of_differences else np.abs(moves).max(axis=1)
         limit = longest_range(min(1.0, excess * rate))

@@ -162,7 +162,8 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         replace(r, surrogate=r.surrogate / weight, train_error=r.train_error / total, validation=r.validation / held)
         for r in fit.rounds
     )
-    largest_edge, gradient_norm = (math.nan, math.nan) if stop == "callback" else _left_to_gain(fit)
+    told = options.edges and stop != "callback"
+    largest_edge, gradient_norm = _left_to_gain(fit) if told else (math.nan, math.nan)
     return Trace(
         constant=task.scale * fit.constant,
         rounds=means,

@@ -42,6 +42,8 @@ class ULSOptions:
         Stop after this many rounds without a new least held-out loss; 0 is never.
     constraints : Constraints or None
         What the rules and the signs of their coefficients must obey.
+    edges : bool
+        Whether the trace tells what is left to gain at the end; a card, which exchanges its rules, has no use for it.
     """
 
     n_rounds: int = 100
@@ -58,3 +60,4 @@ class ULSOptions:
     intervals: bool = False
     patience: int = 0
     constraints: Constraints | None = None
+    edges: bool = True

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from permissible.decisions import class_codes
 from permissible.validation import Words, refusal
 
 
@@ -31,3 +32,10 @@ def two_classes(estimator: object) -> Any:
         came = Words(f"{type(estimator).__name__} of {len(classes)} classes")
         raise refusal("estimator", "a fitted classifier of two classes with predict_proba", came)
     return classes
+
+
+def labels_of(estimator: Any, y: Any, pos_label: Any = None) -> Any:
+    """Return the codes of labels of a fitted classifier of two classes, or the labels where the positive one is named."""
+    classes = two_classes(estimator)
+    codes = class_codes(y, classes)
+    return codes if pos_label is None else classes[codes]

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.tables import expected_cost_curve
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
@@ -47,9 +46,9 @@ class CostCurveDisplay:
         **options: Any,
     ) -> "CostCurveDisplay":
         """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.expected_cost_curve`."""
-        codes = class_codes(y, two_classes(estimator))
+        labels = labels_of(estimator, y, options.get("pos_label"))
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(codes, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
+        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
 
     @classmethod
     def from_predictions(

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.net_benefit import Columns, net_benefit
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
@@ -47,9 +46,9 @@ class DecisionCurveDisplay:
         **options: Any,
     ) -> "DecisionCurveDisplay":
         """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.net_benefit`."""
-        codes = class_codes(y, two_classes(estimator))
+        labels = labels_of(estimator, y, options.get("pos_label"))
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(codes, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
+        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
 
     @classmethod
     def from_predictions(
