@@ -102,7 +102,7 @@ def rows_of(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return codes, probabilities by class and weights of rows of any number of classes."""
     table = by_class(proba)
-    return truth_of(y, table.shape[0], table.shape[1], classes), table, weights_of(sample_weight, len(table))
+    return truth_of(y, len(table), table.shape[1], classes), table, weights_of(sample_weight, len(table))
 
 
 def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:

@@ -38,8 +38,7 @@ class Mode:
 
 def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
     """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
-    kind: type = type(estimator)
-    defaults = _parameters(kind)
+    defaults = _parameters(type(estimator).__init__)
     for mode in modes:
         if not mode.holds(estimator, facts):
             continue
@@ -54,9 +53,9 @@ def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
 
 
 @cache
-def _parameters(kind: type) -> Mapping[str, inspect.Parameter]:
+def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
     """The parameters of an estimator's constructor."""
-    return inspect.signature(kind.__init__).parameters  # type: ignore[misc]  # the class itself, not an object
+    return inspect.signature(constructor).parameters
 
 
 def _same(value: Any, other: Any) -> bool:

@@ -30,8 +30,7 @@ class DrawnNode:
 def predicted_at_nodes(estimator: Any) -> list[Any]:
     """The label that `predict` gives at each node of a fitted tree, by the costs where it was fitted with some."""
     places = estimator._predicting().decide(estimator.model_.node_probability)
-    labels: list[Any] = np.asarray(estimator.classes_)[places].tolist()
-    return labels
+    return list(np.asarray(estimator.classes_)[places].tolist())
 
 
 def tree_layout(tree: TreeModel, classes: list[Any], predicted: list[Any]) -> tuple[DrawnNode, ...]:
