@@ -88,7 +88,7 @@ def of_rules(
     """
     reach, ends = (
         certain_score(loss),
-        bool(np.isfinite(getattr(loss, "score_limit", np.inf))),
+        bool(np.isfinite(loss.score_limit)),
     )  # for such a loss one rule may saturate
     largest = float(np.abs(effects).max(initial=0.0))
     share = 0.0
@@ -147,7 +147,7 @@ def of_boosted_trees(
     surrogate: FloatArray, loss: Loss, stop: str, largest: float, scores: Callable[[], FloatArray]
 ) -> Doubts:
     """Doubts about boosted trees: `surrogate` before the first tree and after each, the `largest` value of a leaf."""
-    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    reach, ends = certain_score(loss), bool(np.isfinite(loss.score_limit))
     n_trees = len(surrogate) - 1
     share = float(np.mean(np.abs(scores()) >= reach)) if largest * max(n_trees, 1) >= reach else 0.0
     return _found(
@@ -165,7 +165,7 @@ def of_tree(surrogate: FloatArray) -> Doubts:
 
 def of_boundary(loss: Loss, effects: FloatArray, share: float, gap: float, tol: float, short: str | None) -> Doubts:
     """Doubts about a boundary classifier: `share` is the fraction of saturated rows, `short` why it stopped early."""
-    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    reach, ends = certain_score(loss), bool(np.isfinite(loss.score_limit))
     stopped = None
     if short is not None:
         stopped = Doubt(
@@ -233,9 +233,8 @@ def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
 
 def certain_score(loss: Loss) -> float:
     """The score from which the probability is 1 in double precision."""
-    limit = float(getattr(loss, "score_limit", np.inf))
-    if np.isfinite(limit) or not hasattr(loss, "score"):  # user-defined tangents have no score function
-        return limit
+    if np.isfinite(loss.score_limit):
+        return loss.score_limit
     return float(np.asarray(loss.score(np.array([1.0 - LAST_DIGIT])))[0])
 
 
