@@ -135,7 +135,7 @@ def _thousand(cost: float, dearest: float) -> str:
 
 def _rival_words(summary: Summary, one: Rival) -> dict[str, Any]:
     _, low, high = one.saving
-    lines = [("mean cost of a row", f"{summary.answer.strategies[0].cost:.4f}", f"{one.cost:.4f}")]
+    lines = [("mean cost per row", f"{summary.answer.strategies[0].cost:.4f}", f"{one.cost:.4f}")]
     for mine, theirs in zip(_calibration(summary.tables), _calibration(one.tables), strict=True):
         lines.append((mine[0], f"{mine[1]} ({mine[2]})", f"{theirs[1]} ({theirs[2]})"))
     return {
@@ -217,7 +217,7 @@ def _subgroups(table: Columns | None) -> list[tuple[str, list[dict[str, Any]]]]:
                 if measures[key]["differs"] and not first["small"]
             ]
             cells = [_value_and_ends(measures[key]) for key in SUBGROUP_HEADS]
-            remark = "too small to tell" if first["small"] else f"differs in {', '.join(apart)}" if apart else ""
+            remark = "too small to judge" if first["small"] else f"differs in {', '.join(apart)}" if apart else ""
             share = f"{100 * first['events'] / first['rows']:.1f} %"
             counted = (share, f"{first['events']:,.6g} of {first['rows']:,.6g}")
             groups.append({"group": name, "cells": [counted, *cells], "remark": remark, "differs": bool(apart)})

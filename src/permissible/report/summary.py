@@ -83,7 +83,7 @@ class Summary:
         if not self.folds:
             return ""
         n_folds = len(getattr(self.folds[0], "values", ()))
-        return f"Figures over {n_folds} folds are given, each of rows that were not learnt from."
+        return f"Figures over {n_folds} folds are given, each on rows that were not used for training."
 
 
 def summarise(
@@ -140,7 +140,7 @@ def summarise(
     names = names_of(models)
     weights = weights_of(weight, len(codes))
     return Summary(
-        title=title or f"Telling {classes_in_words(classes)}",
+        title=title or f"Model report: {classes_in_words(classes)}",
         name=names[0],
         estimator=type(first).__name__,
         classes=classes,
@@ -235,11 +235,10 @@ def _groups(
 
 
 def classes_in_words(classes: Sequence[str]) -> str:
-    """The classes in words: "sick from well", "a, b and c apart"."""
+    """The classes as text: "sick versus well", "a, b and c", "12 classes"."""
     if len(classes) == 2:
-        return f"{classes[1]} from {classes[0]}"
-    listed = f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
-    return f"{listed} apart"
+        return f"{classes[1]} versus {classes[0]}"
+    return f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
 
 
 def _rule_rows(
