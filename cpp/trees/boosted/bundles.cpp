@@ -10,7 +10,7 @@ namespace {
 
 using Bits = std::vector<uint64_t>;
 
-/// A bit a row of all codes: whether it is 1.
+/// A bit per row of all codes: whether it is 1.
 Bits ones_of(const std::vector<const Codes*>& codes, std::size_t column) {
     Bits bits;
     for (const Codes* part : codes) {

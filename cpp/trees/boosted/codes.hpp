@@ -25,7 +25,7 @@ struct Column {
     std::vector<int> members{};  // of a bundle (bundles.hpp): the columns that it stands for; empty for any other
 };
 
-/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one a thread.
+/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one per thread.
 template <class Work>
 void over_rows(std::size_t rows, int requested, Work work) {
     const std::size_t chunks = (rows + kChunk - 1) / kChunk;

@@ -61,7 +61,7 @@ struct FitResult {
 FitResult fit(TrainingRows& rows, const RowFacts& facts, const Scores& scores, const std::vector<Column>& columns,
               const FitOptions& options, const std::function<bool(int)>& watch);
 
-/// Trees as flat arrays; `first_split` has an entry a tree and the end.
+/// Trees as flat arrays; `first_split` has an entry per tree and the end.
 struct Forest {
     const Split* splits = nullptr;
     const int32_t* first_split = nullptr;

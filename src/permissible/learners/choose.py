@@ -5,17 +5,17 @@ stages: rounds of boosting, levels of pruning, values of a penalty. The stage an
 the splits are chosen. `choose` compares mean curves that are known: a later candidate must be better by the fraction
 `least_gain`, since less counts as a tie and ties go to the earlier, simpler one.
 
-`race` makes the curves, fold by fold, and measures a tie by the folds themselves: the losses of a candidate differ
-between folds, and the mean has the standard error of these differences. Candidates within a tenth of it of the best are
-tied, and the simplest of them is chosen, at the minimum of its own mean curve. A candidate that was clearly worse on
-each of the first folds is not fitted on the others. Curves may end early, when the loss has not improved for long; they
-go on with their last value.
+`race` makes the curves, the first folds together and then fold by fold, and measures a tie by the folds themselves: the
+losses of a candidate differ between folds, and the mean has the standard error of these differences. Candidates within
+a tenth of it of the best are tied, and the simplest of them is chosen, at the minimum of its own mean curve. A
+candidate that was clearly worse on each of the first folds is not fitted on the others. Curves may end early, when the
+loss has not improved for long; they go on with their last value.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,9 +28,9 @@ TIE = 1e-12
 TIED = 0.1
 """Losses that differ by less than this fraction of the standard error are equal."""
 FIRST_FOLDS = 3
-"""After so many folds candidates may be dropped,"""
+"""After this many folds a candidate may be dropped,"""
 HOPELESS = 0.02
-"""which are worse than the best on each of them, and by this fraction on average."""
+"""if it is worse than the best on each of them, and by this fraction on average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +93,18 @@ def mean_curve(splits: Sequence[Split], losses: Callable[[Split], tuple[FloatArr
 
 
 class Fold(NamedTuple, Generic[Candidate]):
-    """One split: the mean held-out loss of a candidate at each stage, and the held-out weight."""
+    """One split: the mean held-out loss of a candidate (and what else `run` gives) at each stage; the held-out weight."""
 
-    losses: Callable[[Candidate], FloatArray]
+    losses: Callable[..., FloatArray]
     weight: float
+
+
+Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate]]
+
+
+def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
+    """The curve of each run."""
+    return [fold.losses(candidate) for fold, candidate in runs]
 
 
 @dataclass(slots=True, eq=False)
@@ -107,21 +115,30 @@ class _Runner(Generic[Candidate]):
     curves: list[FloatArray]
 
     def table(self) -> FloatArray:
-        """The curves, one a row; a shorter one goes on with its last value."""
+        """The curves, one per row; a shorter one goes on with its last value."""
         length = max(len(curve) for curve in self.curves)
         return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
 
 
 def race(
-    folds: Iterable[Fold[Candidate]], candidates: Sequence[Candidate], *, first_stage: int = 0
+    folds: Sequence[Fold[Candidate]],
+    candidates: Sequence[Candidate],
+    *,
+    first_stage: int = 0,
+    run: Callable[[Runs[Candidate]], list[FloatArray]] = one_by_one,
 ) -> Choice[Candidate]:
-    """Fit the candidates, simplest first, on one fold after the other and choose by the mean of their curves."""
+    """Fit the candidates, simplest first, on the folds and choose by the mean of their curves.
+
+    The first folds are one call of `run`, which may make their fits at the same time, then one fold follows the other.
+    """
     runners, running = [_Runner(candidate, []) for candidate in candidates], list(range(len(candidates)))
     weights: list[float] = []
-    for fold in folds:
-        for place in running:
-            runners[place].curves.append(fold.losses(candidates[place]))
-        weights.append(fold.weight)
+    for together in (folds[:FIRST_FOLDS], *([fold] for fold in folds[FIRST_FOLDS:])):
+        curves = iter(run([(fold, candidates[place]) for fold in together for place in running]))
+        for fold in together:
+            for place in running:
+                runners[place].curves.append(next(curves))
+            weights.append(fold.weight)
         if len(weights) >= FIRST_FOLDS:
             running = _in_the_race(runners, running, np.array(weights), first_stage)
     tried = [_mean(runner, np.array(weights), first_stage) for runner in runners]
@@ -154,7 +171,7 @@ def _in_the_race(
 
 
 def _standard_error(runner: _Runner[Candidate], stage: int) -> float:
-    """Of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
+    """The standard error of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
     at_stage = runner.table()[:, stage]
     if len(at_stage) < 2:
         return 0.0

@@ -31,6 +31,10 @@ double Grower::side_worth(Sums sums) const {
     return g * g / (sums.curvature() + l2_);
 }
 
+double Grower::worth_at(Sums sums, double value) const {
+    return value * (2.0 * sums.gradient() - (sums.curvature() + l2_) * value);
+}
+
 void Grower::begin(const SearchRows& rows) {
     gradient_grid_ = rows.gradient_grid, curvature_grid_ = rows.curvature_grid;
     l2_ = options_.l2 * curvature_grid_;
@@ -144,8 +148,13 @@ void Grower::choose(Leaf& leaf, const std::vector<Candidate>& found) const {
     leaf.best.split.column = static_cast<int>(column);
     const int64_t rest = leaf.outside.packed, own = best->left.packed;  // 0 but for rules
     const Sums left{best->inside_left ? own : own + rest}, right{leaf.sums.packed + rest - left.packed};
-    const double both = monotone_ ? best->worth : side_worth(left) + side_worth(right);
-    const double before = side_worth(leaf.sums) + (rest ? side_worth(leaf.outside) : 0.0);
+    double both = side_worth(left) + side_worth(right);
+    double before = side_worth(leaf.sums) + (rest ? side_worth(leaf.outside) : 0.0);
+    if (monotone_) {  // of values within the bounds, before as after
+        const double own_value = leaf.sums.gradient() / (leaf.sums.curvature() + l2_);
+        both = worth_at(left, best->value_left) + worth_at(right, best->value_right);
+        before = worth_at(leaf.sums, std::clamp(own_value, leaf.low, leaf.high));
+    }
     const double gain = 0.5 * (both - before) * gain_unit_;
     if (gain > options_.min_gain && gain > 0.0) leaf.gain = leaf.best.split.gain = gain;
 }
@@ -156,7 +165,7 @@ Grower::Leaf Grower::child_of(const Leaf& parent, Sums sums, bool left) const {
     child.depth = parent.depth + 1;
     child.low = parent.low, child.high = parent.high;
     const Candidate& best = parent.best;
-    const int direction = columns_[best.split.column].monotone;
+    const int direction = direction_of(columns_[best.split.column], best.split.test, best.split.cut);
     if (direction != 0) {
         const double middle = 0.5 * (best.value_left + best.value_right);
         (left == (direction > 0) ? child.high : child.low) = middle;

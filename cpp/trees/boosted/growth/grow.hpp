@@ -64,6 +64,8 @@ class Grower {
 
     int64_t* cells(std::size_t slot) { return histograms_.data() + slot * layout_.size(); }
     double side_worth(Sums sums) const;
+    /// What a side is worth at a value other than its best one.
+    double worth_at(Sums sums, double value) const;
     bool splittable(const Leaf& leaf) const {
         return !leaf.closed && (options_.max_depth == 0 || leaf.depth < options_.max_depth);
     }

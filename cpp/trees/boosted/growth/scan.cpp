@@ -69,7 +69,7 @@ void scan_bounded(const Column& column, const int64_t* running, int width, Sums 
         const Sums left{running[k] + more}, right{total.packed - left.packed};
         if (left.curvature() < limits.least_curvature || right.curvature() < limits.least_curvature) continue;
         const Sided a = bounded_side(left, limits), b = bounded_side(right, limits);
-        if ((b.value - a.value) * column.monotone < 0.0) continue;
+        if ((b.value - a.value) * direction_of(column, test, k) < 0.0) continue;
         const auto worth = static_cast<float>(a.worth + b.worth);
         if (!(worth > best.worth)) continue;
         best.worth = worth, best.left = left, best.value_left = a.value, best.value_right = b.value;

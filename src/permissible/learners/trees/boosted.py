@@ -1,9 +1,9 @@
 """Boosted trees: rounds of ULS whose block of features is the leaves of a tree grown on the current weights.
 
-The leaves of one tree are disjoint, so that the leveraging coefficients (35) of [N] are one number a leaf, for any
+The leaves of one tree are disjoint, so that the leveraging coefficients (35) of [N] are one number per leaf, for any
 permissible or strictly convex loss, and Theorem 1 holds as it stands. A tree is searched on gradients g = y w and
 curvatures k of all rows or of an importance sample; its coefficients are those of all rows, times the learning rate.
-With K classes a tree has K values a leaf: softmax for the logistic loss, each class against the others for the rest.
+With K classes a tree has K values per leaf: softmax for the logistic loss, each class against the others for the rest.
 """
 
 import math
@@ -34,7 +34,7 @@ FEW_ROWS, FEW_BINS = 20_000, 127
 class BoostedRows:
     """Binned rows with a class each and a sample weight (None: 1 each).
 
-    `content` gives a hash of each row, by which a search draws its sample; without it, rows of the same codes are alike.
+    `content` gives a hash of each row, by which a search draws its sample; without it, rows of the same codes count as equal.
     """
 
     binned: BinnedTable
@@ -118,7 +118,7 @@ class BoostedTrees:
 
     def importances(self, n_columns: int) -> FloatArray:
         """Sum of the gains of each column's splits."""
-        return np.bincount(self.column, weights=self.gain, minlength=n_columns)
+        return np.asarray(np.bincount(self.column, self.gain, n_columns), dtype=np.float64)
 
     def kernel(self) -> kernels.Trees:
         """The trees as the kernel takes them."""
@@ -217,7 +217,7 @@ def code_sums(rows: BoostedRows, copies: FloatArray | None) -> FloatArray:
 
 
 def class_order(sums: FloatArray) -> IntArray:
-    """The classes in an order that follows from their rows: the search draws a sign a class, whatever its name.
+    """The classes in an order that follows from their rows: the search draws a sign per class, whatever its name.
 
     The smaller class first; of equal ones that whose codes are nearer to the mean of all in every column. `sums` are those of
     :func:`code_sums`.
@@ -252,7 +252,7 @@ def tree_options(options: BoostedOptions, n_columns: int, n_threads: int = 1) ->
 def fit_options(
     options: BoostedOptions, n_columns: int, total: float, scale: float, n_threads: int
 ) -> kernels.FitOptions:
-    """The record of the kernels for a fit on so many rows."""
+    """The options of the kernels for a fit on this many rows."""
     fit = kernels.FitOptions()
     fit.tree = tree_options(options, n_columns, n_threads)
     fit.n_trees, fit.learning_rate, fit.l2 = options.n_trees, options.learning_rate, options.l2 * scale
