@@ -61,7 +61,7 @@ struct BoundTreeRows {
         return tree;
     }
     const double* steps(const Shape& tree, const In2<double>& step) const {
-        require(step.shape(0) == tree.leaves() && step.shape(1) == rows.scores.classes(), "a step a leaf and class");
+        require(step.shape(0) == tree.leaves() && step.shape(1) == rows.scores.classes(), "a step per leaf and class");
         return step.data();
     }
     std::vector<uint8_t> flags(const In1<uint8_t>& used) const {

@@ -128,7 +128,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         Of rules with `largest_edge` and, for rules of one test, `class_gap`: the distance to the optimum over
         all of them.
     history_ : mapping of arrays
-        ``objective`` and ``gap``, with one entry: the end of the fit. Of rules one entry a round, with
+        ``objective`` and ``gap``, with one entry: the end of the fit. Of rules one entry per round, with
         ``edge``, the largest edge, and ``terms``, how many there were.
     rules_, coefficients_ : tuple and array
         With ``learner="rule"`` or ``"tree"``: the rules, and the coefficient of each.

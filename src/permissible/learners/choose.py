@@ -28,9 +28,9 @@ TIE = 1e-12
 TIED = 0.1
 """Losses that differ by less than this fraction of the standard error are equal."""
 FIRST_FOLDS = 3
-"""After so many folds candidates may be dropped,"""
+"""After this many folds a candidate may be dropped,"""
 HOPELESS = 0.02
-"""which are worse than the best on each of them, and by this fraction on average."""
+"""if it is worse than the best on each of them, and by this fraction on average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +115,7 @@ class _Runner(Generic[Candidate]):
     curves: list[FloatArray]
 
     def table(self) -> FloatArray:
-        """The curves, one a row; a shorter one goes on with its last value."""
+        """The curves, one per row; a shorter one goes on with its last value."""
         length = max(len(curve) for curve in self.curves)
         return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
 
@@ -171,7 +171,7 @@ def _in_the_race(
 
 
 def _standard_error(runner: _Runner[Candidate], stage: int) -> float:
-    """Of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
+    """The standard error of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
     at_stage = runner.table()[:, stage]
     if len(at_stage) < 2:
         return 0.0

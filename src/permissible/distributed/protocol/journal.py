@@ -135,7 +135,7 @@ class FileJournal:
         self.path.unlink(missing_ok=True)
 
 
-def fingerprint(*named: Any) -> str:
+def fingerprint(*named: object) -> str:
     """A name for data and settings, equal exactly if everything in them is equal."""
     return hashlib.sha256(repr([described(value) for value in named]).encode()).hexdigest()
 
@@ -173,7 +173,7 @@ def _written(value: Any, kinds: Mapping[str, type]) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _read(value: Any, kinds: Mapping[str, type]) -> Any:
+def _read(value: object, kinds: Mapping[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     match value["kind"]:

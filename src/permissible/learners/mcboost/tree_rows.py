@@ -30,7 +30,7 @@ NO_SPLITS = np.zeros((0, 8), dtype=np.int64)
 
 
 class Look(NamedTuple):
-    """What the next search looks along: a weight a class, and the key and the mu by which its rows are drawn (0: all)."""
+    """What the next search looks along: a weight per class, and the key and the mu by which its rows are drawn (0: all)."""
 
     along: FloatArray
     coordinate: bool
@@ -80,12 +80,13 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOpening:
-    """How a part builds the rows of a fit by trees. `drawn`: searches look at samples of the rows."""
+    """How a part builds the rows of a fit by trees. `drawn`: searches look at samples; `directions`: those of the columns."""
 
     rows: RowView
     drawn: bool = False
     n_threads: int = 1
     look: Look = field(default_factory=lambda: Look(np.zeros(0), False))
+    directions: tuple[int, ...] = ()
 
     def build(self, part: Part) -> "PartTrees | None":
         """The rows of one part."""
@@ -118,7 +119,7 @@ class PartTrees:
         costs, weight = (np.ascontiguousarray(of, dtype=np.float64) for of in (task.costs, problem.weight))
         state = kernel.tree_rows(
             rows.blocks,
-            layout_of(binning),
+            layout_of(binning, opening.directions),
             np.array(names, dtype=np.uint64),
             problem.target.astype(np.uint16),
             costs,
@@ -187,7 +188,7 @@ class TakeTree(Question[PartTrees, Seen]):
     changes: ClassVar[bool] = True
 
     def answer(self, rows: PartTrees) -> Seen:
-        """Those of one part."""
+        """The answer of one part."""
         _, state = rows.open(hashed=self.look.mu > 0)
         *largest, taken = rows.take(state, self.step, self.look)
         rows.look, rows.grids = self.look, None
@@ -213,7 +214,7 @@ class SumOfRoots(Question[PartTrees, int]):
     largest: float
 
     def answer(self, rows: PartTrees) -> int:
-        """That of one part."""
+        """The answer of one part."""
         return int(rows.looking(drawn=False).sum_of_roots(self.largest))
 
 
@@ -224,7 +225,7 @@ class SearchSizes(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
 
 
@@ -238,7 +239,7 @@ class LeafCells(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """That of one part."""
+        """The answer of one part."""
         return rows.packed(self.grids).cells(np.ascontiguousarray(self.splits), self.leaf, self.used)
 
 
@@ -251,7 +252,7 @@ class LeafSums(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         state = rows.looking(drawn=False)
         return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
 
@@ -264,7 +265,7 @@ class TreeSlopes(Question[PartTrees, IntArray]):
     alpha: float
 
     def answer(self, rows: PartTrees) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         selected, state = rows.open(hashed=False)
         moves = self.step.moves(selected.problem.task.n_classes)
         return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)

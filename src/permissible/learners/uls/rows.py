@@ -132,8 +132,8 @@ class RuleRows(Protocol):
 class RulePart:
     """The rows of one part during a fit; `build` makes them on an array of the states of their margins.
 
-    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes a row, and the rows themselves
-    where they are `kept`: a mask of one byte a row.
+    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes per row, and the rows themselves
+    where they are `kept`: a mask of one byte per row.
     """
 
     def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, kept: bool) -> None:
@@ -236,7 +236,7 @@ class Histograms(Question[RulePart, IntArray]):
     request: HistogramRequest
 
     def answer(self, rows: RulePart) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return rows.now.histograms(self.rules, self.request)
 
 
@@ -248,7 +248,7 @@ class SignedWeights(Question[RulePart, IntArray]):
     weight_grid: float
 
     def answer(self, rows: RulePart) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return rows.now.signed_weights(self.rules, self.weight_grid)
 
 
@@ -260,7 +260,7 @@ class PatternsOf(Question[RulePart, Patterns]):
     grid: float
 
     def answer(self, rows: RulePart) -> Patterns:
-        """Those of one part."""
+        """The answer of one part."""
         return Patterns(*rows.now.patterns(self.rules, self.grid))
 
     def merge(self, answers: Sequence[Patterns]) -> Patterns:

@@ -92,7 +92,7 @@ class ColumnSizes(Question[LinearRows, Sums]):
     """The total weight, and the largest absolute value of each column."""
 
     def answer(self, rows: LinearRows) -> Sums:
-        """Those of one part."""
+        """The answer of one part."""
         values = rows.values()
         return Sums(_limbs(values.weight[None, :]), np.abs(values.X).max(axis=0, initial=0.0))
 
