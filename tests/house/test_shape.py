@@ -43,6 +43,8 @@ LATER = (
     "estimators/variants/boundary_terms",
     "estimators/large_margin",
     "learners/structured_svm",
+    # boundary classifiers in parts by the solver of memory
+    "learners/boundary/parts/bands",
     # the theory of losses
     "losses/geometry",
     "losses/boundary/excess",
