@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
+from permissible.learners.points.branch import MAX_POINTS, MAX_RULES
 from permissible.learners.points.fit import FittedCard
 from permissible.types import AnyArray
 
@@ -65,6 +66,8 @@ def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
     elif found.searched:
         left = 100.0 * (loss - found.bound) / loss if loss > 0 else 0.0
         said += f" The time was up before the best points were proved: they can be better by at most {left:.2g}%."
+    elif found.too_large:
+        said += f" The best points are searched for up to {MAX_RULES} rules of at most {MAX_POINTS} points only."
     return PointsCertificate(
         statement=said,
         stopped=found.stopped,
