@@ -55,6 +55,7 @@ LATER = (
     "losses/own/tabulation",
     "losses/log_cosh",
     "learners/uls/guarantees",
+    "learners/uls/criteria",
     "learners/mcboost/linear/own",
     # whether a model is good enough
     "evaluation/validated",
