@@ -59,8 +59,8 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
 
 
 def _named(strategy: str) -> str:
-    if strategy == "model":
-        return "the model"
+    if strategy in ("model", "always refer"):
+        return {"model": "the model", "always refer": "always leaving the row to a person"}[strategy]
     return f"always predicting {strategy.removeprefix('always ')}" if strategy.startswith("always ") else strategy
 
 
@@ -98,5 +98,5 @@ def _least(decision: CostMatrix) -> float:
 
 
 def _two(false_alarm: float, miss: float, classes: Sequence[str]) -> str:
-    no, yes = classes
-    return f"Predicting {yes} when it is {no} costs {false_alarm:g}; predicting {no} when it is {yes} costs {miss:g}."
+    no, yes = (f"“{name}”" for name in classes)
+    return f"Predicting {yes} for a row that is {no} costs {false_alarm:g}; predicting {no} for one that is {yes} costs {miss:g}."

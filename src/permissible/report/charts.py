@@ -46,6 +46,7 @@ def _reliability(summary: Summary) -> dict[str, Any]:
         "low": [b.low for b in bins],
         "high": [b.high for b in bins],
         "name": "rows",
+        "labels": [f"{b.count:,.0f} rows" for b in bins],
         "notes": [
             f"predicted {b.predicted:.3f}, happened {b.happened:.3f} ({b.low:.3f} to {b.high:.3f}), {b.count:,.0f} rows"
             for b in bins

@@ -116,8 +116,14 @@ _ITEMS: tuple[tuple[int, str, str], ...] = (
 
 
 def _counted(summary: Reported) -> str:
-    parts = [f"{count:,.0f} {name}" for name, count in zip(summary.classes, summary.class_counts, strict=True)]
-    return f"{summary.n_rows:,} rows: {', '.join(parts)}."
+    return f"{summary.n_rows:,} rows: {counts_in_words(summary)}."
+
+
+def counts_in_words(summary: Reported) -> str:
+    """The rows of each class, by weight where rows have weights."""
+    weighted = sum(summary.class_counts) != summary.n_rows
+    pairs = zip(summary.classes, summary.class_counts, strict=True)
+    return ", ".join(f"{count:,.0f} {name}" for name, count in pairs) + (" by weight" if weighted else "")
 
 
 def _data_answers(summary: Reported) -> dict[int, str]:
@@ -181,9 +187,13 @@ def _result_answers(summary: Reported) -> dict[int, str]:
     if "subgroups" in summary.tables:
         table = summary.tables["subgroups"]
         columns = list(dict.fromkeys(table["column"]))
-        compared = zip(table["group"], table["measure"], table["differs"], table["small"], strict=True)
+        compared = zip(*(table[key] for key in ("column", "group", "measure", "differs", "small")), strict=True)
         apart = list(
-            dict.fromkeys(name for name, key, differs, small in compared if key in COMPARED and differs and not small)
+            dict.fromkeys(
+                f"{column} {name}"
+                for column, name, key, differs, small in compared
+                if key in COMPARED and differs and not small
+            )
         )
         found[14] = f"Figures by {', '.join(columns)} are above; " + (
             f"beyond chance differ {', '.join(apart)}." if apart else "no group differs beyond chance."

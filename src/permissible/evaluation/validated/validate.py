@@ -52,7 +52,7 @@ def validate(
     decision: object = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     n_refits: int | None = None,
     level: float = 0.95,

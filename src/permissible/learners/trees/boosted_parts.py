@@ -299,4 +299,4 @@ class RowsInParts:
             )
         finally:
             rows.close()
-        return fitted(found, loss, (), self._order)
+        return fitted(found, loss, self._order)
