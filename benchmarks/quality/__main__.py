@@ -6,6 +6,7 @@ has the sets that were never used to choose a setting. `--domains` runs the pape
 """
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -24,21 +25,18 @@ from benchmarks.quality.report import tables
 RESULTS = Path("results/quality.jsonl")
 
 
-def evaluate(data: sets.DataSet, peer: str, n_folds: int, repeats: int) -> dict[str, float]:
-    """The measures of one peer on one set."""
-    seconds, sizes, found = [], [], []
-    for seed in range(repeats):
-        proba = np.zeros((len(data.target), int(data.target.max()) + 1))
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-        for train, test in splitter.split(data.target, data.target):
-            start = time.process_time()
-            fitted = PEERS[peer](data.frame.iloc[train], data.target[train])
-            seconds.append(time.process_time() - start)
-            sizes.append(fitted.size)
-            proba[test] = fitted.probabilities(data.frame.iloc[test])
-        found.append(measured(data.target, proba))
-    means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-    return {**means, "seconds": float(np.median(seconds)), "size": float(np.mean(sizes)), "rows": len(data.target)}
+def evaluate(data: sets.DataSet, peer: str, n_folds: int, seed: int) -> dict[str, float]:
+    """The measures of one peer on one set, over the folds of one seed."""
+    seconds, sizes = [], []
+    proba = np.zeros((len(data.target), int(data.target.max()) + 1))
+    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(data.target, data.target):
+        start = time.process_time()
+        fitted = PEERS[peer](data.frame.iloc[train], data.target[train])
+        seconds.append(time.process_time() - start)
+        sizes.append(fitted.size)
+        proba[test] = fitted.probabilities(data.frame.iloc[test])
+    own = {"seconds": float(np.median(seconds)), "size": float(np.mean(sizes)), "rows": len(data.target)}
+    return {**measured(data.target, proba), **own}
 
 
 def main() -> None:
@@ -48,9 +46,11 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", default=[name for name in PEERS if name != "EBM"])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--max-rows", type=int, default=20_000)
+    parser.add_argument("--max-rows", type=int, default=10_000, help="of a larger set so many rows are drawn")
     parser.add_argument("--budget", type=float, default=600.0, help="seconds after which no further set is begun")
-    parser.add_argument("--held-back", action="store_true", help="only the sets that no setting was chosen on")
+    parser.add_argument(
+        "--held-back", action=argparse.BooleanOptionalAction, help="only the sets that no setting was chosen on"
+    )
     parser.add_argument("--multiclass", action="store_true")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--domains", action="store_true")
@@ -64,36 +64,54 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     warnings.simplefilter("ignore")
     known, start = _known(options.results), time.monotonic()
-    for name in sets.names(options.multiclass):
-        if (options.only and name not in options.only) or (options.held_back and not sets.held_back(name)):
+    for seed, name in itertools.product(range(options.repeats), sets.names(options.multiclass)):
+        if (options.only and name not in options.only) or (
+            options.held_back is not None and sets.held_back(name) != options.held_back
+        ):
             continue
-        asked = [(name, peer, options.folds, options.repeats) for peer in options.peers]
+        asked = [(name, peer, options.folds, options.max_rows, seed) for peer in options.peers]
         if all(key in known for key in asked) or time.monotonic() - start > options.budget:
             continue
-        data = sets.load(name)
-        if not sets.large_enough(data) or len(data.target) > options.max_rows:
+        data = sets.load(name, options.max_rows)
+        if not sets.large_enough(data):
             continue
         for key in asked:
             if key not in known:
-                known[key] = evaluate(data, *key[1:])
+                known[key] = evaluate(data, key[1], options.folds, seed)
                 _keep(options.results, key, known[key])
-        print(f"{name}: {len(data.target)} rows", file=sys.stderr, flush=True)
-    chosen = {key[:2]: found for key, found in known.items() if key[1] in options.peers and key[2] == options.folds}
-    print(tables(chosen, options.peers))
+        print(f"{name}, seed {seed}: {len(data.target)} rows", file=sys.stderr, flush=True)
+    print(tables(_means(known, options), options.peers))
 
 
-def _known(path: Path) -> dict[tuple[str, str, int, int], dict[str, float]]:
+Key = tuple[str, str, int, int, int]
+"""A set, a peer, folds, the most rows, and the seed of the folds."""
+FIELDS = ("set", "peer", "folds", "max_rows", "seed")
+
+
+def _known(path: Path) -> dict[Key, dict[str, float]]:
     if not path.exists():
         return {}
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return {(one["set"], one["peer"], one["folds"], one["repeats"]): one["found"] for one in lines}
+    return {tuple(one[field] for field in FIELDS): one["found"] for one in lines}
 
 
-def _keep(path: Path, key: tuple[str, str, int, int], found: dict[str, float]) -> None:
+def _keep(path: Path, key: Key, found: dict[str, float]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    line = dict(zip(("set", "peer", "folds", "repeats"), key, strict=True))
     with path.open("a") as file:
-        file.write(json.dumps({**line, "found": found}) + "\n")
+        file.write(json.dumps({**dict(zip(FIELDS, key, strict=True)), "found": found}) + "\n")
+
+
+def _means(known: dict[Key, dict[str, float]], options: argparse.Namespace) -> dict[tuple[str, str], dict[str, float]]:
+    """The mean over the seeds of each set and peer that was measured with all of them."""
+    allowed, grouped = set(sets.names(options.multiclass)), dict[tuple[str, str], list[dict[str, float]]]()
+    for (name, peer, folds, rows, seed), found in known.items():
+        if name in allowed and (folds, rows) == (options.folds, options.max_rows) and seed < options.repeats:
+            grouped.setdefault((name, peer), []).append(found)
+    return {
+        key: {measure: float(np.mean([one[measure] for one in found])) for measure in found[0]}
+        for key, found in grouped.items()
+        if len(found) == options.repeats
+    }
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         replace(r, surrogate=r.surrogate / weight, train_error=r.train_error / total, validation=r.validation / held)
         for r in fit.rounds
     )
-    largest_edge, gradient_norm = (math.nan, math.nan) if stop == "callback" else _left_to_gain(fit)
+    largest_edge, gradient_norm = (math.nan, math.nan) if stop == "callback" else left_to_gain(fit)
     return Trace(
         constant=task.scale * fit.constant,
         rounds=means,
@@ -239,7 +239,7 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
 
-def _left_to_gain(fit: Fit) -> tuple[float, float]:
+def left_to_gain(fit: Fit) -> tuple[float, float]:
     """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found.
 
     If coefficients are refitted both include the derivative of the penalty.
