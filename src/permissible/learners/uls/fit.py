@@ -129,8 +129,10 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
         return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
     seen = _seen(source, label, task)
     everything = Chosen(source, label)
-    if seen is not None and isinstance(task.loss, Loss) and (task.ensemble or len(seen.choice.kept) > 1):
-        return FittedRules(_averaged(everything, seen, task, task.loss), task.loss, _selection(seen))
+    additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
+    if seen is not None and additive and (task.ensemble or len(seen.choice.kept) > 1):
+        assert isinstance(task.loss, Loss)
+        return FittedRules(_averaged(everything, seen, task, task.loss), task.loss, _selection(seen, averaged=True))
     options = task.candidates[0] if seen is None else _options(seen.choice.chosen)
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation, label)
@@ -217,11 +219,12 @@ def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, 
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
-def _selection(seen: _Seen) -> dict[str, Any]:
+def _selection(seen: _Seen, averaged: bool = False) -> dict[str, Any]:
     """What the choice saw, as the estimator shows it."""
+    used = seen.choice.kept if averaged else (seen.choice.chosen,)
     candidates = [
         {
-            "used": any(tried is one for one in seen.choice.kept),
+            "used": any(tried is one for one in used),
             "max_literals": tried.candidate.max_literals,
             "learning_rate": tried.candidate.learning_rate,
             "n_rounds": tried.stage,
