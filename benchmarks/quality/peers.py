@@ -50,11 +50,11 @@ class Codes:
 
 def rules(**settings: Any) -> Fit:
     """ULSClassifier, or its preset `compact`."""
-    compact = settings.pop("compact", False)
+    compact, seed = settings.pop("compact", False), settings.pop("seed", SEED)
 
     def fit(frame: pd.DataFrame, y: AnyArray) -> Fitted:
         make = pm.ULSClassifier.compact if compact else pm.ULSClassifier
-        model = make(n_jobs=1, random_state=SEED, **settings).fit(frame, y)
+        model = make(n_jobs=1, random_state=seed, **settings).fit(frame, y)
         own = model.rules_ if len(model.classes_) == 2 else [rule for one in model.rules_ for rule in one]
         return Fitted(model.predict_proba, len(own))
 
