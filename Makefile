@@ -98,7 +98,7 @@ bench-full: $(VENV)/.bench $(CORE) ## the same at full size, and how time and me
 	@$(PY) -m benchmarks --full -o results/bench-full; status=$$?; $(PY) -m benchmarks.scaling -o results/scaling && exit $$status
 
 bench-kernels: $(STAMP) $(CORE) ## the kernels alone, as ratios to a reference kernel, beside the stored ratios
-	@$(PY) -m pytest benchmarks/kernels --benchmark-columns=min,median,rounds --benchmark-disable-gc
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest benchmarks/kernels --benchmark-timer=time.process_time --benchmark-columns=min,median,rounds --benchmark-disable-gc
 
 $(VENV)/.experiments: $(BASE)
 	@echo "Installing data sets and peers into $(VENV) (a few minutes, once) ..."
@@ -122,7 +122,7 @@ $(VENV)-lowest/.core: pyproject.toml tools/requirements.py CMakeLists.txt $(shel
 
 test-lowest: $(VENV)-lowest/.core ## the tests of the core on the lowest versions of its dependencies that are allowed
 	@PYTHONHASHSEED=0 $(VENV)-lowest/bin/python -m pytest -q -m "not slow" tests/validation tests/table tests/bins tests/losses \
-		tests/decisions tests/kernels tests/learners tests/faults/test_bad_input.py tests/faults/test_extremes.py
+		tests/decisions tests/kernels tests/learners tests/faults/test_bad_*.py tests/faults/test_extremes.py
 
 sanitize: $(STAMP) $(CORE) ## the tests of the kernels on a core built with the address, undefined-behaviour and thread sanitizers
 	@tools/sanitize/run.sh $(PY) address -m "not slow" tests/kernels tests/bins tests/learners tests/faults/test_extremes.py -k "not memory_beyond"

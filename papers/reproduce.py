@@ -12,7 +12,7 @@ from pathlib import Path
 
 from papers.engine import environment, execute
 from papers.pages import write
-from papers.pages.facts import facts
+from papers.pages.facts import facts, this_version
 from papers.pages.terminal import show
 from papers.scope import Scope
 from papers.store import Store
@@ -61,7 +61,8 @@ def run(
     scope = Scope(quick=quick, data=folder or None, seed=seed, network=not quick, only=tuple(only))
     workers = jobs or os.cpu_count() or 1
     pages: list[Path] = []
-    with environment({"PERMISSIBLE_DATA": folder}), Store(Path(output) / "results.sqlite") as store:
+    path = Path(output) / "results.sqlite"
+    with environment({"PERMISSIBLE_DATA": folder}), Store(path, this_version()) as store:
         for name in PROTOCOLS if protocol == "all" else (protocol,):
             pages += _one(name, scope, store, Path(output), workers)
     return list(dict.fromkeys(pages))
@@ -75,7 +76,7 @@ def _one(name: str, scope: Scope, store: Store, output: Path, jobs: int) -> list
     chapter = module.chapter(results, scope, missing)
     elapsed = max(time.perf_counter() - start, store.seconds(name) / jobs)
     show(chapter)
-    return write(chapter, output, facts(_command(name, scope), elapsed, jobs))
+    return write(chapter, output, facts(_command(name, scope), elapsed, jobs, store.versions(units)))
 
 
 def _command(name: str, scope: Scope) -> str:

@@ -2,7 +2,8 @@
 
 A unit is a data set, a method, a fold and the settings; the settings are part of its key, so a run with another seed or
 another number of rules finds nothing of this one. Each row is its own transaction in SQLite's write-ahead log: whoever
-kills the process loses the units under way and no other.
+kills the process loses the units under way and no other. Each row names the version that made it, so that a page can say
+which versions its numbers come from, also where a run was continued by another one.
 """
 
 import hashlib
@@ -62,22 +63,26 @@ class Store:
     0.1
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, made_by: str = "") -> None:
+        self._made_by = made_by
         path.parent.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(
             "CREATE TABLE IF NOT EXISTS results (protocol TEXT, dataset TEXT, method TEXT, fold INTEGER, digest TEXT,"
-            " settings TEXT, payload TEXT, seconds REAL, PRIMARY KEY (protocol, dataset, method, fold, digest)) WITHOUT ROWID"
+            " settings TEXT, payload TEXT, seconds REAL, made_by TEXT DEFAULT '',"
+            " PRIMARY KEY (protocol, dataset, method, fold, digest)) WITHOUT ROWID"
         )
+        columns = [row[1] for row in self._connection.execute("PRAGMA table_info(results)")]
+        if "made_by" not in columns:  # a file of before
+            self._connection.execute("ALTER TABLE results ADD COLUMN made_by TEXT DEFAULT ''")
 
     def put(self, done: Unit, payload: Payload, seconds: float) -> None:
         """Keep the result of a unit, in a transaction of its own."""
         values = (done.protocol, done.dataset, done.method, done.fold, done.digest, done.settings)
-        self._connection.execute(
-            "INSERT OR REPLACE INTO results VALUES (?,?,?,?,?,?,?,?)", (*values, json.dumps(payload), seconds)
-        )
+        more = (json.dumps(payload), seconds, self._made_by)
+        self._connection.execute("INSERT OR REPLACE INTO results VALUES (?,?,?,?,?,?,?,?,?)", (*values, *more))
 
     def get(self, wanted: Iterable[Unit]) -> dict[Unit, Payload]:
         """Give the results that are there, in the order wanted; a unit that is not done is not among them."""
@@ -95,6 +100,18 @@ class Store:
         """Sum the time spent on the units of a protocol."""
         row = self._connection.execute("SELECT SUM(seconds) FROM results WHERE protocol=?", (protocol,)).fetchone()
         return float(row[0] or 0.0)
+
+    def versions(self, wanted: Iterable[Unit]) -> dict[str, int]:
+        """Count the results by the version that made them."""
+        counts: dict[str, int] = {}
+        for one in wanted:
+            row = self._connection.execute(
+                "SELECT made_by FROM results WHERE protocol=? AND dataset=? AND method=? AND fold=? AND digest=?",
+                (one.protocol, one.dataset, one.method, one.fold, one.digest),
+            ).fetchone()
+            if row is not None:
+                counts[row[0]] = counts.get(row[0], 0) + 1
+        return counts
 
     def close(self) -> None:
         """Close the file."""

@@ -63,11 +63,13 @@ def rule_mask() -> Thunk:
 def boosting() -> Thunk:
     """Ten rounds of rules of two literals with exact leverage."""
     from permissible import losses
-    from permissible.estimators.input.source import memory_source
     from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
+    from permissible.rows.local import LocalSource
+    from permissible.rows.part import MemoryPart
 
-    source = memory_source(_binned(), higgs_like(ROWS, COLUMNS)[1].astype(np.int64), np.arange(2))
+    binned, y = _binned(), higgs_like(ROWS, COLUMNS)[1].astype(np.int64)
+    source = LocalSource((MemoryPart(binned, y),), binned.binning, np.arange(2), ROWS, weighted=False)
     task = Task(losses.get("logistic"), (ULSOptions(10, 2, l2=1.0, learning_rate=0.3),), stopping=False)
     return lambda: fit_rules(source, 1, task)
 

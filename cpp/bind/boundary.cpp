@@ -40,7 +40,7 @@ struct RowsProblem {
     }
     void check(std::size_t rows, std::size_t values) const {
         require(positive.shape(0) == rows && weight.shape(0) == rows && values == rows,
-                "positive, weight and the start must have one value a row");
+                "positive, weight and the start must have one value per row");
     }
 
   private:
@@ -51,7 +51,7 @@ struct RowsProblem {
 struct Start {
     In1<double> coef, dual;
     double intercept;
-    bool warm;
+    bool warm, whole;
 };
 
 std::vector<double> copied(const In1<double>& values) { return {values.data(), values.data() + values.shape(0)}; }
@@ -60,12 +60,12 @@ template <typename T>
 Solution solve_dense(In2<T> x, const RowsProblem& given, const Start& start, double tol, int max_iter, int threads) {
     const std::size_t n = x.shape(0), d = x.shape(1);
     given.check(n, n);
-    require(start.coef.shape(0) == d, "coef must have one value a column");
+    require(start.coef.shape(0) == d, "coef must have one value per column");
     nb::gil_scoped_release free;
     Interrupt interrupt;
     DenseSolver<T> solver(given.problem, x.data(), given.positive.data(), given.weight.data(), n, d,
                           allowed_threads(threads), interrupt);
-    return solver.solve(copied(start.coef), start.intercept, start.warm, tol, max_iter);
+    return solver.solve(copied(start.coef), start.intercept, start.warm, start.whole, tol, max_iter);
 }
 
 template <typename Store>
@@ -201,7 +201,7 @@ void sweep(In2<double> x, In2<double> costs, In1<double> caps, double lambda, In
            Out2<double> dual) {
     const std::size_t n = x.shape(0), d = x.shape(1), classes = costs.shape(1);
     require(costs.shape(0) == n && caps.shape(0) == n && order.shape(0) == n && dual.shape(0) == n,
-            "costs, caps, order and dual must have one row a row of x");
+            "costs, caps, order and dual must have one row per row of x");
     require(
         dual.shape(1) == classes && weights.shape(0) == classes && weights.shape(1) == d && lambda > 0 && classes > 1,
         "weights must be classes x columns and dual rows x classes");
@@ -219,8 +219,8 @@ void bind_records(nb::module_& area) {
              "positive"_a.noconvert(), "weight"_a.noconvert(), "hinge"_a.noconvert(), "width"_a.noconvert(),
              "strength"_a, "fit_intercept"_a = true, "penalize_intercept"_a = false);
     nb::class_<Start>(area, "Start")
-        .def(nb::init<In1<double>, In1<double>, double, bool>(), "coef"_a.noconvert(), "dual"_a.noconvert(),
-             "intercept"_a = 0.0, "warm"_a = false);
+        .def(nb::init<In1<double>, In1<double>, double, bool, bool>(), "coef"_a.noconvert(), "dual"_a.noconvert(),
+             "intercept"_a = 0.0, "warm"_a = false, "whole"_a = false);
     nb::class_<KernelSpec>(area, "Kernel")
         .def(
             "__init__",

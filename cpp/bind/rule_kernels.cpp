@@ -18,7 +18,8 @@
 #include "predict/rules.hpp"
 #include "rules/grow.hpp"
 #include "rules/leverage.hpp"
-#include "rules/patterns.hpp"
+#include "rules/refit/patterns.hpp"
+#include "rules/refit/refit.hpp"
 
 namespace permissible::rules {
 
@@ -184,6 +185,51 @@ class LossFunction {
         return to_numpy(std::move(found), {n_cards, std::size_t{3}});
     }
 
+    /// The same for cards given by the points of their rules (a row each) over the patterns of the rules.
+    nb::ndarray<nb::numpy, double> fit_cards(const In2<uint8_t>& bits, const In2<int64_t>& weight, double grid,
+                                             const In2<int64_t>& points, double l2, double offset, double unit) const {
+        const std::size_t n_cards = points.shape(0), n_rules = bits.shape(1);
+        if (weight.shape(0) != bits.shape(0) || weight.shape(1) != 2 || points.shape(1) != n_rules) {
+            throw std::invalid_argument("`bits`, `weight` and `points` must speak of the same rules");
+        }
+        for (std::size_t i = 0; i < n_cards * n_rules; ++i) {
+            if (points.data()[i] < 0 || points.data()[i] > 1000000) {
+                throw std::invalid_argument("`points` must be small whole numbers");
+            }
+        }
+        auto found = std::make_unique<double[]>(3 * n_cards);
+        {
+            nb::gil_scoped_release free;
+            for (std::size_t card = 0; card < n_cards; ++card) {
+                const Line line = fit_card(passes(), {bits.data(), weight.data(), bits.shape(0), n_rules, grid},
+                                           points.data() + card * n_rules, l2, offset, unit);
+                found[3 * card] = line.offset;
+                found[3 * card + 1] = line.unit;
+                found[3 * card + 2] = line.value;
+            }
+        }
+        return to_numpy(std::move(found), {n_cards, std::size_t{3}});
+    }
+    /// The refitted coefficients, the residual, and whether the minimum was found: see rules/refit/refit.hpp.
+    nb::tuple refit(const In2<uint8_t>& bits, const In2<double>& weight, const In1<double>& theta,
+                    const In1<bool>& refitted, double penalty, int max_steps) const {
+        const std::size_t n = theta.shape(0);
+        if (bits.shape(1) + 1 != n || weight.shape(0) != bits.shape(0) || weight.shape(1) != 2 ||
+            refitted.shape(0) != n) {
+            throw std::invalid_argument("`bits`, `weight`, `theta` and `refitted` must speak of the same rules");
+        }
+        auto moved = std::make_unique<double[]>(n);
+        std::copy(theta.data(), theta.data() + n, moved.get());
+        const std::vector<uint8_t> chosen(refitted.data(), refitted.data() + n);
+        Refitted found;
+        {
+            nb::gil_scoped_release free;
+            found = permissible::rules::refit(passes(), {bits.data(), weight.data(), bits.shape(0), n - 1},
+                                              chosen.data(), penalty, max_steps, moved.get());
+        }
+        return nb::make_tuple(to_numpy(std::move(moved), {n}), found.residual, found.converged);
+    }
+
     const LossPasses& passes() const { return *passes_; }
 
   private:
@@ -220,6 +266,10 @@ void bind_kernels(nb::module_& area) {
         .def("at", &LossFunction::at, "margin"_a.noconvert())
         .def("fit_lines", &LossFunction::fit_lines, "weight"_a.noconvert(), "ridge"_a.noconvert(),
              "start"_a.noconvert())
+        .def("fit_cards", &LossFunction::fit_cards, "bits"_a.noconvert(), "weight"_a.noconvert(), "grid"_a,
+             "points"_a.noconvert(), "l2"_a, "offset"_a, "unit"_a)
+        .def("refit", &LossFunction::refit, "bits"_a.noconvert(), "weight"_a.noconvert(), "theta"_a.noconvert(),
+             "refitted"_a.noconvert(), "penalty"_a, "max_steps"_a)
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
         .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
         .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })

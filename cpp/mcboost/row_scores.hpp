@@ -18,7 +18,7 @@
 
 namespace permissible::mcboost {
 
-/// What a search looks along: the weight of each class, and whether the step will be along it (one number a leaf) or
+/// What a search looks along: the weight of each class, and whether the step will be along it (one number per leaf) or
 /// free in every class.
 struct Along {
     std::vector<double> weight;

@@ -95,4 +95,21 @@ Line fit_line(const LossPasses& loss, const double* weight, std::size_t n_totals
     return {offset, unit, at.value};
 }
 
+Line fit_card(const LossPasses& loss, const CardCells& cells, const int64_t* points, double l2, double offset,
+              double unit) {
+    int64_t most = 0, squares = 0;
+    for (std::size_t t = 0; t < cells.n_rules; ++t) most += points[t], squares += points[t] * points[t];
+    std::vector<int64_t> sums(2 * (static_cast<std::size_t>(most) + 1), 0);
+    for (std::size_t p = 0; p < cells.n_patterns; ++p) {
+        const uint8_t* bits = cells.bits + p * cells.n_rules;
+        std::size_t total = 0;
+        for (std::size_t t = 0; t < cells.n_rules; ++t) total += bits[t] ? static_cast<std::size_t>(points[t]) : 0;
+        sums[2 * total] += cells.weight[2 * p];
+        sums[2 * total + 1] += cells.weight[2 * p + 1];
+    }
+    std::vector<double> weight(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) weight[i] = static_cast<double>(sums[i]) / cells.grid;
+    return fit_line(loss, weight.data(), sums.size() / 2, 0.5 * l2 * static_cast<double>(squares), offset, unit);
+}
+
 }  // namespace permissible::rules

@@ -108,7 +108,7 @@ void category_bits(const int32_t* values, const uint8_t* member, uint8_t* out) {
     }
 }
 
-/// Bytes of eight rules (16 each, one bit a row) as one pattern byte per row.
+/// Bytes of eight rules (16 each, one bit per row) as one pattern byte per row.
 PERMISSIBLE_AVX2 void patterns_of(const __m128i* rule, uint8_t* pattern) {
     // Transpose 8 x 16 bytes: group g's eight bytes, one per rule, become adjacent.
     const __m128i a0 = _mm_unpacklo_epi8(rule[0], rule[1]), a1 = _mm_unpackhi_epi8(rule[0], rule[1]);

@@ -25,6 +25,7 @@ print(pm.ULSClassifier.compact(random_state=0).fit(X, y).to_text())
 # The form has room for six rules:
 model = pm.ULSClassifier.compact(n_rules=6, early_stopping=False).fit(X, y)
 print(model.to_text())
+model.plot()
 
 # %%
 # How good are they?

@@ -64,6 +64,26 @@ def ordered(said: str, low: tuple[str, AnyArray], others: Mapping[str, AnyArray]
     return Statement(said, "; ".join(parts), verdict, why)
 
 
+def everywhere(said: str, cells: Mapping[str, tuple[AnyArray, AnyArray]], why: str = "") -> Statement:
+    """The paper says that one of two methods is below the other in every one of several cells.
+
+    Examples
+    --------
+    >>> a = np.array([0.1, 0.2, 0.3, 0.1])
+    >>> everywhere("below", {"one": (a, a + 0.1), "two": (a, a + [0.1, -0.1, 0.1, -0.1])}).verdict
+    'cannot be told'
+    """
+    tests = {name: paired_t(*pair) for name, pair in cells.items()}
+    differences, adjusted = [test.difference for test in tests.values()], holm([t.p_value for t in tests.values()])
+    found = list(zip(tests, differences, adjusted, strict=True))
+    below = [name for name, difference, p in found if difference < 0 and p < LEVEL]
+    above = [name for name, difference, p in found if difference > 0 and p < LEVEL]
+    rest = [f"{name} {difference:+.4f} (P = {p:.2g})" for name, difference, p in found if p >= LEVEL]
+    words = f"below with P < .05 in {len(below)} of {len(cells)}, above in {len(above)}"
+    words += "".join(f"; {name}" for name in above) + (f"; open: {', '.join(rest)}" if rest else "")
+    return Statement(said, words, _ordered_verdict(differences, adjusted), why)
+
+
 def chain(said: str, steps: Sequence[tuple[str, AnyArray]], why: str = "") -> Statement:
     """The paper says that the means rise along the chain: each is below the next.
 

@@ -172,6 +172,8 @@ def test_the_positive_label_is_chosen(tmp_path):
     rows = {"x": VALUE}
     np.testing.assert_allclose(chosen.predict_proba(rows)[:, 1], other.predict_proba(rows)[:, 0])
     assert chosen.decide_labels(rows, chosen.decision_).tolist() == other.decide_labels(rows, other.decision_).tolist()
+    explained = json.loads(run("explain", "model.json", "rows.csv", "--json", cwd=tmp_path).out)
+    assert explained["decision"] == chosen.decide_labels({"x": VALUE[:1]}, chosen.decision_)[0]
     costs = [
         [line.split()[1:3] for line in said.splitlines() if line.split()[:1] == ["cost"]]
         for said in (told.out, plain.out)

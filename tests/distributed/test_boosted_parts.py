@@ -60,7 +60,7 @@ def test_a_worker_gives_the_trees_of_memory_with_two_questions_a_tree(tmp_path):
     assert document(model, tmp_path) == document(trees(**settings).fit(frame, y), tmp_path)
     asked = remote.transport.asked
     assert asked.count("SumLeaves") == 10
-    assert asked.count("MoveRows") == 12  # to the scores 0, to the constant, and one a tree
+    assert asked.count("MoveRows") == 12  # to the scores 0, to the constant, and one per tree
 
 
 def test_an_own_phi_gives_the_trees_of_memory(monkeypatch):

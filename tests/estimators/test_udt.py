@@ -76,13 +76,28 @@ def test_an_unseen_category_and_an_unseen_missing_value_get_an_answer():
     assert bare.apply(np.full((1, 30), np.nan))[0] == heavier
 
 
+def test_words_and_picture_have_the_labels_that_costs_predict():
+    from permissible.estimators.pictures.tree import plot_tree
+
+    model = UDTClassifier(max_leaf_nodes=6, cost_matrix=[[0, 1], [200, 0]]).fit(CANCER.data, CANCER.target)
+    labels = np.asarray(model.rules_table()["label"]).tolist()
+    chance = np.asarray(model.rules_table()["probability of 1"])
+    assert labels != (chance >= 0.5).astype(int).tolist()
+    assert labels == (chance > 1 / 201).astype(int).tolist()
+    told = [int(line.split(": ")[-1][0]) for line in model.to_text().splitlines() if "examples)" in line]
+    drawn = [int(text.get_text()[0]) for text in plot_tree(model).texts if "examples" in text.get_text()]
+    assert told == labels
+    assert sorted(drawn) == sorted(labels)
+
+
 def test_text_rules_and_linear_form_say_what_the_model_does():
     model = UDTClassifier(max_leaf_nodes=6).fit(CANCER.data, CANCER.target)
     table = model.rules_table()
     assert len(table["rule"]) == len(model.model_.leaves) == 6
     assert sum(table["samples"]) == len(CANCER.target)
     assert model.to_text().count("examples)") == 6
-    assert "*" in model.to_text()
+    assert "*" not in model.to_text()  # smoothed leaves have finite scores
+    assert "*" in UDTClassifier(max_leaf_nodes=6, smoothing=0).fit(CANCER.data, CANCER.target).to_text()
     assert np.isfinite(model.decision_function(CANCER.data)).all()
     for row, explanation in zip(CANCER.data[:5], model.explain(CANCER.data[:5]), strict=True):
         added = explanation.start[0] + sum(step.adds[0] for step in explanation.steps)

@@ -4,6 +4,8 @@ from collections import Counter
 
 PROMISES = {
     "faults/test_bad_input": "malformed input is refused in one sentence",
+    "faults/test_bad_parameters": "malformed parameters are refused in one sentence",
+    "faults/test_bad_losses": "malformed input of losses and decisions is refused in one sentence",
     "faults/test_extremes": "extreme but legal input fits, or is refused in one sentence",
     "faults/test_interruption": "interrupted work leaves no half-written file",
     "faults/test_concurrency": "threads and processes agree with one thread",

@@ -43,7 +43,8 @@ def run_commands(block: str, folder: Path) -> None:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
         if printed.strip():
-            same = doctest.OutputChecker().check_output(printed.rstrip() + "\n...\n", done.stdout, doctest.ELLIPSIS)
+            loosely = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE  # tables end in blanks
+            same = doctest.OutputChecker().check_output(printed.rstrip() + "...", done.stdout, loosely)
             assert same, f"{line}\nThe page says\n{printed}\nThe command said\n{done.stdout}"
 
 

@@ -102,9 +102,9 @@ def test_the_exponential_keeps_its_digits_down_to_underflow():
 
 def test_sizes_that_do_not_fit_are_refused():
     X, positive, weight, hinge, width = problem(0, 10, 2, (0.5,))
-    with pytest.raises(ValueError, match="one value a row"):
+    with pytest.raises(ValueError, match="one value per row"):
         core.solve_dense(X, core.Problem(positive[:5], weight, hinge, width, 1.0), at_zero(X), 1e-6, 10, 1)
-    with pytest.raises(ValueError, match="one value a column"):
+    with pytest.raises(ValueError, match="one value per column"):
         core.solve_dense(X, core.Problem(positive, weight, hinge, width, 1.0), at_zero(X[:, :1]), 1e-6, 10, 1)
     with pytest.raises(TypeError):
         core.solve_dense(X.astype(int), core.Problem(positive, weight, hinge, width, 1.0), at_zero(X), 1e-6, 10, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from permissible.kernels._core import trees
 from permissible.kernels.reference import trees as reference
-from permissible.kernels.reference.trees import Growth, grow_partition
+from permissible.kernels.reference.trees import PartitionTask, grow_partition
 
 LN2 = np.log(2)
 IMPURITIES = {
@@ -113,7 +113,7 @@ def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
         max_depth=-1 if max_depth is None else max_depth,
         min_samples=float(min_samples),
     )
-    growth = Growth(
+    growth = PartitionTask(
         codes,
         target,
         weight.astype(float),

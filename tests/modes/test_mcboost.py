@@ -146,7 +146,7 @@ def test_the_last_step_of_a_round_has_the_length_that_scipy_finds(cell):
         step = after - before
         if (
             cell[2] == "coordinate"
-        ):  # one step a coordinate of the simplex: only the last one starts where it is known to
+        ):  # one step per coordinate of the simplex: only the last one starts where it is known to
             step = np.outer(step @ words[:, -1], words[:, -1]) * (len(words) - 1) / len(words)
         if np.abs(step).max() < 1e-9:
             continue

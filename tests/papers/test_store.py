@@ -1,5 +1,7 @@
 """The store: what was done is found again, whatever the order of the settings; what was not, is not."""
 
+import sqlite3
+
 from papers.store import Store, unit
 
 
@@ -23,3 +25,27 @@ def test_seconds_are_summed_by_protocol(tmp_path):
             store.put(unit("p", "d", "m", fold, {}), {}, 0.5)
         store.put(unit("q", "d", "m", 0, {}), {}, 9.0)
         assert store.seconds("p") == 1.5
+
+
+def test_every_result_names_the_version_that_made_it(tmp_path):
+    units = [unit("p", "d", "m", fold, {}) for fold in range(3)]
+    with Store(tmp_path / "r.sqlite", "1.0, commit a") as store:
+        store.put(units[0], {}, 0.5)
+    with Store(tmp_path / "r.sqlite", "1.0, commit b") as store:
+        store.put(units[1], {}, 0.5)
+        assert store.versions(units) == {"1.0, commit a": 1, "1.0, commit b": 1}
+
+
+def test_a_file_without_versions_is_taken_up(tmp_path):
+    connection = sqlite3.connect(tmp_path / "r.sqlite")
+    connection.execute(
+        "CREATE TABLE results (protocol TEXT, dataset TEXT, method TEXT, fold INTEGER, digest TEXT, settings TEXT,"
+        " payload TEXT, seconds REAL, PRIMARY KEY (protocol, dataset, method, fold, digest)) WITHOUT ROWID"
+    )
+    one = unit("p", "d", "m", 0, {})
+    connection.execute("INSERT INTO results VALUES ('p', 'd', 'm', 0, ?, '{}', '{\"error\": 1}', 0.5)", (one.digest,))
+    connection.commit()
+    connection.close()
+    with Store(tmp_path / "r.sqlite", "1.0") as store:
+        assert store.get([one])[one] == {"error": 1}
+        assert store.versions([one]) == {"": 1}

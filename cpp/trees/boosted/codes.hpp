@@ -20,10 +20,12 @@ struct Column {
     int bins = 0;  // codes 0 to bins - 1; beside them 254 (rare categories) and 255 (missing)
     bool categorical = false;
     bool missing = false;
-    int monotone = 0;  // +1: the score never falls as the code grows
+    int monotone = 0;            // +1: the score never falls as the code grows
+    int origin = -1;             // its place among the columns that were given, that of the grower where below 0
+    std::vector<int> members{};  // of a bundle (bundles.hpp): the columns that it stands for; empty for any other
 };
 
-/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one a thread.
+/// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one per thread.
 template <class Work>
 void over_rows(std::size_t rows, int requested, Work work) {
     const std::size_t chunks = (rows + kChunk - 1) / kChunk;

@@ -31,7 +31,7 @@ def find_bins(
     table : Table
         The training rows.
     max_bins : int
-        At most so many bins a column, between 2 and 255 (of a categorical column one is for the rare categories).
+        Largest number of bins of a column, between 2 and 255 (a categorical column uses one of them for its rare categories).
     seed : int
         Chooses the sample of 200,000 rows that a larger table's quantiles come from.
     sample_weight : array of shape (n_rows,), optional

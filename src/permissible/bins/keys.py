@@ -12,7 +12,7 @@ _ODD, _WORD = 0x9E3779B97F4A7C15, 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The columns that tell rows apart with the number of each, and the seed."""
+    """The columns that distinguish rows, each with its number, and the seed."""
 
     columns: tuple[tuple[int, int], ...]
     seed: int = 0

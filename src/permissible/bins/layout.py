@@ -13,7 +13,7 @@ Int32Array = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """One entry a column.
+    """One entry per column.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Layout:
 
     @property
     def by_column(self) -> Int32Array:
-        """An int32 array of `categorical`, `n_bins` and `has_missing`, one row a column."""
+        """An int32 array of `categorical`, `n_bins` and `has_missing`, one row per column."""
         return np.column_stack((self.categorical, self.n_bins, self.has_missing)).astype(np.int32)
 
 

@@ -25,7 +25,7 @@ Categorical: TypeAlias = Annotated[
 ]
 Drop: TypeAlias = Annotated[str, typer.Option("--drop", help="Columns to leave out: a,b,c.", show_default=False)]
 Id: TypeAlias = Annotated[
-    str, typer.Option("--id", help="Columns that identify a row: never learnt from.", show_default=False)
+    str, typer.Option("--id", help="Columns that identify a row; not used as features.", show_default=False)
 ]
 Weight: TypeAlias = Annotated[
     str | None, typer.Option("--weight", help="The column of row weights.", show_default=False)
@@ -68,13 +68,13 @@ Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", "-j", help="Threads; -1 for all. The model does not depend on it.")
 ]
 Folds: TypeAlias = Annotated[
-    int | None, typer.Option("--cv", help="Cross-validate with so many stratified folds.", min=2)
+    int | None, typer.Option("--cv", help="Cross-validate with this many stratified folds.", min=2)
 ]
 Rules: TypeAlias = Annotated[
-    int | None, typer.Option("--rules", help="At most so many rules, leaves or rounds.", min=1)
+    int | None, typer.Option("--rules", help="Largest number of rules, leaves or rounds.", min=1)
 ]
 Literals: TypeAlias = Annotated[
-    int | None, typer.Option("--literals", help="At most so many conditions a rule.", min=1)
+    int | None, typer.Option("--literals", help="Largest number of conditions in a rule.", min=1)
 ]
 Compact: TypeAlias = Annotated[
     bool, typer.Option("--compact", help="A short list to read: ten rules of at most two conditions.")
@@ -82,7 +82,7 @@ Compact: TypeAlias = Annotated[
 Points: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--points", help="A card: five conditions with at most so many points each.", min=1, show_default=False
+        "--points", help="A point card: five conditions with at most this many points each.", min=1, show_default=False
     ),
 ]
 Monotone: TypeAlias = Annotated[
@@ -141,7 +141,7 @@ class ColumnOptions:
 
     @property
     def left_out(self) -> list[str]:
-        """The columns that are not learnt from."""
+        """The columns that are not used as features."""
         return [*listed(self.drop), *listed(self.id_columns)]
 
 

@@ -15,7 +15,7 @@ def say(text: str = "") -> None:
 
 
 def many(count: int, one: str, more: str | None = None) -> str:
-    """So many of something, in words.
+    """A count with its noun, in the singular or plural.
 
     >>> many(1, "row"), many(2, "row"), many(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')
@@ -29,12 +29,12 @@ def size_of(name: str, n_rows: int, n_columns: int, target: str, n_classes: int)
     return f"{name}: {rows}, {columns}, target {target!r} with {classes}"
 
 
-def as_json(data: Any) -> None:
+def as_json(data: object) -> None:
     """Print one JSON object; numbers that JSON cannot hold become null."""
     typer.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, indent=2))
 
 
-def _finite(data: Any) -> Any:
+def _finite(data: object) -> Any:
     if isinstance(data, dict):
         return {str(key): _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

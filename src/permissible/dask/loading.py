@@ -56,10 +56,10 @@ def load(
     target: str | None = None,
     weight: str | None = None,
     client: Client | None = None,
-    categorical_features: Any = None,
+    categorical_features: object = None,
     max_bins: int = 255,
     keep_values: bool = False,
-    random_state: Any = None,
+    random_state: object = None,
     timeout: float = 120.0,
     transport: str = "rpc",
 ) -> Loaded:

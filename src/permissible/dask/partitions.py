@@ -28,7 +28,7 @@ class Loader(Protocol):
     in_memory: ClassVar[bool]
     """Whether the inputs hold the rows, which then stay on the worker between the passes."""
 
-    def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
+    def parts(self, inputs: Sequence[object], schema: Schema | None) -> Iterator[LabelledTable]:
         """The rows as one or more parts, encoded by `schema` if it is given."""
         ...
 
@@ -38,7 +38,7 @@ class Partition:
     """A loader with its inputs (dask's delayed values)."""
 
     loader: Loader
-    inputs: tuple[Any, ...] = ()
+    inputs: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class CollectionLoader:
     in_memory: ClassVar[bool] = True
     target: str | None = None
     weight: str | None = None
-    categorical_features: Any = None
+    categorical_features: object = None
 
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The partition as one part."""
@@ -68,7 +68,7 @@ class CollectionLoader:
                 "y",
                 "of the same length as X in every partition",
                 Words(f"{len(found)} labels for {table.n_rows} rows"),
-                "partition X and y alike",
+                "partition X and y in the same way",
             )
         checked = None if weight is None else checked_weights(weight)
         yield LabelledTable(table, found, checked)
@@ -94,7 +94,7 @@ class FileLoader:
 
 
 def partitions_of(
-    X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, categorical: Any
+    X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, categorical: object
 ) -> list[Partition]:
     """The partitions of the data given to `fit`, in row order."""
     if _is_paths(X):
@@ -124,7 +124,7 @@ def partitions_of(
 
 
 def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
-    """The delayed partitions of X and of the collections beside it; None if they are not cut alike.
+    """The delayed partitions of X and of the collections beside it; None if they are not cut in the same way.
 
     Arrays are cut like X. Columns of one frame may be read in larger pieces than the frame.
     """
@@ -135,7 +135,7 @@ def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
     return columns if len({len(column) for column in columns}) == 1 else None
 
 
-def _joined(X: Any, beside: dict[str, Any]) -> Any:
+def _joined(X: Any, beside: dict[str, object]) -> Any:
     """X with the collections beside it as columns, which dask aligns: they come from one frame, or have known divisions."""
     counts = [given.npartitions for given in (X, *beside.values()) if given is not None]
     refused = refusal("y", "partitioned like X", Words(f"{counts} partitions"), "rechunk or repartition it")
@@ -147,7 +147,7 @@ def _joined(X: Any, beside: dict[str, Any]) -> Any:
         raise refused from None
 
 
-def _is_array(collection: Any) -> bool:
+def _is_array(collection: object) -> bool:
     return hasattr(collection, "chunks")
 
 

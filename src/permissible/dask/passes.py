@@ -86,7 +86,7 @@ def _narrowed(values: FloatArray) -> AnyArray:
     return single if np.array_equal(single, values, equal_nan=True) else values
 
 
-def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: Any) -> Looked:
+def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: object) -> Looked:
     """Survey one partition."""
     first, kept, smallest = FirstPass(Survey(max_bins, seed)), list[Kept](), smallest_hashes([])
     for part in loader.parts(list(inputs), None):
@@ -163,7 +163,7 @@ class Surveyed(NamedTuple):
     """The merged first pass, and the futures of what each worker keeps of its partitions."""
 
     first: FirstPass
-    looked: list[Any]
+    looked: list[object]
 
 
 def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> Surveyed:

@@ -37,7 +37,7 @@ class RPCTransport:
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per worker, or more after a worker was lost."""
         ask = self._tell if request.closes else self._send
-        answers: list[Any] = self.client.sync(ask, request)
+        answers: list[object] = self.client.sync(ask, request)
         return answers
 
     async def _tell(self, request: Request | Batch) -> list[Any]:

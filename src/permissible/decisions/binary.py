@@ -70,7 +70,7 @@ class Boundaries(Decision):
 
 @dataclass(frozen=True)
 class Hard(Decision):
-    """Predict the likeliest class; the 0/1 loss.
+    """Predict the most probable class; the 0/1 loss.
 
     A probability of exactly 1/2 is a positive (sigma(0) = +1, [T] section 2); with more than two classes the first of
     equally likely ones wins.

@@ -24,7 +24,7 @@ CORALS = {
 CORAL_COSTS = {"reef": 4.0, "ground": 2.0, "algae": 1.0, "coral": 1.0}
 
 
-def named_costs(matrix: Any, classes: Any) -> tuple[Any, Any]:
+def named_costs(matrix: Any, classes: object) -> tuple[Any, Any]:
     """Return costs and classes; the labels of a data frame are its classes, its rows in the order of its columns."""
     labels = frame_labels(matrix)
     if labels is None or classes is not None:
@@ -38,7 +38,7 @@ def named_costs(matrix: Any, classes: Any) -> tuple[Any, Any]:
     return matrix.to_numpy(), labels
 
 
-def frame_labels(table: Any) -> list[Any] | None:
+def frame_labels(table: object) -> list[Any] | None:
     """The names of the columns of a data frame; None for an array, or where they are only numbered."""
     if not hasattr(table, "columns") or not hasattr(table, "to_numpy"):
         return None
@@ -46,7 +46,7 @@ def frame_labels(table: Any) -> list[Any] | None:
     return None if labels == list(range(len(labels))) else labels
 
 
-def weight_costs(weights: ArrayLike | Mapping[Any, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
+def weight_costs(weights: ArrayLike | Mapping[object, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
     """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
     classes = tuple(weights) if isinstance(weights, Mapping) else None
     given = list(weights.values()) if isinstance(weights, Mapping) else weights
@@ -120,7 +120,7 @@ def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArr
     return upper + upper.T
 
 
-def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+def _leaves(tree: object, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
     """Yield each class with its path of branch numbers from the root."""
     if isinstance(tree, Mapping):
         for number, (name, branch) in enumerate(tree.items()):
@@ -151,7 +151,7 @@ def _shared(first: Path, second: Path) -> int:
     return shared
 
 
-def _named_nodes(tree: Any, path: Path, name: Any) -> dict[Path, Any]:
+def _named_nodes(tree: object, path: Path, name: object) -> dict[Path, Any]:
     """The name of each inner node by its path; None for the root and for branches of a list."""
     if not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
         return {}
@@ -162,7 +162,7 @@ def _named_nodes(tree: Any, path: Path, name: Any) -> dict[Path, Any]:
     return found
 
 
-def _checked_node_costs(node_costs: Any) -> dict[Any, float]:
+def _checked_node_costs(node_costs: object) -> dict[Any, float]:
     if not isinstance(node_costs, Mapping):
         raise refusal_type("node_costs", "a mapping from the names of inner nodes to costs", node_costs)
     found = {name: real_number("node_costs", value) for name, value in node_costs.items()}
@@ -171,7 +171,7 @@ def _checked_node_costs(node_costs: Any) -> dict[Any, float]:
     return found
 
 
-def _parting_cost(names: Mapping[Path, Any], costs: Mapping[Any, float], first: Path, second: Path) -> float:
+def _parting_cost(names: Mapping[Path, object], costs: Mapping[object, float], first: Path, second: Path) -> float:
     """The cost of the node at which two paths part; 0 for a class and itself."""
     if first == second:
         return 0.0

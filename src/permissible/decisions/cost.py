@@ -62,7 +62,7 @@ class CostMatrix(Decision):
     # -- ways to build it ---------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_class_weights(cls, weights: ArrayLike | Mapping[Any, float], reject_cost: RejectCost = None) -> Self:
+    def from_class_weights(cls, weights: ArrayLike | Mapping[object, float], reject_cost: RejectCost = None) -> Self:
         """Build costs that depend on the true class only: missing class j costs weights[j].
 
         A mapping names the classes, which are then sorted as estimators sort theirs, so that its order does not matter;
@@ -73,7 +73,7 @@ class CostMatrix(Decision):
 
     @classmethod
     def from_hierarchy(
-        cls, tree: Any, reject_cost: RejectCost = None, node_costs: Mapping[Any, float] | None = None
+        cls, tree: object, reject_cost: RejectCost = None, node_costs: Mapping[object, float] | None = None
     ) -> Self:
         """Build costs from a hierarchy: the number of edges between two classes in the tree, or the costs of its nodes.
 
@@ -220,7 +220,7 @@ def _names(classes: Any) -> list[Any]:
     return [name.item() if isinstance(name, np.generic) else name for name in classes]
 
 
-def _checked_classes(given: Any, n_classes: int) -> tuple[Any, ...]:
+def _checked_classes(given: object, n_classes: int) -> tuple[Any, ...]:
     expected = f"{n_classes} different classes, one for each row"
     listed = None if isinstance(given, str | bytes) or not hasattr(given, "__iter__") else _names(given)
     if listed is None or any(isinstance(name, list | dict | set | np.ndarray) for name in listed):
@@ -230,7 +230,9 @@ def _checked_classes(given: Any, n_classes: int) -> tuple[Any, ...]:
     return tuple(listed)
 
 
-def _checked_reject(reject_cost: Any, n_classes: int, classes: tuple[Any, ...] | None) -> float | FloatArray | None:
+def _checked_reject(
+    reject_cost: object, n_classes: int, classes: tuple[object, ...] | None
+) -> float | FloatArray | None:
     if reject_cost is None:
         return None
     if isinstance(reject_cost, Mapping):

@@ -59,7 +59,7 @@ class Scorer:
 
     decision: Decision
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def __call__(self, estimator: Any, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return -risk of the decision on (X, y)."""
         if not hasattr(estimator, "predict_proba"):
             raise refusal_type(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ def group_names(boundaries: Sequence[float]) -> list[str]:
 
 
 def worded(
-    decision: Any, actions: AnyArray, classes: AnyArray, refer: str = "refer", names: Sequence[str] | None = None
+    decision: object, actions: AnyArray, classes: AnyArray, refer: str = "refer", names: Sequence[str] | None = None
 ) -> AnyArray:
     """The codes of actions as labels of classes, `refer` where a row is referred, or names of groups.
 

@@ -162,7 +162,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         return np.asarray(decision.loss(codes, np.asarray(target.loss.probability(score))))
 
 
-def checked_alphas(alphas: Any) -> FloatArray:
+def checked_alphas(alphas: object) -> FloatArray:
     """Return the grid in decreasing order; refuse numbers that are not positive."""
     expected = "a non-empty sequence of positive numbers"
     grid = np.atleast_1d(real_numbers("alphas", ALPHAS if alphas is None else alphas, expected))

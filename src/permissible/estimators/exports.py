@@ -85,7 +85,7 @@ class Exports:
     def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
 
-        A table of numbers is the one input ``X``; a table with categories has an input a column, shape (n, 1): text
+        A table of numbers is the one input ``X``; a table with categories has an input per column, shape (n, 1): text
         where a category is text, int64 where all are integers, else a number. Missing is NaN, "" in text, and the
         smallest int64.
 
@@ -113,15 +113,16 @@ class Exports:
             Lines of rules, the heaviest first; the others are counted in a last line. None writes all.
         """
         from permissible.estimators.classifier import card_of, labels_of
+        from permissible.estimators.pictures.tree import predicted_at_nodes
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
 
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
-            return text.tree_text(model, labels_of(self))
+            return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
         return text.text(card_of(self), tuple(labels_of(self)), max_rules)
 
-    def plot(self, ax: Any = None, *, n_terms: int = 15) -> Any:
+    def plot(self, ax: object = None, *, n_terms: int = 15) -> Any:
         """Draw the model: a tree as its tests, rules and columns as what they add to the score, boosted trees as importances.
 
         Parameters
@@ -163,7 +164,7 @@ class Exports:
         return diagram + self.to_html() if hasattr(self, "classes_") else diagram
 
 
-def framed(columns: Callable[[Any], dict[str, list[Any]]]) -> Callable[[Any], Any]:
+def framed(columns: Callable[[Any], dict[str, list[object]]]) -> Callable[[Any], Any]:
     """Make a method that returns columns return a data frame: of pandas where it is installed, else of polars, else the dict."""
 
     @wraps(columns)
@@ -182,7 +183,7 @@ def framed(columns: Callable[[Any], dict[str, list[Any]]]) -> Callable[[Any], An
     return table
 
 
-def _json(model: Any) -> str:
+def _json(model: object) -> str:
     from permissible.estimators.files.save_load import text_of
 
     return text_of(model)

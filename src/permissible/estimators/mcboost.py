@@ -18,6 +18,7 @@ from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
     checked_settings,
+    constrained,
     costs_of,
     loss_name,
     own_loss,
@@ -28,7 +29,7 @@ from permissible.estimators.parameters.mcboost import (
 from permissible.estimators.rollback import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
-from permissible.learners.mcboost.loop import Trace
+from permissible.learners.mcboost.loop import CostTrace
 from permissible.learners.mcboost.problem import CostTask
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
@@ -79,6 +80,11 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     line_search : {"auto", "exact", "newton"}, default="auto"
         Step length along a tree or rule: "newton" takes the Newton steps of the leaves, "exact" minimises the surrogate
         along them as Algorithm 1 does. "auto" is "newton" for trees and rules; affine terms always use the exact step.
+    monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
+        Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Only with
+        ``learner="tree"`` and two classes.
+    interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
+        Columns that may meet in one rule or on one path of a tree; those in no group form one more.
     n_bags : int, default=1
         Runs with different seeds whose scores are averaged.
     max_bins : int, default=255
@@ -148,6 +154,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         min_samples_leaf: float = 1,
         l2_regularization: float = 1.0,
         line_search: str = "auto",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         n_bags: int = 1,
         max_bins: int = 255,
         early_stopping: bool = False,
@@ -168,6 +176,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self.subsample, self.max_features, self.max_leaf_nodes = subsample, max_features, max_leaf_nodes
         self.max_depth, self.max_literals, self.min_samples_leaf = max_depth, max_literals, min_samples_leaf
         self.l2_regularization, self.line_search, self.n_bags = l2_regularization, line_search, n_bags
+        self.monotonic_cst, self.interaction_cst = monotonic_cst, interaction_cst
         self.max_bins, self.early_stopping, self.scoring = max_bins, early_stopping, scoring
         self.patience, self.validation_fraction, self.calibration = patience, validation_fraction, calibration
         self.categorical_features, self.class_weight, self.tol = categorical_features, class_weight, tol
@@ -219,6 +228,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             source = self._source(rows, settings, start)
         facts = {"held_out": settings.holds_out(task), "n_classes": task.n_classes}
         refuse_idle(self, MCBOOST, parts=isinstance(X, HasSource), **facts)
+        settings = constrained(self, settings, source)
         if start is not None:
             settings = replace(settings, n_rounds=self.n_rounds - start.n_rounds)
         if self.learner == "auto":
@@ -271,7 +281,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         if not self.verbose:
             return None
 
-        def report(number: int, trace: Trace) -> None:
+        def report(number: int, trace: CostTrace) -> None:
             if (number + 1) % int(self.verbose) == 0:
                 print(
                     f"round {number + 1:5d}  surrogate {trace.surrogate[-1]:.6f}  cost {trace.cost[-1]:.6f}", flush=True

@@ -27,7 +27,7 @@ else:
 
             return Mixin.set_callbacks(self, *callbacks)
 
-        def _init_callback_context(self, *args: Any, **more: Any) -> Any:
+        def _init_callback_context(self, *args: object, **more: object) -> Any:
             from sklearn.callback import CallbackSupportMixin as Mixin
 
             return Mixin._init_callback_context(self, *args, **more)

@@ -22,7 +22,7 @@ def whole(fit: Method) -> Method:
     """
 
     @wraps(fit)
-    def call(self: Any, *given: Any, **named: Any) -> Any:
+    def call(self: object, *given: object, **named: object) -> Any:
         before = dict(vars(self))
         try:
             return fit(self, *given, **named)

@@ -79,7 +79,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     ----------
     model_ : TreeModel
     history_ : mapping of arrays
-        One entry a split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
+        One entry per split: ``surrogate``, ``gain``, ``train_error``, ``edge``, ``loss``, ``node``.
     certificate_ : TreeCertificate
         What is proved of the tree, and why growth stopped.
     cost_matrix_ : CostMatrix or None
@@ -238,7 +238,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """Return the rules as columns: rule, label, probability of each class, score, support, samples, pure."""
         rules = self.to_rules()
         best = self._predicting().decide(np.array([rule.probability for rule in rules]))
-        table: dict[str, list[Any]] = {"rule": [rule.words for rule in rules]}
+        table: dict[str, list[object]] = {"rule": [rule.words for rule in rules]}
         table["label"] = self.classes_[best].tolist()
         for k, label in enumerate(self.classes_):
             table[f"probability of {label}"] = [rule.probability[k] for rule in rules]

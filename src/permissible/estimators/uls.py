@@ -29,16 +29,15 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
     and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, shrinkage and l2,
-    and lets five-fold cross-validation by content choose the number of rules and their length; then one fit on all rows.
-    :meth:`plain` is the papers' algorithm to the letter, :meth:`compact` a list of ten short rules.
+    and lets five-fold cross-validation by content choose their number and length; lengths that it cannot tell apart are averaged.
+    :meth:`plain` is the papers' algorithm, :meth:`compact` a list of ten short rules.
 
     Parameters
     ----------
     loss : str or loss, default="logistic"
         A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
-        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit,
-        evidence in `loss_evidence_`; `l2_regularization` is then in units of the logistic loss, and other losses get one that
-        weighs as much.
+        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit
+        (`loss_evidence_`), with `l2_regularization` in units of the logistic loss, and one that weighs as much for other losses.
     n_rounds : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
@@ -64,6 +63,9 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. Without a penalty a side
         of a rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
         the rule.
+    criterion : {"newton", "exact", "impurity"}, default="newton"
+        What a rule is chosen by: the second-order decrease of the loss; the loss after the rule's step, exactly ([N], [I]); or
+        the weighted impurity of its two sides ([T]). The last two are for :meth:`plain`, in memory, and take longer.
     beam : int, default=2
         Columns whose best literal starts a rule; with `points` also the rules that are tried in the place of another.
     early_stopping : bool or "auto", default="auto"
@@ -76,7 +78,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
     interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
-        Columns that may meet in one rule; those in no group form one more.
+        Columns that may meet in one rule, or on one path of a tree; those in no group form one more.
     max_bins : int, default=255
         Columns with no more different values than this are not approximated.
     tol : float, default=1e-10
@@ -104,13 +106,13 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     Attributes
     ----------
     model_ : RuleModel, LinearModel, BoostedModel or OneVersusRest
-        The frozen model; of rules and columns one model a class where there are more than two.
+        The frozen model; of rules and columns one model per class where there are more than two.
     rules_, coefficients_, intercept_
         Tuple of rules, their coefficients, the constant; one each per class where there are more than two.
     coef_ : array of shape (1 or n_classes, n_features)
         Only with ``learner="column"``.
     history_ : mapping of arrays
-        One entry a round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one;
+        One entry per round: ``surrogate`` (mean loss), ``train_error``, ``edge``, ``loss``, ``validation`` where there is one;
         and, of rules and columns, how weak learning went: ``weak_edge`` (over the features of the round), its mean so far
         ``mean_edge``, and Theorem 2's ``rounds_bound`` at these.
     certificate_ : RuleCertificate
@@ -148,6 +150,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         fit_intercept: bool = True,
         learning_rate: Any = "auto",
         l2_regularization: float = 1.0,
+        criterion: str = "newton",
         beam: int = 2,
         early_stopping: Any = "auto",
         ensemble: int | None = None,
@@ -176,6 +179,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         self.fit_intercept = fit_intercept
         self.learning_rate = learning_rate
         self.l2_regularization = l2_regularization
+        self.criterion = criterion
         self.beam = beam
         self.early_stopping = early_stopping
         self.ensemble = ensemble
@@ -196,10 +200,11 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def plain(
         cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
     ) -> "ULSClassifier":
-        """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
+        """Build the papers' algorithm: +-1 rules alone, exact coefficients, first literal and negation completed.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
-        literals, 2 unless given; with columns or trees there are no rules to search.
+        literals, 2 unless given; with columns or trees there are no rules to search. To the letter a rule is chosen by
+        ``criterion="exact"`` ([N], [I]) or ``"impurity"`` ([T]); the second-order one is faster, and nearly the first.
 
         Examples
         --------
@@ -207,12 +212,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2_regularization
         0.0
         """
-        options: dict[str, Any] = {
-            "fit_intercept": False,
-            "learning_rate": 1.0,
-            "l2_regularization": 0.0,
-            "early_stopping": False,
-        }
+        options = {"fit_intercept": False, "learning_rate": 1.0, "l2_regularization": 0.0, "early_stopping": False}
         learner = more.get("learner", "rule")
         if max_literals is not None or learner == "rule":
             options["max_literals"] = 2 if max_literals is None else max_literals
@@ -259,7 +259,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @classmethod
     def trees(
-        cls, n_trees: int = 1000, max_leaf_nodes: Any = "auto", learning_rate: Any = "auto", **more: Any
+        cls, n_trees: int = 1000, max_leaf_nodes: object = "auto", learning_rate: object = "auto", **more: Any
     ) -> "ULSClassifier":
         """Build boosted trees: more accurate than rules on large data, and no longer to be read.
 
@@ -363,7 +363,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         scale: float = 1.0,
     ) -> None:
         """Store the rules, or the cards made of them."""
-        most: Any = self.points
+        most: object = self.points
         if most is None:
             self._store(source.binning, found, table, scale)
             return

@@ -52,7 +52,7 @@ class RuleAttributes(CardMethods):
 
     model_: BinaryModel | OneVersusRest | BoostedModel
     l2_regularization: float
-    scheme: Any
+    scheme: object
 
     def _members(self) -> tuple[BinaryModel, ...]:
         check_is_fitted(self, "model_")
@@ -77,7 +77,7 @@ class RuleAttributes(CardMethods):
         """The coefficient of each column, shape (1 or n_classes, n_features); only with learner="column"."""
         models = self._members()
         if not all(isinstance(model, LinearModel) for model in models):
-            raise AttributeError("Rules have `coefficients_`, one a rule; `coef_` has one number a column.")
+            raise AttributeError("Rules have `coefficients_`, one per rule; `coef_` has one number per column.")
         return np.array([_coefficients(model) for model in models])
 
     @property
@@ -109,7 +109,7 @@ class RuleAttributes(CardMethods):
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.model_ = joined(models)
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
-        self._staged: tuple[Any, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
+        self._staged: tuple[object, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
         single = len(found) == 1
         self.history_ = joined_histories(
@@ -174,7 +174,7 @@ class RuleAttributes(CardMethods):
 
         Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
         that it predicts among them, probability that of the positive class among them. The largest coefficients, by size, come
-        first (of a class). Boosted trees have one line a tree: its
+        first (of a class). Boosted trees have one line per tree: its
         leaves, the columns that it tests, and the least and largest value that it adds to a score.
 
         A data frame of pandas, or of polars, where one of them is installed, else a mapping from column name to list.
@@ -188,7 +188,7 @@ class RuleAttributes(CardMethods):
 def rules_columns(estimator: Any, models: tuple[BinaryModel, ...]) -> dict[str, list[Any]]:
     """The rules of an estimator's models as columns, with what they cover where the fit remembers it."""
     names = ["rule", "coefficient", "support", "precision", "probability"]
-    table: dict[str, list[Any]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}
+    table: dict[str, list[object]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}
     coverages = getattr(estimator, "_coverage", None) or [None] * len(models)
     for label, model, coverage in zip(estimator.classes_[-len(models) :], models, coverages, strict=True):
         order = np.argsort(-np.abs(_coefficients(model)), kind="stable").tolist()
@@ -208,7 +208,7 @@ def rules_columns(estimator: Any, models: tuple[BinaryModel, ...]) -> dict[str, 
     return table
 
 
-def _one_or_all(values: list[Any]) -> Any:
+def _one_or_all(values: list[object]) -> Any:
     return values[0] if len(values) == 1 else values
 
 

@@ -9,6 +9,7 @@ from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import remember, remember_schema, threads, training_rows
 from permissible.estimators.input.weights import canonical, in_unit
+from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.uls import loss_of, validation_rows
 from permissible.estimators.progress import watched
 from permissible.learners.trees.boosted_choice import DEFAULT_RATE, LEAVES, Free
@@ -25,14 +26,15 @@ SMALL_SAMPLE = 0.5
 """The fraction of a small table that a search looks at: trees that differ more generalise better."""
 
 
-def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, seed: int) -> None:
+def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: object, seed: int) -> None:
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
     if isinstance(X, HasSource):
         source = source_of(X, y, sample_weight, estimator.class_weight)
         if validation is not None:
             raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
-        found = _fitted(estimator, source, loss, _options(estimator, seed, 1.0), None, n_threads)
+        options = _constrained(estimator, _options(estimator, seed, 1.0), source)
+        found = _fitted(estimator, source, loss, options, None, n_threads)
         estimator.classes_ = source.classes
         remember_schema(estimator, source.binning.schema)
         _store(estimator, found)
@@ -51,7 +53,8 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
     binned = given.bins(estimator.max_bins, seed, n_threads)
     rows = None if validation is None else validation_rows(validation, given, binned.binning)
     source = memory_source(given, binned, seed, n_threads)
-    found = _fitted(estimator, source, loss, _options(estimator, seed, scale), rows, n_threads)
+    options = _constrained(estimator, _options(estimator, seed, scale), source)
+    found = _fitted(estimator, source, loss, options, rows, n_threads)
     remember(estimator, given)
     _store(estimator, found)
 
@@ -84,7 +87,7 @@ def _store(estimator: Any, found: FittedTrees) -> None:
     warn_of([found.certificate.doubts])
 
 
-def _one_loss(given: Any) -> Loss:
+def _one_loss(given: object) -> Loss:
     loss = loss_of(given)
     if isinstance(loss, str):
         raise refusal("loss", 'one loss with learner="tree"', loss, "choose it with learner='rule', or name one")
@@ -101,6 +104,18 @@ def _free(estimator: Any) -> Free:
     """What the held-out rows choose: whatever is "auto"."""
     values = estimator.learning_rate, estimator.max_leaf_nodes, estimator.max_features
     return Free(*(isinstance(value, str) and value == "auto" for value in values))
+
+
+def _constrained(estimator: Any, options: BoostedOptions, source: Source) -> BoostedOptions:
+    """The options with the directions of the columns and the groups that may meet on a path."""
+    schema = source.binning.schema
+    directions = monotone_directions(estimator.monotonic_cst, schema, len(source.classes))
+    groups = interaction_groups(estimator.interaction_cst, schema)
+    return replace(
+        options,
+        monotone=() if directions is None else tuple(int(way) for way in directions),
+        interactions=() if groups is None else tuple(tuple(sorted(group)) for group in groups),
+    )
 
 
 def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
@@ -125,7 +140,6 @@ def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
         category_l2=CATEGORY_L2 * l2,
         exact=rate == 1.0,
         fit_intercept=flag("fit_intercept", estimator.fit_intercept),
-        bundle=False,  # a test of a bundle is no literal, which exports and explanations need
         seed=seed,
     )
     if is_auto("search_fraction", estimator.search_fraction, "a fraction in (0, 1]"):

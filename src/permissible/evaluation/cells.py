@@ -6,19 +6,19 @@ many rows as they sum to. Other weights are shares of a survey; the resample the
 (sum w)^2 / sum w^2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
-from permissible.decisions.proba import by_class, codes, positive
-from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
+from permissible.decisions.proba import by_class, positive
+from permissible.evaluation.labels import truth_of
+from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, weights
 
 MAX_CELLS = 1024
-"""Resamples are drawn from at most so many cells: neighbouring probabilities beyond that share one."""
+"""Resamples are drawn from at most this many cells; beyond that, neighbouring probabilities share a cell."""
 
 CHUNK = 2_000_000
 """Counts that are drawn at a time."""
@@ -53,7 +53,7 @@ class Judged:
     size: float
 
     def between(self, thresholds: FloatArray) -> "Judged":
-        """Return the same rows in cells that thresholds tell apart: resamples of those are exact for any number of rows."""
+        """Return the same rows in the cells between thresholds: resamples of these are exact for any number of rows."""
         ordered = np.unique(thresholds)
         place = np.searchsorted(ordered, self.cells.probability, side="left")  # a row at a threshold is not above it
         starts = np.flatnonzero(np.diff(place, prepend=-1))
@@ -72,7 +72,7 @@ class Judged:
         middle = np.add.reduceat(cells.probability * rows, starts) / merged[0].sum(axis=0)
         return Cells(np.minimum(np.maximum(middle, cells.probability[0]), cells.probability[-1]), merged)
 
-    def resamples(self, n_samples: int, seed: Any) -> Iterator[Cells]:
+    def resamples(self, n_samples: int, seed: object) -> Iterator[Cells]:
         """Yield bootstrap resamples, some at a time."""
         grouped = self.grouped()
         for drawn in draws(grouped.counts[0], self.size, n_samples, seed):
@@ -97,29 +97,12 @@ def judged(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = Non
     return Judged(Cells(values, counts[None]), row_count(weight))
 
 
-def truth_of(y: ArrayLike, n_rows: int, n_classes: int) -> IntArray:
-    """Return codes of classes; texts are put in sorted order, as the ``classes_`` of an estimator are."""
-    labels = np.asarray(y)
-    if labels.dtype.kind not in "OUS":
-        return codes(labels, n_rows, n_classes)
-    classes: AnyArray = np.unique(labels.astype(str)) if labels.dtype.kind != "O" else _sorted(labels)
-    if len(classes) != n_classes:
-        remedy = "pass positions in `classes_`, such as np.searchsorted(classes_, y)"
-        raise refusal("y", f"labels of {n_classes} classes", Words(f"{len(classes)} different ones"), remedy)
-    return codes(class_codes(labels, classes), n_rows, n_classes)
-
-
-def _sorted(labels: AnyArray) -> AnyArray:
-    try:
-        return np.unique(labels)
-    except TypeError:
-        raise refusal("y", "labels that can be sorted", Words("a mixture of types")) from None
-
-
-def rows_of(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray, FloatArray]:
+def rows_of(
+    y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: Sequence[Any] | None = None
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return codes, probabilities by class and weights of rows of any number of classes."""
     table = by_class(proba)
-    return truth_of(y, *table.shape), table, weights_of(sample_weight, len(table))
+    return truth_of(y, len(table), table.shape[1], classes), table, weights_of(sample_weight, len(table))
 
 
 def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:

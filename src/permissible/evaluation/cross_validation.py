@@ -55,7 +55,7 @@ Tick = Callable[[float, float | None], None]
 
 
 def out_of_fold(
-    data: LabelledRows, make: Callable[[], Any], n_folds: int, seed: int, tick: Tick = lambda done, total: None
+    data: LabelledRows, make: Callable[[], object], n_folds: int, seed: int, tick: Tick = lambda done, total: None
 ) -> tuple[FloatArray, AnyArray]:
     """The probabilities of each row by a fit on the other folds, and the fold of each row."""
     classes = np.unique(data.y)
@@ -87,8 +87,8 @@ def fold_figures(data: LabelledRows, decision: Any, proba: FloatArray, fold_of: 
 
 def cross_validate(
     data: LabelledRows,
-    make: Callable[[], Any],
-    decision: Any,
+    make: Callable[[], object],
+    decision: object,
     n_folds: int,
     seed: int,
     tick: Tick = lambda done, total: None,

@@ -15,6 +15,9 @@ from scipy.stats import norm
 from permissible.types import FloatArray
 from permissible.validation.numbers import count, fraction
 
+INFINITE = 1e200
+"""Stands for an infinite figure among the resamples, so that quantiles beside it are defined."""
+
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
@@ -36,12 +39,13 @@ class Resampling:
 
 
 def percentile(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the interval between quantiles of the resamples (axis 0); undefined ones are left out."""
+    """Return the interval between quantiles of the resamples (axis 0); undefined ones are left out, infinite ones count."""
     tails = np.array([0.5 - level / 2, 0.5 + level / 2])
-    known = np.where(np.isfinite(replicates), replicates, np.nan)
+    known = np.clip(replicates, -INFINITE, INFINITE)
     empty = np.isnan(known).all(axis=0)
-    low, high = np.nanquantile(np.where(empty, 0.0, known), tails, axis=0)
-    return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+    ends = np.nanquantile(np.where(empty, 0.0, known), tails, axis=0)
+    low, high = np.where(empty, np.nan, np.where(np.abs(ends) > INFINITE / 1e9, np.copysign(np.inf, ends), ends))
+    return low, high
 
 
 def basic(replicates: FloatArray, level: float, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:

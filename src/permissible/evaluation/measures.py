@@ -35,12 +35,13 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A figure with its interval, and its value in each resample."""
+    """A figure with its interval, its value in each resample, and for a share the number of rows that it is a share of."""
 
     value: float
     low: float
     high: float
     replicates: FloatArray
+    trials: float | None = None
 
 
 def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -185,13 +186,15 @@ def estimates(
 
 
 def _estimate(rows: Judged, measure: Statistic, value: float, replicates: FloatArray, how: Resampling) -> Estimate:
-    unit = rows.size / float(rows.cells.total[0])
+    unit, trials = rows.size / float(rows.cells.total[0]), None
+    if measure.trials is not None:
+        trials = unit * float(measure.trials(rows.cells)[0])
     if how.n_bootstrap == 0 or np.isnan(value):
         low = high = np.nan
-    elif measure.trials is not None:
-        low, high = wilson(value, unit * float(measure.trials(rows.cells)[0]), how.z)
+    elif trials is not None:
+        low, high = wilson(value, trials, how.z)
     elif measure.reflected:
         low, high = map(float, basic(replicates, how.level, np.asarray(value)))
     else:
         low, high = map(float, percentile(replicates, how.level))
-    return Estimate(value, low, high, replicates)
+    return Estimate(value, low, high, replicates, trials)

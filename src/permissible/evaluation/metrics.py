@@ -43,14 +43,14 @@ def brier_losses(codes: IntArray, proba: FloatArray) -> FloatArray:
 
 
 def errors(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """1 where the likeliest class is not the true one."""
+    """1 where the most probable class is not the true one."""
     return np.asarray(Hard().loss(codes, proba))
 
 
 def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]]:
     """Key, name, loss per row, and meaning of each figure."""
     listed: list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]] = [
-        ("error", "error", errors, "share of rows whose likeliest class is not the true one"),
+        ("error", "error", errors, "share of rows whose most probable class is not the true one"),
         ("log_loss", "log-loss", log_losses, "minus the mean log-probability of what happened; 0 is perfect"),
         (
             "brier",

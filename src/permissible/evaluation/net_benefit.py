@@ -14,8 +14,9 @@ import numpy as np
 from permissible.decisions import Boundaries, Decision, decision_for
 from permissible.decisions.proba import positive
 from permissible.decisions.words import group_names
-from permissible.evaluation.cells import Cells, draws, judged, row_count, rows_of, truth_of, weights_of
+from permissible.evaluation.cells import Cells, draws, judged, row_count, rows_of, weights_of
 from permissible.evaluation.intervals import Resampling, percentile
+from permissible.evaluation.labels import as_positive, truth_of
 from permissible.evaluation.measures import flagged_counts, ratio
 from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, real_array, refusal
@@ -41,6 +42,7 @@ def net_benefit(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -51,11 +53,13 @@ def net_benefit(
     Parameters
     ----------
     y : array of shape (n,)
-        Class codes 0 and 1, truth values, or two labels whose sorted second one is positive.
+        Class codes 0 and 1, truth values, or two labels; without `pos_label` the second in sorted order is positive.
     proba : array of shape (n,) or (n, 2)
-        Probability of the positive class. A row is flagged where it exceeds the threshold.
+        Probability of the positive class, or of both in sorted order. A row is flagged where it exceeds the threshold.
     thresholds : array, optional
         In [0, 1); by default 0, 0.01, ..., 0.99.
+    pos_label : label, optional
+        The positive class, such as "ill"; a 1-D `proba` is its probability.
     sample_weight : array of shape (n,), optional
         Weight 2 is the row twice.
     level : float
@@ -79,7 +83,7 @@ def net_benefit(
     """
     how = Resampling(level, n_bootstrap, random_state)
     at = checked_thresholds(thresholds)
-    rows = judged(y, proba, sample_weight).between(at)
+    rows = judged(*as_positive(y, proba, pos_label), sample_weight).between(at)
     benefit, rate = _benefits(rows.cells, at)
     samples = [_benefits(sample, at) for sample in rows.resamples(n_bootstrap, random_state)]
     found = {"threshold": at, "net_benefit": benefit[0]}
@@ -119,7 +123,7 @@ def decision_benefit(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return what a decision costs, beside every action that treats all rows alike, and what it saves against each.
+    """Return the cost of a decision and of each constant action, and what the decision saves against each of them.
 
     The benefit of the decision is its saving against the cheapest of them, the generalisation of net benefit to
     reject bands, risk groups and cost matrices.
@@ -127,11 +131,11 @@ def decision_benefit(
     Parameters
     ----------
     y : array of shape (n,)
-        Class codes, or labels in sorted order.
+        Labels among `classes`; without them codes, or texts in sorted order.
     proba : array of shape (n,) or (n, n_classes)
     decision : Decision or array of costs
     classes : sequence, optional
-        Names of the classes, for the names of the actions and of costs.
+        The classes in the order of the columns of `proba`, for labels, actions and costs by name.
     sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`.
 
@@ -148,11 +152,17 @@ def decision_benefit(
     >>> list(zip(found["strategy"], found["cost"].tolist(), found["saving"].tolist()))
     [('model', 0.1, 0.0), ('always refer', 0.2, 0.1), ('always well', 0.5, 0.4), ('always ill', 0.5, 0.4)]
     """
-    how = Resampling(level, n_bootstrap, random_state)
-    codes, table, weight = rows_of(y, proba, sample_weight)
-    names = tuple(str(k) for k in range(table.shape[1])) if classes is None else tuple(map(str, classes))
-    chosen = decision_for(decision, range(table.shape[1]) if classes is None else classes)
-    strategies, losses = strategy_losses(codes, table, chosen, names, weight)
+    codes, table, weight = rows_of(y, proba, sample_weight, classes)
+    names = list(range(table.shape[1])) if classes is None else list(classes)
+    chosen = decision_for(decision, names)
+    return strategy_table(codes, table, weight, chosen, names, Resampling(level, n_bootstrap, random_state))
+
+
+def strategy_table(
+    codes: IntArray, proba: FloatArray, weight: FloatArray, decision: Decision, classes: Sequence[Any], how: Resampling
+) -> Columns:
+    """Return the table of `decision_benefit` for codes of classes and a decision of the same order."""
+    strategies, losses = strategy_losses(codes, proba, decision, tuple(map(str, classes)), weight)
     found = paired_means(losses, weight, how)
     order = [0, *(1 + np.argsort(found["mean"][1:], kind="stable"))]
     columns: Columns = {"strategy": [strategies[k] for k in order]}
@@ -196,7 +206,7 @@ def paired_means(losses: FloatArray, weight: FloatArray, how: Resampling) -> Col
 
 
 MAX_DISTINCT = 20_000
-"""Rows of losses beyond so many distinct ones are grouped with their neighbours for the resamples."""
+"""Beyond this many distinct rows of losses, neighbours are grouped for the resamples."""
 
 
 def _distinct_rows(losses: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -217,6 +227,7 @@ def net_benefit_difference(
     other: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -226,7 +237,7 @@ def net_benefit_difference(
 
     Parameters
     ----------
-    y, proba, thresholds, sample_weight, level, n_bootstrap, random_state
+    y, proba, thresholds, pos_label, sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`.
     other : array of shape (n,) or (n, 2)
         The probabilities of the other model.
@@ -244,10 +255,11 @@ def net_benefit_difference(
     [0.1875]
     """
     how = Resampling(level, n_bootstrap, random_state)
-    at, first, second = checked_thresholds(thresholds), positive(proba), positive(other)
+    truth, one = as_positive(y, proba, pos_label)
+    at, first, second = checked_thresholds(thresholds), positive(one), positive(as_positive(y, other, pos_label)[1])
     if first.shape != second.shape:
         raise refusal("other", f"of {len(first)} rows, as `proba`", Words(f"{len(second)}"))
-    truth, weight = truth_of(y, len(first), 2), weights_of(sample_weight, len(first))
+    truth, weight = truth_of(truth, len(first), 2), weights_of(sample_weight, len(first))
     found = []
     for t in at:  # a row is one of eight: its class, flagged by the first, flagged by the second
         kinds = np.bincount(4 * truth + 2 * (first > t) + (second > t), weight, minlength=8).astype(np.float64)

@@ -1,18 +1,22 @@
 """Figures of merit by the values of a column: who is served worse, and whether chance could explain it.
 
 Every group is compared with all other rows. With many groups some differ by chance, so the intervals of the differences hold
-for all comparisons of the table at once (Bonferroni), and a group `differs` where such an interval leaves 0 out.
+for all comparisons of the table at once (Bonferroni), and a group `differs` where such an interval leaves 0 out. Figures that
+are no shares are not compared where the group or the rest is small: a bootstrap of a few rows is too sure of itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from permissible.evaluation.cells import Judged, judged, truth_of, weights_of
-from permissible.evaluation.intervals import Resampling
+from permissible.decisions.proba import positive
+from permissible.evaluation.cells import judged, weights_of
+from permissible.evaluation.intervals import Resampling, wilson
+from permissible.evaluation.labels import as_positive, truth_of
 from permissible.evaluation.measures import (
     Estimate,
     calibration_measures,
@@ -20,7 +24,7 @@ from permissible.evaluation.measures import (
     threshold_measures,
 )
 from permissible.evaluation.net_benefit import Columns, checked_thresholds
-from permissible.types import AnyArray, ArrayLike, BoolArray
+from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count
 
@@ -38,10 +42,11 @@ def subgroup_table(
     y: ArrayLike,
     proba: ArrayLike,
     groups: ArrayLike,
-    measures: Sequence[str] = MEASURES,
+    measures: str | Sequence[str] = MEASURES,
     *,
     threshold: float = 0.5,
     min_events: int = 20,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -51,16 +56,17 @@ def subgroup_table(
 
     Parameters
     ----------
-    y, proba, sample_weight, level, n_bootstrap, random_state
+    y, proba, pos_label, sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`.
     groups : array of shape (n,)
         The value of a column. Numbers of more than ten distinct values are cut at their quartiles; missing ones are a group.
-    measures : sequence of str
+    measures : str or sequence of str
         Among those of `calibration_summary` and of `threshold_table`.
     threshold : float
         For the measures of a decision.
     min_events : int
-        A group with fewer rows of either class is marked as ``small``: its figures are uncertain whatever their interval.
+        A group with fewer rows of either class is marked as ``small``: its figures are uncertain whatever their interval,
+        and only its shares are compared.
 
     Returns
     -------
@@ -78,58 +84,93 @@ def subgroup_table(
     how = Resampling(level, n_bootstrap, random_state)
     count("min_events", min_events, low=0)
     at = float(checked_thresholds([threshold])[0])
-    wanted = [one_of("measures", name, (*CALIBRATION, *AT_THRESHOLD)) for name in measures]
-    p = np.asarray(proba)
-    truth, weight = truth_of(y, len(p), 2), weights_of(sample_weight, len(p))
-    named = group_rows(groups, len(p))
-    z = float(norm.ppf(1 - (1 - level) / 2 / max(1, len(named) * len(wanted))))
-    lines: list[dict[str, Any]] = []
-    for place, (name, inside) in enumerate(named):
-        if not weight[inside].any():
-            continue
-        group, rest = (
-            _figures(judged(truth[rows], p[rows], weight[rows]), wanted, at, how, 2 * place + side)
-            if weight[rows].any()
-            else [NOTHING] * len(wanted)
-            for side, rows in enumerate((inside, ~inside))
-        )
-        totals = np.bincount(truth[inside], weight[inside], minlength=2)
-        about = {"group": name, "rows": float(totals.sum()), "events": float(totals[1])}
-        about["small"] = bool(totals.min() < min_events)
-        for k, measure in enumerate(wanted):
-            lines.append({**about, "measure": measure, **_compared(group[k], rest[k], z)})
-    return {key: _column([line[key] for line in lines]) for key in lines[0]}
+    names = [measures] if isinstance(measures, str) else list(measures)
+    wanted = [one_of("measures", name, (*CALIBRATION, *AT_THRESHOLD)) for name in names]
+    if not wanted:
+        raise refusal("measures", "at least one measure", Words("none"))
+    labels, p = as_positive(y, proba, pos_label)
+    p = positive(p)
+    truth, weight = truth_of(labels, len(p), 2), weights_of(sample_weight, len(p))
+    return GroupedRows(truth, p, weight, at, how, min_events).tables({"": groups}, wanted)[""]
 
 
-def _column(values: list[Any]) -> Any:
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedRows:
+    """Codes, probabilities and weights of rows of two classes, and how groups of them are judged."""
+
+    truth: IntArray
+    proba: FloatArray
+    weight: FloatArray
+    at: float
+    how: Resampling
+    min_events: int = 20
+
+    def tables(self, columns: Mapping[str, ArrayLike], wanted: Sequence[str]) -> dict[str, Columns]:
+        """Return the table of each column; the intervals of differences hold for all comparisons of all columns at once."""
+        named = {name: group_rows(column, len(self.truth)) for name, column in columns.items()}
+        comparisons = len(wanted) * sum(map(len, named.values()))
+        z = float(norm.ppf(1 - (1 - self.how.level) / 2 / max(1, comparisons)))
+        return {name: self._table(groups, wanted, z) for name, groups in named.items()}
+
+    def _table(self, groups: Sequence[tuple[str, BoolArray]], wanted: Sequence[str], z: float) -> Columns:
+        lines: list[dict[str, Any]] = []
+        for place, (name, inside) in enumerate(groups):
+            if not self.weight[inside].any():
+                continue
+            totals = [np.bincount(self.truth[rows], self.weight[rows], minlength=2) for rows in (inside, ~inside)]
+            small, rest_small = (bool(total.min() < self.min_events) for total in totals)
+            group, rest = (self._figures(rows, wanted, 2 * place + side) for side, rows in enumerate((inside, ~inside)))
+            about = {"group": name, "rows": float(totals[0].sum()), "events": float(totals[0][1]), "small": small}
+            for k, measure in enumerate(wanted):
+                compared = _compared(group[k], rest[k], z, small or rest_small)
+                lines.append({**about, "measure": measure, **compared})
+        return {key: _column([line[key] for line in lines]) for key in lines[0]}
+
+    def _figures(self, inside: BoolArray, wanted: Sequence[str], place: int) -> list[Estimate]:
+        """The figures of some rows, with resamples of their own."""
+        if not self.weight[inside].any():
+            return [NOTHING] * len(wanted)
+        rows = judged(self.truth[inside], self.proba[inside], self.weight[inside])
+        seeded = replace(self.how, random_state=self.how.random_state * 100_003 + place)
+        found: dict[str, Estimate] = {}
+        at = np.array([self.at])
+        families = ((calibration_measures(rows.cells), rows), (threshold_measures(self.at), rows.between(at)))
+        for family, cells in families:
+            chosen = [measure for measure in family if measure.key in wanted]
+            figures = estimates(cells, chosen, seeded, resample_all=True)
+            found |= {measure.key: one for measure, one in zip(chosen, figures, strict=True)}
+        return [found[name] for name in wanted]
+
+
+def _column(values: list[object]) -> Any:
     return np.array(values) if isinstance(values[0], float) else values
 
 
-def _figures(rows: Judged, wanted: Sequence[str], at: float, how: Resampling, place: int) -> list[Estimate]:
-    """The figures of some rows, with resamples of their own."""
-    seeded = Resampling(how.level, how.n_bootstrap, how.random_state * 100_003 + place)
-    found: dict[str, Estimate] = {}
-    families = ((calibration_measures(rows.cells), rows), (threshold_measures(at), rows.between(np.array([at]))))
-    for family, cells in families:
-        chosen = [measure for measure in family if measure.key in wanted]
-        figures = estimates(cells, chosen, seeded, resample_all=True)
-        found |= {measure.key: one for measure, one in zip(chosen, figures, strict=True)}
-    return [found[name] for name in wanted]
-
-
-def _compared(group: Estimate, rest: Estimate, z: float) -> dict[str, Any]:
+def _compared(group: Estimate, rest: Estimate, z: float, small: bool) -> dict[str, Any]:
+    """A figure of a group, and its difference from the rest with an interval from the two intervals (Newcombe 1998)."""
     value = {"value": group.value, "low": group.low, "high": group.high}
+    if group.trials is None and group.low == group.high:  # no resample differs: a few equal rows tell nothing
+        value |= {"low": np.nan, "high": np.nan}
+    (below, above), (rest_below, rest_above) = (_reach(one, z, small) for one in (group, rest))
     difference = group.value - rest.value
-    spread = np.hypot(_spread(group), _spread(rest))
-    low, high = float(difference - z * spread), float(difference + z * spread)
-    value |= {"difference": float(difference), "difference_low": low, "difference_high": high}
+    low, high = difference - np.hypot(below, rest_above), difference + np.hypot(above, rest_below)
+    value |= {"difference": float(difference), "difference_low": float(low), "difference_high": float(high)}
     return {**value, "differs": bool(low > 0 or high < 0)}
 
 
-def _spread(one: Estimate) -> float:
-    """The standard deviation over the resamples in which the figure is defined."""
+def _reach(one: Estimate, z: float, small: bool) -> tuple[float, float]:
+    """How far an interval goes below and above its figure: Wilson's for a share, else by the spread of the resamples.
+
+    The spread over resamples of a few rows is too small, so there is none for small groups.
+    """
+    if not len(one.replicates) or np.isnan(one.value):
+        return np.nan, np.nan
+    if one.trials is not None:
+        low, high = wilson(one.value, one.trials, z)
+        return one.value - low, high - one.value
     known = one.replicates[np.isfinite(one.replicates)]
-    return float(np.std(known, ddof=1)) if len(known) > 1 else np.nan
+    spread = z * float(np.std(known, ddof=1)) if len(known) > 1 and not small else np.nan
+    return spread, spread
 
 
 def group_rows(groups: ArrayLike, n_rows: int) -> list[tuple[str, BoolArray]]:
@@ -137,13 +178,19 @@ def group_rows(groups: ArrayLike, n_rows: int) -> list[tuple[str, BoolArray]]:
     values = np.asarray(groups)
     if values.shape != (n_rows,):
         raise refusal("groups", f"one value for each of the {n_rows} rows", Words(f"shape {values.shape}"))
-    missing: BoolArray = np.array([value is None or value != value for value in values.tolist()])
+    missing: BoolArray = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
     found = _quartiles(values, missing) if values.dtype.kind in "iuf" else None
     if found is None:
         texts = np.array([str(value) for value in values.tolist()], dtype=object)
         distinct = list(dict.fromkeys(_in_order(values[~missing])))
         found = [(name, np.asarray((texts == name) & ~missing)) for name in distinct]
-    return [*found, ("missing", missing)] if missing.any() else found
+    taken = {name for name, _ in found}
+    return [*found, ("missing" if "missing" not in taken else "missing value", missing)] if missing.any() else found
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, and the NA of pandas, which compares with nothing."""
+    return value is None or str(value) == "<NA>" or bool(value != value)
 
 
 def _in_order(values: AnyArray) -> list[str]:

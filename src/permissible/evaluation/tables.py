@@ -1,7 +1,6 @@
 """Tables for the person who decides: costs against costs of mistakes, calibration, thresholds, subgroups."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from permissible.decisions import decision_for
 from permissible.decisions.cost import CostMatrix
 from permissible.evaluation.cells import Cells, judged
 from permissible.evaluation.intervals import Resampling
+from permissible.evaluation.labels import as_positive
 from permissible.evaluation.measures import (
     Estimate,
     calibration_measures,
@@ -27,12 +27,13 @@ def expected_cost_curve(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return the mean cost of a row as the costs of the two mistakes change.
+    """Return the mean cost per row as the costs of the two mistakes change.
 
     At t a false alarm costs 2t and a miss 2(1 - t), as in `pm.Weighted(t)`, and rows above t are flagged. The area
     under the curve is the Brier score. ``best`` is the least cost that the same order of the rows could reach with
@@ -40,7 +41,7 @@ def expected_cost_curve(
 
     Parameters
     ----------
-    y, proba, thresholds, sample_weight, level, n_bootstrap, random_state
+    y, proba, thresholds, pos_label, sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`.
 
     Returns
@@ -57,7 +58,7 @@ def expected_cost_curve(
     """
     at = checked_thresholds(thresholds)
     how = Resampling(level, n_bootstrap, random_state)
-    rows = judged(y, proba, sample_weight)
+    rows = judged(*as_positive(y, proba, pos_label), sample_weight)
     told, recalibrated = rows.between(at), Cells(isotonic(rows.cells)[0], rows.cells.counts)
     measured = [(t, threshold_measures(t, (2 * t, 2 * (1 - t)))[-1]) for t in at]
     costs = [estimates(told.between(np.array([t])), [cost], how)[0] for t, cost in measured]
@@ -71,6 +72,7 @@ def calibration_summary(
     y: ArrayLike,
     proba: ArrayLike,
     *,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -80,7 +82,7 @@ def calibration_summary(
 
     Parameters
     ----------
-    y, proba, sample_weight, level, n_bootstrap, random_state
+    y, proba, pos_label, sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`.
 
     Returns
@@ -98,7 +100,7 @@ def calibration_summary(
     >>> dict(zip(found["measure"], found["value"].round(3).tolist()))["o_e"]
     1.034
     """
-    rows = judged(y, proba, sample_weight)
+    rows = judged(*as_positive(y, proba, pos_label), sample_weight)
     measures = calibration_measures(rows.cells)
     found = estimates(rows, measures, Resampling(level, n_bootstrap, random_state))
     return {"measure": [measure.key for measure in measures], **_ends_alone(found)}
@@ -109,7 +111,8 @@ def threshold_table(
     proba: ArrayLike,
     thresholds: ArrayLike | None = None,
     *,
-    costs: Any = None,
+    costs: object = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,
@@ -119,13 +122,13 @@ def threshold_table(
 
     Parameters
     ----------
-    y, proba, sample_weight, level, n_bootstrap, random_state
+    y, proba, pos_label, sample_weight, level, n_bootstrap, random_state
         As in `net_benefit`. Shares have Wilson's intervals, net benefit and cost those of the bootstrap.
     thresholds : array, optional
         By default 0.05, 0.1, 0.2, ..., 0.9.
     costs : CostMatrix or array of shape (2, 2), optional
-        What the mistakes cost, ``costs[true, decided]``. By default a miss costs 1 and a false alarm the odds of the
-        threshold, the costs at which the threshold is right.
+        What the mistakes cost, ``costs[true, decided]``, the positive class last, or by name. By default a miss costs 1
+        and a false alarm the odds of the threshold, the costs at which the threshold is right.
 
     Returns
     -------
@@ -142,8 +145,8 @@ def threshold_table(
     """
     how = Resampling(level, n_bootstrap, random_state)
     at = checked_thresholds([0.05, *(np.arange(1, 10) / 10)] if thresholds is None else thresholds)
-    prices = _two_costs(costs)
-    rows = judged(y, proba, sample_weight).between(at)
+    prices = _two_costs(costs, y, pos_label)
+    rows = judged(*as_positive(y, proba, pos_label), sample_weight).between(at)
     counts = np.array([np.concatenate(flagged_counts(rows.cells, t)) for t in at])
     negative, positive = rows.cells.by_class[0]
     found: Columns = {"threshold": at, "tp": counts[:, 1], "fp": counts[:, 0]}
@@ -155,10 +158,16 @@ def threshold_table(
     return found
 
 
-def _two_costs(costs: Any) -> tuple[float, float] | None:
+def _two_costs(costs: object, y: ArrayLike, pos_label: object) -> tuple[float, float] | None:
+    """The costs of a false alarm and of a miss; costs by name are those of the labels."""
     if costs is None:
         return None
-    found = decision_for(costs, [0, 1], "costs")
+    labels = np.asarray(y)
+    coded = pos_label is None and labels.dtype.kind not in "OUS"
+    names = [0, 1] if coded else np.unique(labels).tolist()
+    found = decision_for(costs, names, "costs")
+    if len(names) == 2 and isinstance(found, CostMatrix) and found.classes and pos_label == names[0]:
+        found = found.aligned(names[::-1])
     if not isinstance(found, CostMatrix):
         raise refusal_type("costs", "a CostMatrix or an array of shape (2, 2)", costs)
     if found.reject_cost is not None:

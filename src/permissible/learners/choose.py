@@ -5,11 +5,11 @@ stages: rounds of boosting, levels of pruning, values of a penalty. The stage an
 the splits are chosen. `choose` compares mean curves that are known: a later candidate must be better by the fraction
 `least_gain`, since less counts as a tie and ties go to the earlier, simpler one.
 
-`race` makes the curves, fold by fold, and measures a tie by the folds themselves: the losses of a candidate differ
-between folds, and the mean has the standard error of these differences. Candidates within a tenth of it of the best are
-tied, and the simplest of them is chosen, at the minimum of its own mean curve. A candidate that was clearly worse on
-each of the first folds is not fitted on the others. Candidates that differ from the best by at most one standard error of
-this difference, fold by fold, are kept beside it, for a learner that averages.
+`race` makes the curves, the first folds together and then fold by fold, and measures a tie by the folds themselves: the
+losses of a candidate differ between folds, and the mean has the standard error of these differences. Candidates within
+a tenth of it of the best are tied, and the simplest of them is chosen, at the minimum of its own mean curve. A
+candidate that was clearly worse on each of the first folds is not fitted on the others. Candidates that differ from the
+best by at most one standard error of this difference, fold by fold, are kept beside it, for a learner that averages.
 
 A run may end early, when its held-out loss has not improved for long. The others go on, and beyond its end the mean is not
 known: to go on with the last value would hide how much worse that fold becomes. So where the least mean lies beyond the
@@ -19,7 +19,7 @@ end of a curve, that run is made again up to there. Only a run that has nothing 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,9 +32,9 @@ TIE = 1e-12
 TIED = 0.1
 """Losses that differ by less than this fraction of the standard error are equal."""
 FIRST_FOLDS = 3
-"""After so many folds candidates may be dropped,"""
+"""After this many folds a candidate may be dropped,"""
 HOPELESS = 0.02
-"""which are worse than the best on each of them, and by this fraction on average."""
+"""if it is worse than the best on each of them, and by this fraction on average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +98,23 @@ def mean_curve(splits: Sequence[Split], losses: Callable[[Split], tuple[FloatArr
 
 
 class Fold(NamedTuple, Generic[Candidate]):
-    """One split: the mean held-out loss of a candidate at each stage, and the held-out weight.
+    """One split: the mean held-out loss of a candidate at each stage; the held-out weight.
 
-    `losses(candidate, 0)` may end early; `losses(candidate, last)` reaches the stage `last` unless the fit ends before.
+    `losses` gets the candidate, a stage, and what else `run` gives. With the stage 0 the curve may end early; otherwise it
+    reaches this stage unless the fit ends before.
     """
 
-    losses: Callable[[Candidate, int], FloatArray]
+    losses: Callable[..., FloatArray]
     weight: float
+
+
+Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate, int]]
+"""Folds, candidates, and the stages that their curves must reach."""
+
+
+def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
+    """The curve of each run."""
+    return [fold.losses(candidate, last) for fold, candidate, last in runs]
 
 
 @dataclass(slots=True, eq=False)
@@ -115,40 +125,45 @@ class _Runner(Generic[Candidate]):
     curves: list[FloatArray]
     asked: list[int]
 
-    def run(self, fold: Fold[Candidate]) -> None:
-        """The curve of the next fold."""
-        self.curves.append(fold.losses(self.candidate, 0))
-        self.asked.append(0)
-
-    def complete(self, folds: Sequence[Fold[Candidate]], last: int) -> bool:
+    def complete(
+        self, folds: Sequence[Fold[Candidate]], last: int, run: Callable[[Runs[Candidate]], list[FloatArray]]
+    ) -> bool:
         """Make the runs again that ended before a stage; whether there were any."""
         short = [k for k, curve in enumerate(self.curves) if len(curve) <= last and self.asked[k] < last]
-        for k in short:
-            longer = folds[k].losses(self.candidate, last)
+        for k, longer in zip(short, run([(folds[k], self.candidate, last) for k in short]), strict=True):
             self.curves[k], self.asked[k] = max(self.curves[k], longer, key=len), last
         return bool(short)
 
     def table(self) -> FloatArray:
-        """The curves, one a row; for now a shorter one goes on with its last value."""
+        """The curves, one per row; for now a shorter one goes on with its last value."""
         length = max(len(curve) for curve in self.curves)
         return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
 
 
 def race(
-    folds: Iterable[Fold[Candidate]], candidates: Sequence[Candidate], *, first_stage: int = 0
+    folds: Sequence[Fold[Candidate]],
+    candidates: Sequence[Candidate],
+    *,
+    first_stage: int = 0,
+    run: Callable[[Runs[Candidate]], list[FloatArray]] = one_by_one,
 ) -> Choice[Candidate]:
-    """Fit the candidates, simplest first, on one fold after the other and choose by the mean of their curves."""
+    """Fit the candidates, simplest first, on the folds and choose by the mean of their curves.
+
+    The first folds are one call of `run`, which may make their fits at the same time, then one fold follows the other.
+    """
     runners, running = [_Runner(candidate, [], []) for candidate in candidates], list(range(len(candidates)))
-    weights, seen = list[float](), list[Fold[Candidate]]()
-    for fold in folds:
-        for place in running:
-            runners[place].run(fold)
-        seen.append(fold)
-        weights.append(fold.weight)
+    weights: list[float] = []
+    for together in (folds[:FIRST_FOLDS], *([fold] for fold in folds[FIRST_FOLDS:])):
+        curves = iter(run([(fold, candidates[place], 0) for fold in together for place in running]))
+        for fold in together:
+            for place in running:
+                runners[place].curves.append(next(curves))
+                runners[place].asked.append(0)
+            weights.append(fold.weight)
         if len(weights) >= FIRST_FOLDS:
             running = _in_the_race(runners, running, np.array(weights), first_stage)
     for place in running:
-        while runners[place].complete(seen, _mean(runners[place], np.array(weights), first_stage).stage):
+        while runners[place].complete(folds, _mean(runners[place], np.array(weights), first_stage).stage, run):
             pass  # at most once for each stage, since a curve reaches what was asked for
     tried = [_mean(runner, np.array(weights), first_stage) for runner in runners]
     best = min((tried[place] for place in running), key=lambda one: one.loss)
@@ -189,7 +204,7 @@ def _in_the_race(
 
 
 def _standard_error(runner: _Runner[Candidate], stage: int) -> float:
-    """Of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
+    """The standard error of the mean loss at a stage, from its spread over the folds; 0 for one fold."""
     at_stage = runner.table()[:, stage]
     if len(at_stage) < 2:
         return 0.0

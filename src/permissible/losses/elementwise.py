@@ -44,7 +44,7 @@ def elementwise(argument: str, check: Callable[[ArrayLike, str], FloatArray] = a
 
     def decorate(method: Inner) -> Outer:
         @wraps(method)
-        def call(self: Any, *given: ArrayLike, **named: ArrayLike) -> FloatArray:
+        def call(self: object, *given: ArrayLike, **named: ArrayLike) -> FloatArray:
             if len(given) + len(named) != 1 or not set(named) <= {argument}:
                 raise refusal_type(argument, "the only argument", (*given, *named))
             array = check(given[0] if given else named[argument], argument)

@@ -59,7 +59,7 @@ class MarginLoss:
     name: str
     params: Mapping[str, Any]
     psi: Psi
-    rebuild: tuple[Callable[..., Any], tuple[Any, ...]] | None = field(default=None, compare=False)
+    rebuild: tuple[Callable[..., object], tuple[object, ...]] | None = field(default=None, compare=False)
 
     @property
     def score_limit(self) -> float:

@@ -119,7 +119,7 @@ def get(loss: str | Loss, **params: Any) -> Loss:
     return PermissibleLoss(name, full, made) if isinstance(made, Entropy) else MarginLoss(name, full, made)
 
 
-def rebuild(name: str, params: Mapping[str, Any]) -> Loss:
+def rebuild(name: str, params: Mapping[str, object]) -> Loss:
     """Build a pickled loss again."""
     return get(name, **params)
 

@@ -19,7 +19,7 @@ CHUNK = 16384
 class Link:
     """How scores become class probabilities.
 
-    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score a class, each through its own
+    "loss": one score, P(positive) = loss.probability(score). "one-versus-rest": a score per class, each through its own
     loss (there are as many `losses`), then normalised. "softmax": exp(sharpness * score), normalised (33).
     "probabilities": the scores are the probabilities already.
     """
@@ -71,7 +71,7 @@ class Model(Protocol[Rows]):
         ...
 
     def scores(self, rows: Rows, n_threads: int = 1) -> FloatArray:
-        """The score of the positive class, shape (n_rows,), or one column a class."""
+        """The score of the positive class, shape (n_rows,), or one column per class."""
         ...
 
     def probabilities(self, rows: Rows, n_threads: int = 1) -> FloatArray:

@@ -64,6 +64,6 @@ def verdict(first: str, second: Rival, unit: int) -> str:
     return f"In {unit:,} rows {first} and {second.name} differ by {abs(saved):,.1f}, which may be chance ({ends})."
 
 
-def names_of(estimators: Sequence[Any]) -> list[str]:
-    """Names that tell the models apart: model A (ULSClassifier), model B (UDTClassifier)."""
+def names_of(estimators: Sequence[object]) -> list[str]:
+    """Distinct names for the models: model A (ULSClassifier), model B (UDTClassifier)."""
     return [f"model {chr(ord('A') + k)} ({type(one).__name__})" for k, one in enumerate(estimators)]

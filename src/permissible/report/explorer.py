@@ -7,13 +7,15 @@ import numpy as np
 
 from permissible.decisions import Decision
 from permissible.estimators.classifier import actions_for
+from permissible.evaluation.cells import row_count
+from permissible.evaluation.net_benefit import Columns
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.render.browser import plain_actions, plain_card
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
 MAX_ROWS = 10_000
-"""The page holds the probabilities of at most so many rows; of more it holds a sample, and says so."""
+"""The page holds the probabilities of at most this many rows; beyond that it holds a sample, and says so."""
 
 EXAMPLES = 50
 
@@ -26,9 +28,14 @@ def sample(n_rows: int, size: int) -> IntArray:
 
 
 def explorer_data(
-    codes: IntArray, proba: FloatArray, classes: Sequence[str], decision: Decision | None, weight: FloatArray | None
+    codes: IntArray,
+    proba: FloatArray,
+    classes: Sequence[str],
+    decision: Decision | None,
+    weight: FloatArray | None,
+    curve: Columns | None = None,
 ) -> dict[str, Any]:
-    """For two classes distinct probabilities with counts; for more classes rows."""
+    """For two classes distinct probabilities with counts, and the interval of the decision curve; for more classes rows."""
     kept = sample(len(codes), MAX_ROWS)
     weights = np.ones(len(kept)) if weight is None else weight[kept]
     shown = None if decision is None else _plain(decision.to_document())
@@ -37,7 +44,10 @@ def explorer_data(
         "total": float(weights.sum()),
         "decision": shown,
         "sampled": len(kept) < len(codes),
+        "unit": row_count(weights) / float(weights.sum()),
     }
+    if curve is not None:
+        base["band"] = {end: curve[f"net_benefit_{end}"].round(6).tolist() for end in ("low", "high")}
     return {**base, "rows_shown": len(kept), **probability_data(codes[kept], proba[kept], weights)}
 
 
@@ -57,12 +67,12 @@ def _short(counts: FloatArray) -> list[Any]:
 
 
 def whatif_data(
-    estimator: Any, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
+    estimator: object, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
 ) -> dict[str, Any]:
     """The model for the browser, ranges for its fields, and a few rows to start from."""
-    fields: list[dict[str, Any]] = []
+    fields: list[dict[str, object]] = []
     for column, values in zip(card.schema.columns, table.columns, strict=True):
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        entry: dict[str, object] = {"name": column.name, "kind": column.kind}
         if column.kind == "numeric":
             known = np.asarray(values, dtype=np.float64)
             known = known[~np.isnan(known)]
@@ -95,7 +105,7 @@ def _cell(column: Any, value: Any) -> Any:
     return ("true" if value else "false") if column.kind == "boolean" else float(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

@@ -17,7 +17,7 @@ SIZE = {"figsize": (5.5, 3.6), "layout": "constrained"}
 FOUR: tuple[str | Loss, ...] = ("mu", "matsushita", "logistic", "squared")  # (20)-(23) of [T]
 
 
-def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any = None) -> Any:
+def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: object = None) -> Any:
     """Draw the loss of a margin, above the 0/1 loss that it bounds.
 
     Parameters
@@ -46,7 +46,7 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any =
     return axes
 
 
-def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any = None) -> Any:
+def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: object = None) -> Any:
     """Draw the weight of an example as its margin grows.
 
     Examples
@@ -59,7 +59,7 @@ def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Any
     return _curves(losses, x, lambda loss: loss.weight(x), "margin", "weight", ax)
 
 
-def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: Any = None) -> Any:
+def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: object = None) -> Any:
     """Draw the probability of a score.
 
     Examples
@@ -72,7 +72,7 @@ def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax:
     return _curves(losses, x, lambda loss: loss.probability(x), "score", "probability", ax)
 
 
-def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: Any = None) -> Any:
+def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: object = None) -> Any:
     """Draw the score of a probability, the gradient of -phi.
 
     Examples
@@ -85,7 +85,7 @@ def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax:
     return _curves(losses, p, lambda loss: loss.score(p), "probability", "score", ax)
 
 
-def plot_phi(losses: Losses = FOUR, ax: Any = None) -> Any:
+def plot_phi(losses: Losses = FOUR, ax: object = None) -> Any:
     """Draw the permissible functions themselves.
 
     Examples
@@ -98,7 +98,7 @@ def plot_phi(losses: Losses = FOUR, ax: Any = None) -> Any:
     return _curves(losses, p, lambda loss: loss.phi(p), "probability", "phi", ax)
 
 
-def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Any = None) -> Any:
+def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: object = None) -> Any:
     """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1).
 
     Examples
@@ -116,7 +116,7 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Any = None
     return axes
 
 
-def conjugates_figure(losses: Losses = FOUR, ax: Any = None) -> Any:
+def conjugates_figure(losses: Losses = FOUR, ax: object = None) -> Any:
     """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x.
 
     Examples
@@ -134,7 +134,7 @@ def conjugates_figure(losses: Losses = FOUR, ax: Any = None) -> Any:
     return axes
 
 
-def links_figure(ax: Any = None) -> Any:
+def links_figure(ax: object = None) -> Any:
     """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded.
 
     Examples
@@ -148,7 +148,7 @@ def links_figure(ax: Any = None) -> Any:
     return axes
 
 
-def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Any = None) -> Any:
+def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: object = None) -> Any:
     """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability.
 
     Examples
@@ -192,7 +192,7 @@ def surrogates_figure(
 
 
 def tangents_figure(
-    boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: Any = None
+    boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: object = None
 ) -> Any:
     """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries.
 
@@ -230,7 +230,7 @@ def _all(losses: Losses) -> list[Any]:
     return [get(loss) for loss in several]
 
 
-def _curves(losses: Losses, x: FloatArray, values: Callable[[Any], Any], across: str, up: str, ax: Any) -> Any:
+def _curves(losses: Losses, x: FloatArray, values: Callable[[Any], object], across: str, up: str, ax: object) -> Any:
     axes = axes_or_new(ax, **SIZE)
     for loss in _all(losses):
         label = loss.name + "".join(f", {key}={value:.3g}" for key, value in loss.params.items())

@@ -18,7 +18,7 @@ class RowsOf(Question[Part, dict[int, Columns]]):
     """Codes, classes and weights of all rows, by the number of their part."""
 
     def answer(self, rows: Part) -> dict[int, Columns]:
-        """Those of one part."""
+        """The answer of one part."""
         return {rows.number: (np.array(rows.binned().blocks), rows.target(), rows.weight())}
 
     def merge(self, answers: Sequence[dict[int, Columns]]) -> dict[int, Columns]:

@@ -1,4 +1,4 @@
-"""The columns by which folds tell rows apart.
+"""The columns by which folds distinguish rows.
 
 A constant column and a copy of another column say nothing about a row, so they are left out. The other columns count
 by their content, that is by their bins, and not by their place or name; names are added only for columns that have the
@@ -52,7 +52,7 @@ class ColumnDigests(Question[Part, Mapping[int, Mapping[int, bytes]]]):
     columns: tuple[int, ...]
 
     def answer(self, rows: Part) -> Mapping[int, Mapping[int, bytes]]:
-        """Those of one part."""
+        """The answer of one part."""
         codes = rows.binned()
         digests = {j: hashlib.blake2b(codes.column_codes(j).tobytes(), digest_size=16).digest() for j in self.columns}
         return {rows.number: digests}

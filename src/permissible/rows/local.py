@@ -30,7 +30,7 @@ class Answers(Generic[Answer]):
             self.waiting = [self._question.merge(self.waiting)]
 
 
-def _size(answer: Any) -> int:
+def _size(answer: object) -> int:
     """Bytes of the arrays of an answer."""
     if isinstance(answer, (list, tuple)):
         return sum(map(_size, answer))

@@ -4,9 +4,10 @@ A part is held by one process: all rows of a fit in memory, one block of a data 
 worker. What a fit must keep about the rows of a part between two questions goes into its storage.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
 from permissible.bins.keys import Keys
 from permissible.table.table import Table
-from permissible.types import AnyArray, BoolArray, FloatArray
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray
 from permissible.validation import Words, refusal
 
 
@@ -75,6 +76,10 @@ class Part(Protocol):
         """An array that a fit keeps and does not change: itself in memory, or mapped from a scratch file on disk."""
         ...
 
+    def take(self, selection: Hashable, chosen: BoolArray) -> Codes:
+        """The codes of selected rows, put aside; fits of the same time share them."""
+        ...
+
     def release(self) -> None:
         """The rows are not needed until the next question: a part on disk may give their memory back."""
         ...
@@ -95,6 +100,14 @@ class MemoryStorage:
         return self._values
 
 
+class Taken(WeakValueDictionary[object, Codes]):
+    """Codes of selected rows by their selection, as long as a fit uses them; a part travels without them."""
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        """Empty."""
+        return Taken, ()
+
+
 @dataclass(slots=True, eq=False)
 class MemoryPart:
     """Rows in memory. `content` holds their hashes, or computes them when first needed."""
@@ -107,6 +120,7 @@ class MemoryPart:
     number: int = 0
     in_memory: bool = True
     last_keys: tuple[Keys, Hashes] | None = None
+    taken: "Taken" = field(default_factory=lambda: Taken(), repr=False)
 
     def binned(self) -> BinnedTable:
         """The codes."""
@@ -144,6 +158,13 @@ class MemoryPart:
     def put_aside(self, values: AnyArray) -> AnyArray:
         """The array itself."""
         return values
+
+    def take(self, selection: Hashable, chosen: BoolArray) -> Codes:
+        """The codes of selected rows, shared as long as a fit holds them."""
+        found = self.taken.get(selection)
+        if found is None:
+            found = self.taken[selection] = np.ascontiguousarray(self.codes.blocks[:, chosen])
+        return found
 
     def release(self) -> None:
         """Rows in memory stay."""

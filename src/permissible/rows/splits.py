@@ -149,7 +149,7 @@ class ContentsOf(Question[Part, dict[int, Contents]]):
     keys: Keys | None = None
 
     def answer(self, rows: Part) -> dict[int, Contents]:
-        """Those of one part."""
+        """The answer of one part."""
         return {rows.number: Contents(hashes_of(rows, self.keys), rows.target(), rows.weight())}
 
     def merge(self, answers: Sequence[dict[int, Contents]]) -> dict[int, Contents]:
@@ -164,12 +164,12 @@ class DistinctHashes(Question[Part, Hashes]):
     bound: int
 
     def answer(self, rows: Part) -> Hashes:
-        """Those of one part."""
+        """The answer of one part."""
         hashes = rows.hashes()
         return np.unique(hashes[hashes <= np.uint64(self.bound)])
 
     def merge(self, answers: Sequence[Hashes]) -> Hashes:
-        """Those of all parts."""
+        """The answers of all parts, merged."""
         return np.unique(np.concatenate(answers))
 
 

@@ -63,7 +63,7 @@ def observe_columns(X: Any, names: tuple[str, ...]) -> list[Observed]:
     return _observe_few(X, names)
 
 
-def is_pandas(X: Any) -> bool:
+def is_pandas(X: object) -> bool:
     """Whether it is a data frame of pandas itself."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and type(X) is pandas.DataFrame
@@ -96,7 +96,7 @@ def _observe_pandas(name: str, series: Any) -> Observed:
     return observe_series(name, nw.from_native(series, series_only=True))
 
 
-def series_of(values: Any) -> Any | None:
+def series_of(values: object) -> Any | None:
     """The narwhals series over a single column, or None when `values` is no column of a data frame library."""
     pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
     if pandas is not None and isinstance(values, (pandas.api.extensions.ExtensionArray, pandas.Index)):
@@ -179,6 +179,6 @@ def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
     return np.where(texts.is_null().to_numpy(), -1, numbered.to_numpy()), categories
 
 
-def _few_factors(values: list[Any]) -> tuple[AnyArray, list[Any]]:
+def _few_factors(values: list[object]) -> tuple[AnyArray, list[Any]]:
     place = {value: code for code, value in enumerate(dict.fromkeys(values))}
     return np.array([place[value] for value in values], dtype=np.int64), [*place]

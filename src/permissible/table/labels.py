@@ -1,7 +1,5 @@
 """Labels of rows, checked: an array of text, integers, truth values or floats that are integers."""
 
-from typing import Any
-
 import numpy as np
 
 from permissible.table.observe import is_number
@@ -10,7 +8,7 @@ from permissible.types import AnyArray
 from permissible.validation import Words, refusal, refusal_type, shown
 
 
-def labels_of(y: Any) -> AnyArray:
+def labels_of(y: object) -> AnyArray:
     """The labels as an array of one type; anything else is refused, in scikit-learn's wording where it has one.
 
     A column vector stays one; the caller decides whether to accept it.

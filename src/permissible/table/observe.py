@@ -78,7 +78,7 @@ def from_integers(floats: AnyArray, present: AnyArray) -> Observed:
     return Observed("numeric", floats, exact=present if rounded else None)
 
 
-def from_factors(codes: AnyArray, categories: Iterable[Any]) -> Observed:
+def from_factors(codes: AnyArray, categories: Iterable[object]) -> Observed:
     """Sort the categories, join equal ones, drop those that no row has, and renumber the codes; -1 stays missing."""
     listed = [as_category(category) for category in categories]
     codes = np.asarray(codes, dtype=np.int64)
@@ -101,7 +101,7 @@ def _sorted_categories(categories: set[Category]) -> list[Category]:
     return [*numbers, *sorted(texts)]
 
 
-def as_category(value: Any) -> Category | None:
+def as_category(value: object) -> Category | None:
     """A category as plain Python data: text, truth value, integer, or float; None when missing."""
     if isinstance(value, str):
         return str(value)
@@ -143,7 +143,7 @@ def category_order(value: Category) -> tuple[int, float, str]:
     return (1, 0.0, value) if isinstance(value, str) else (0, value, "")  # not float(value), which would round
 
 
-def is_na(value: Any) -> bool:
+def is_na(value: object) -> bool:
     """Whether it is NA or NaT of pandas, recognised by the name of its type since pandas is optional."""
     return type(value).__name__ in ("NAType", "NaTType")
 
@@ -169,7 +169,7 @@ def categorise(observed: Observed) -> Observed:
     distinct, codes = np.unique(given, return_inverse=True)
     all_codes = np.full(len(observed.values), -1, dtype=np.int64)
     all_codes[present] = codes
-    names: list[Any] = [bool(v) for v in distinct] if observed.kind == "boolean" else distinct.tolist()
+    names: list[object] = [bool(v) for v in distinct] if observed.kind == "boolean" else distinct.tolist()
     return from_factors(all_codes, names)
 
 

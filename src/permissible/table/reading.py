@@ -28,7 +28,7 @@ Categorical: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | AnyArr
 
 
 def read(
-    X: Any, schema: Schema | None = None, categorical_features: Categorical = None, *, n_threads: int = 1
+    X: object, schema: Schema | None = None, categorical_features: Categorical = None, *, n_threads: int = 1
 ) -> Table:
     """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
 
@@ -60,7 +60,7 @@ def read(
     return checked(table, n_threads)
 
 
-def names_of(X: Any) -> tuple[str, ...] | None:
+def names_of(X: object) -> tuple[str, ...] | None:
     """The column names of a table, or None: a matrix has none, and names other than strings are ignored."""
     if isinstance(X, np.ndarray) or _is_sparse(X):
         return None
@@ -115,7 +115,7 @@ def _from_matrix(X: AnyArray, schema: Schema | None) -> Table:
     return Table(schema, tuple(X.T), X.shape[0], X)
 
 
-def _columns_of(X: Any) -> tuple[tuple[str, ...] | None, list[Observed], int]:
+def _columns_of(X: object) -> tuple[tuple[str, ...] | None, list[Observed], int]:
     """Names, observed columns, number of rows."""
     _refuse_sparse(X)
     if isinstance(X, Mapping):
@@ -129,7 +129,7 @@ def _columns_of(X: Any) -> tuple[tuple[str, ...] | None, list[Observed], int]:
     return None, [observe(f"x{j}", column) for j, column in enumerate(X.T)], X.shape[0]
 
 
-def _mapping_names(X: Mapping[Any, Any]) -> tuple[str, ...]:
+def _mapping_names(X: Mapping[object, object]) -> tuple[str, ...]:
     names = tuple(str(name) for name in X)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -138,7 +138,7 @@ def _mapping_names(X: Mapping[Any, Any]) -> tuple[str, ...]:
     return names
 
 
-def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed], int]:
+def _from_mapping(X: Mapping[object, object]) -> tuple[tuple[str, ...], list[Observed], int]:
     names = _mapping_names(X)
     columns = [_column(name, values) for name, values in zip(names, X.values(), strict=True)]
     lengths = {len(column.values) for column in columns}
@@ -147,7 +147,7 @@ def _from_mapping(X: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Observed]
     return names, columns, lengths.pop() if lengths else 0
 
 
-def _column(name: str, values: Any) -> Observed:
+def _column(name: str, values: object) -> Observed:
     series = series_of(values)
     if series is not None:
         return observe_series(name, series)
@@ -162,7 +162,7 @@ def _column(name: str, values: Any) -> Observed:
     return observe(name, array)
 
 
-def as_array(values: Any) -> AnyArray:
+def as_array(values: object) -> AnyArray:
     """The input as an array; text mixed with numbers becomes an array of objects, large integers stay exact."""
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
@@ -187,18 +187,18 @@ def _unmasked(values: Any) -> AnyArray:
     return np.asarray(array)
 
 
-def _is_sparse(X: Any) -> bool:
+def _is_sparse(X: object) -> bool:
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
-def _refuse_sparse(X: Any) -> None:
+def _refuse_sparse(X: object) -> None:
     if _is_sparse(X):
         came = Words("a sparse matrix: Sparse input is not supported")
         raise refusal_type("X", "a dense table here", came, "use X.toarray()")
 
 
-def _matrix_of(X: Any) -> AnyArray:
+def _matrix_of(X: object) -> AnyArray:
     try:
         array = as_array(X)
     except ValueError as error:

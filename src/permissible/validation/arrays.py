@@ -1,7 +1,5 @@
 """Arrays handed in by the user: of real numbers, of one length, and within what the formula needs."""
 
-from typing import Any
-
 import numpy as np
 
 from permissible.types import FloatArray
@@ -11,7 +9,7 @@ LEAST_SUM, GREATEST_SUM = 1e-250, 1e250
 LARGEST = 1e150
 
 
-def real_numbers(argument: str, values: Any, expected: str) -> FloatArray:
+def real_numbers(argument: str, values: object, expected: str) -> FloatArray:
     """Float64 of any shape; what is not real numbers (text, dates, complex numbers, rows of unequal length) is refused.
 
     Examples
@@ -34,7 +32,7 @@ def real_numbers(argument: str, values: Any, expected: str) -> FloatArray:
     return array.astype(np.float64, copy=False)
 
 
-def real_array(argument: str, values: Any, *, length: int | None = None) -> FloatArray:
+def real_array(argument: str, values: object, *, length: int | None = None) -> FloatArray:
     """A 1-D array of finite numbers, of the given length where one is asked for."""
     expected = "a list of finite numbers" if length is None else f"a list of {length} finite numbers"
     array = real_numbers(argument, values, expected)
@@ -45,7 +43,7 @@ def real_array(argument: str, values: Any, *, length: int | None = None) -> Floa
     return array
 
 
-def probabilities(argument: str, values: Any, *, length: int | None = None) -> FloatArray:
+def probabilities(argument: str, values: object, *, length: int | None = None) -> FloatArray:
     """The same with every number between 0 and 1.
 
     Examples
@@ -62,7 +60,7 @@ def probabilities(argument: str, values: Any, *, length: int | None = None) -> F
     return array
 
 
-def weights(argument: str, values: Any, *, length: int) -> FloatArray:
+def weights(argument: str, values: object, *, length: int) -> FloatArray:
     """The same with no number negative and one at least positive."""
     array = real_array(argument, values, length=length)
     if array.min(initial=0.0) < 0:
@@ -78,7 +76,9 @@ def summable(argument: str, array: FloatArray) -> FloatArray:
         total = float(array.sum())
     if array.size and not LEAST_SUM <= total <= GREATEST_SUM:
         came = Words(f"a sum of {total:g}")
-        raise refusal(argument, f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g}", came, "scale them all alike")
+        raise refusal(
+            argument, f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g}", came, "scale them all by one factor"
+        )
     return array
 
 

@@ -8,21 +8,21 @@ import numpy as np
 from permissible.validation.refusal import refusal, refusal_type
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, bool | np.bool_):
         raise refusal_type(name, "True or False", value)
     return bool(value)
 
 
-def is_auto(name: str, value: Any, otherwise: str) -> bool:
+def is_auto(name: str, value: object, otherwise: str) -> bool:
     """Whether a parameter is "auto"; another text is refused, since it must be `otherwise`."""
     if isinstance(value, str) and value != "auto":
         raise refusal(name, f'{otherwise}, or "auto"', value)
     return isinstance(value, str)
 
 
-def count(name: str, value: Any, low: int = 1, high: int | None = None, also: str = "") -> int:
+def count(name: str, value: object, low: int = 1, high: int | None = None, also: str = "") -> int:
     """An integer of at least `low` (and at most `high`); `also` ends the sentence about what is expected."""
     expected = f"an integer of at least {low}{also}" if high is None else f"an integer between {low} and {high}{also}"
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -33,29 +33,29 @@ def count(name: str, value: Any, low: int = 1, high: int | None = None, also: st
     return number
 
 
-def whole_number(name: str, value: Any, low: int, *, high: int | None = None, none: str = "") -> int | None:
+def whole_number(name: str, value: object, low: int, *, high: int | None = None, none: str = "") -> int | None:
     """The same, where None passes if `none` says what it means ("no limit")."""
     if value is None and none:
         return None
     return count(name, value, low, high, f", or None for {none}" if none else "")
 
 
-def real_number(name: str, value: Any, low: float = 0.0) -> float:
+def real_number(name: str, value: object, low: float = 0.0) -> float:
     """A finite number of at least `low`."""
     return _finite(name, value, f"a finite number of at least {low:g}", lambda number: number >= low)
 
 
-def positive_number(name: str, value: Any, remedy: str | None = None) -> float:
+def positive_number(name: str, value: object, remedy: str | None = None) -> float:
     """A finite number above 0."""
     return _finite(name, value, "a positive number", lambda number: number > 0, remedy)
 
 
-def fraction(name: str, value: Any, most: float = 1.0, also: str = "") -> float:
+def fraction(name: str, value: object, most: float = 1.0, also: str = "") -> float:
     """A number above 0 and at most `most`; `also` ends the sentence about what is expected."""
     return _finite(name, value, f"a fraction in (0, {most:g}]{also}", lambda number: 0 < number <= most)
 
 
-def _finite(name: str, value: Any, expected: str, within: Any, remedy: str | None = None) -> float:
+def _finite(name: str, value: object, expected: str, within: Any, remedy: str | None = None) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise refusal_type(name, expected, value)
     number = float(value)

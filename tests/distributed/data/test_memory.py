@@ -1,4 +1,4 @@
-"""Fits of data on disk keep their promise of memory, 12 bytes a row beside a constant, and leave nothing behind when killed."""
+"""Fits of data on disk keep their promise of memory, 12 bytes per row beside a constant, and leave nothing behind when killed."""
 
 import json
 import mmap

@@ -122,11 +122,11 @@ def test_a_dataset_json_that_is_not_ours_is_refused_and_stays(tmp_path, content)
     (tmp_path / "dataset.json").write_text(content)
     before = state(tmp_path)
     with pytest.raises(
-        ValueError, match=r"^`directory` must be a folder whose dataset.json tells of a binned data set"
+        ValueError, match=r"^`directory` must be a folder whose dataset.json describes a binned data set"
     ):
         build(ROWS, tmp_path)
     with pytest.raises(
-        ValueError, match=r"^`directory` must be a folder whose dataset.json tells of a binned data set"
+        ValueError, match=r"^`directory` must be a folder whose dataset.json describes a binned data set"
     ):
         BinnedDataset.open(tmp_path)
     assert state(tmp_path) == before

@@ -154,6 +154,10 @@ MCBOOST_MODES = [
         for descent in ("coordinate", "gradient")
     ),
     Mode(pm.MCBoostClassifier, {"learner": "linear", "loss": "ls"}, classes=3),
+    *(
+        Mode(pm.MCBoostClassifier, {"learner": "tree", "descent": descent, "cost_matrix": None})
+        for descent in ("coordinate", "gradient")
+    ),
     Mode(pm.MCBoostClassifier, {"learner": "tree", "early_stopping": True, "scoring": "cost"}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "linear", "decision": "bayes"}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "linear", "cost_matrix": None}, classes=3),
@@ -206,6 +210,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "fit_intercept": (False, True),
         "learning_rate": (0.7,),
         "l2_regularization": (20.0,),
+        "criterion": ("impurity", "exact"),
         "beam": (1, 3),
         "early_stopping": (False, True),
         "search_fraction": (0.4,),
@@ -269,6 +274,8 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "min_samples_leaf": (30,),
         "l2_regularization": (50.0,),
         "line_search": ("exact", "newton"),
+        "monotonic_cst": ({"a": -1, "b": 1},),
+        "interaction_cst": ("no_interactions",),
         "n_bags": (5,),
         "max_bins": (3,),
         "early_stopping": (True,),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import permissible as pm
-from permissible.estimators.pictures.tree import plot_tree, tree_layout
+from permissible.estimators.pictures.tree import plot_tree, predicted_at_nodes, tree_layout
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
@@ -22,7 +22,7 @@ def test_every_test_and_leaf_is_drawn_once(load):
 def test_leaves_do_not_overlap_and_parents_stand_above_their_children():
     X, y = load_breast_cancer(return_X_y=True)
     model = pm.UDTClassifier(max_leaf_nodes=12).fit(X, y)
-    drawn = tree_layout(model.model_, [0, 1])
+    drawn = tree_layout(model.model_, [0, 1], predicted_at_nodes(model))
     leaves = sorted(item.x for item in drawn if item.is_leaf)
     np.testing.assert_array_equal(leaves, np.arange(12))
     for item in drawn[1:]:

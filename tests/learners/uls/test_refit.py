@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from permissible import ULSClassifier, losses
 from permissible.bins import find_bins
 from permissible.learners.uls import boost as uls
 from permissible.learners.uls import refit as uls_step
+from permissible.learners.uls.rows import Patterns
 from permissible.learners.uls.search import literal_sums, single_literals
+from permissible.losses.surrogate import PythonSurrogate, compiled
 from permissible.table import read
 from tests.learners.uls.optimum import boolean_table, least, penalised, rule_features, sine
 
@@ -21,6 +25,8 @@ OWN = {
     "sine": sine(),
     "psi": losses.from_psi(lambda x: np.logaddexp(0, -x), lambda x: -1 / (1 + np.exp(x)), name="mine"),
 }
+OWN_UNIT = [name for name in losses.names() if compiled(losses.get(name)).scale == 1.0]
+"""Losses whose kernel is not that of another one in other units."""
 BUILT_IN = ("logistic", "matsushita", "mu", "squared", "power", "least_squares", "exponential")
 
 
@@ -232,3 +238,20 @@ def test_a_block_that_did_not_converge_is_told_until_its_coefficients_are_refitt
         later = np.any([np.append(free, [False] * (n_rounds + 1 - len(free))) for free in calls[2:]], axis=0)
         left = np.flatnonzero(calls[1] & ~later[: len(calls[1])]) if n_rounds > 2 else [0]
         assert kinds(model) == (["not converged"] if len(left) else [])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(OWN_UNIT), st.sampled_from([1e-3, 0.5, 20.0]))
+def test_compiled_refits_are_those_of_the_readable_twin(seed, name, l2):
+    random = np.random.default_rng(seed)
+    n_rules = int(random.integers(1, 6))
+    bits = (random.random((50, n_rules)) < random.random(n_rules)).astype(np.uint8)
+    patterns = Patterns.merged([Patterns(bits, random.integers(0, 5, (50, 2)) + (np.arange(50) == 0)[:, None])])
+    free = np.append(True, random.random(n_rules) < 0.8)
+    theta = np.append(random.normal(), np.where(free[1:], 0.0, 0.3 * random.normal(size=n_rules)))
+    loss = losses.get(name)
+    known = compiled(loss).function(), PythonSurrogate(loss)
+    one, other = (uls_step.refit(patterns, 1.0, surrogate, theta, free, l2) for surrogate in known)
+    assert one.converged
+    assert np.array_equal(one.theta[~free], theta[~free])
+    assert np.allclose(one.theta, other.theta, rtol=1e-9, atol=1e-10)

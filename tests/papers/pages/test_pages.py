@@ -2,13 +2,14 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from papers import published
 from papers.pages import Chapter, Drawing, Prose, Table, claims, write
-from papers.pages.facts import facts
+from papers.pages.facts import facts, this_version
 from papers.pages.figures import cumulative_margins, lines_with_errors, ranked_bars, scatter_regression
 from papers.pages.publish import publish
 
@@ -76,7 +77,8 @@ def test_every_kind_of_figure_draws(tmp_path):
 
 
 def test_facts_name_versions_and_machine_but_no_place():
-    known = facts("permissible reproduce uls", 90.0, 2)
+    known = facts("permissible reproduce uls", 90.0, 2, {this_version(): 4})
+    assert known["made by"].startswith("permissible ")
     assert "numpy" in known["versions"]
     assert known["time"].startswith("1.5 minutes")
     assert "/" not in known["command"]
@@ -103,3 +105,17 @@ def test_published_ranks_are_those_of_the_published_table_up_to_rounding():
     table = np.array([float(row["mean"]) for row in rows]).reshape(10, 6)
     printed = np.array([float(row["rank"]) for row in published.read("beijbom-ranks")])
     assert average_ranks(table) == pytest.approx(printed, abs=0.06)
+
+
+KEPT = Path(__file__).parents[3] / "docs" / "results"
+
+
+@pytest.mark.parametrize("page", ["nips-2008", "icpr-2008", "tpami-2009", "kimes", "beijbom-2014"])
+def test_every_kept_table_of_verdicts_stands_under_its_rule(page):
+    """The caption two lines above a table of verdicts, or a paragraph shortly before it, prints the rule."""
+    lines = (KEPT / f"{page}.md").read_text(encoding="utf-8").splitlines()
+    heads = [number for number, line in enumerate(lines) if line.startswith("| the paper | here | verdict |")]
+    assert heads
+    for number in heads:
+        above = " ".join(lines[max(number - 5, 0) : number])
+        assert "Rule of the verdicts." in above or "Rules of the verdicts." in above

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from papers.pages.chapter import claims
-from papers.pages.verdict import RULE, alike, below_zero, chain, counted, holm, ordered, same
+from papers.pages.verdict import RULE, alike, below_zero, chain, counted, everywhere, holm, ordered, same
 
 RNG = np.random.default_rng(0)
 BASE = RNG.uniform(0.1, 0.4, 30)
@@ -24,6 +24,15 @@ def test_the_weakest_of_several_comparisons_counts():
     assert ordered("", ("A", BASE), {"B": clear, "C": BASE - 0.05 + NOISE}).verdict == "differs"
     assert chain("", [("A", BASE), ("B", clear), ("C", clear + 0.05 + NOISE[::-1])]).verdict == "agrees"
     assert chain("", [("A", BASE), ("C", clear + 0.05), ("B", clear + NOISE[::-1])]).verdict == "differs"
+
+
+def test_below_in_every_cell_needs_every_cell():
+    clear, unclear = BASE + 0.03 + NOISE, BASE + NOISE - NOISE.mean()
+    assert everywhere("", {"a": (BASE, clear), "b": (BASE, clear + 0.1)}).verdict == "agrees"
+    statement = everywhere("", {"a": (BASE, clear), "b": (BASE, unclear)})
+    assert statement.verdict == "cannot be told"
+    assert "open: b" in statement.found
+    assert everywhere("", {"a": (BASE, clear), "b": (clear, BASE)}).verdict == "differs"
 
 
 def test_alike_needs_the_whole_interval_within_the_margin():

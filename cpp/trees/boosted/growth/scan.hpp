@@ -23,6 +23,7 @@ struct ScanLimits {
     // Rules: the rows outside of this leaf join the side that is not inside.
     bool rule = false;
     Sums outside;
+    const uint8_t* used = nullptr;  // of bundles: a flag for each column that was given
 };
 
 struct Candidate {
@@ -32,6 +33,11 @@ struct Candidate {
     double value_left = 0.0, value_right = 0.0;  // where bounded
     bool inside_left = true;                     // of a rule: which side its next literal divides
 };
+
+/// The direction in which a split may move the score; one between present and missing values has none.
+inline int direction_of(const Column& column, Test test, int cut) {
+    return test == Test::missing_right && cut + 1 >= column.bins ? 0 : column.monotone;
+}
 
 /// The best split of a column, if any; `total` are the sums of the leaf.
 Candidate scan_column(const Column& column, const int64_t* cells, int width, Sums total, const ScanLimits& limits);

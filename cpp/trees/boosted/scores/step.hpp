@@ -1,4 +1,4 @@
-// The steps of the leaves of one tree, from sums over all rows: (35) of [N], one number a leaf and output. The law: the
+// The steps of the leaves of one tree, from sums over all rows: (35) of [N], one number per leaf and output. The law: the
 // surrogate falls with every step, for any convex loss.
 //
 // One Newton step is G / (H + l2). Where |k'| <= c k, the surrogate along a step s lies below

@@ -147,7 +147,7 @@ def identifiers(
     Text of which nearly every value differs, and integers that all differ under a name such as id. None where no other column
     would be left. Of a long file the first million values are read.
     """
-    seen: dict[str, set[Any]] = {
+    seen: dict[str, set[object]] = {
         name: set() for name in features if may_identify(name, kinds[name]) and name not in kept
     }
     count = dict.fromkeys(seen, 0)
@@ -169,7 +169,7 @@ def identifiers(
 
 
 def ranges(chunks: Iterable[Mapping[str, AnyArray]], left_out: Sequence[str] = ()) -> dict[str, list[float]]:
-    """The least and largest number of each numeric column: predictions beyond are told of."""
+    """The least and largest value of each numeric column: predictions outside this range give a warning."""
     found: dict[str, list[float]] = {}
     for chunk in chunks:
         for name, values in chunk.items():

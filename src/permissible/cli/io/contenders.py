@@ -1,6 +1,6 @@
 """The other classifiers of the demo, as their own users would set them up: logistic regression and, where installed, LightGBM.
 
-Each takes columns by name, as the library's estimators do, and gives probabilities; the demo decides alike for all of them.
+Each takes columns by name, as the library's estimators do, and gives probabilities; the demo decides in the same way for all.
 """
 
 import warnings
@@ -84,7 +84,7 @@ def contenders(seed: int) -> dict[str, Callable[[], Any]]:
     """The classifiers of the demo by name, ours last."""
     from permissible.estimators.uls import ULSClassifier
 
-    found: dict[str, Callable[[], Any]] = {"logistic regression": LogisticRegressionOnColumns}
+    found: dict[str, Callable[[], object]] = {"logistic regression": LogisticRegressionOnColumns}
     if find_spec("lightgbm") is not None:
         found["LightGBM"] = lambda: LightGBMOnColumns(seed)
     found["permissible, short list"] = lambda: ULSClassifier.compact(random_state=seed)

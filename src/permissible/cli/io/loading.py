@@ -18,19 +18,19 @@ def load_model(path: Path) -> Any:
         raise UseError(str(error)) from None
 
 
-def schema_of(model: Any) -> Any:
+def schema_of(model: object) -> Any:
     """The columns that a model needs."""
     from permissible.estimators.classifier import schema_of
 
     return schema_of(model)
 
 
-def notes_of(model: Any) -> dict[str, Any]:
+def notes_of(model: object) -> dict[str, Any]:
     """What `permissible fit` wrote into the model file about its training file."""
     return dict(getattr(model, "notes_", {}))
 
 
-def target_of(model: Any, given: str | None) -> str:
+def target_of(model: object, given: str | None) -> str:
     """The target column: as given, or as stored in the model file."""
     known = notes_of(model).get("target")
     if given is None and not known:

@@ -14,7 +14,7 @@ MODELS = {
     "boundary": "BoundaryClassifier",
     "mcboost": "MCBoostClassifier",
 }
-_DIRECTED = ("uls", "udt")
+_DIRECTED = ("uls", "trees", "udt")
 _SIZES = {"uls": "n_rounds", "trees": "n_rounds", "udt": "max_leaf_nodes", "mcboost": "n_rounds"}
 
 
@@ -49,8 +49,8 @@ class ModelOptions:
         except TypeError as error:
             raise UseError(f"--set must name a parameter of {MODELS[self.model]}: {error}.") from None
 
-    def _parameters(self, classes: list[Any] | None) -> dict[str, Any]:
-        parameters: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
+    def _parameters(self, classes: list[object] | None) -> dict[str, Any]:
+        parameters: dict[str, object] = {} if self.loss is None else {"loss": self.loss}
         given, deciding = self.given, self.deciding
         if self.model == "boundary":
             parameters |= self._boundary_rules()
@@ -67,7 +67,7 @@ class ModelOptions:
             return {**parameters, "boundaries": tuple(cuts), "n_jobs": given.jobs}
         if given.monotone:
             if self.model not in _DIRECTED:
-                raise UseError(f"--monotone is for --model {' or '.join(_DIRECTED)}, got --model {self.model}.")
+                raise UseError(f"--monotone is for --model {', '.join(_DIRECTED)}, got --model {self.model}.")
             parameters["monotonic_cst"] = _directions(given.monotone)
         if given.points is not None:
             parameters["max_points"] = given.points
@@ -89,7 +89,7 @@ class ModelOptions:
         return {"learner": "rule", **found} if found else {}
 
     def _settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for item in self.given.settings or ():
             name, sign, text = item.partition("=")
             if not sign or not name:
@@ -101,7 +101,7 @@ class ModelOptions:
         return found
 
 
-def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
+def decision_of(asked: DecisionOptions, classes: object = None) -> Any:
     """The given decision, in the order of the classes where they are known; None without one."""
     from permissible.decisions import Boundaries, CostMatrix, Reject
 
@@ -111,7 +111,7 @@ def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
                 raise UseError(f"the file {asked.cost_matrix} does not exist.")
             costs = CostMatrix.from_csv(asked.cost_matrix)
             price = costs.reject_cost if asked.reject_cost is None else asked.reject_cost
-            decision: Any = CostMatrix(costs.matrix, price, costs.classes)
+            decision: object = CostMatrix(costs.matrix, price, costs.classes)
         elif asked.boundaries is not None:
             decision = Boundaries(tuple(_numbers(asked.boundaries)))
         else:
@@ -121,7 +121,7 @@ def decision_of(asked: DecisionOptions, classes: Any = None) -> Any:
     return decision if decision is None or classes is None else _aligned(decision, classes)
 
 
-def positional(decision: Any) -> Any:
+def positional(decision: object) -> Any:
     """The same decision by the positions of the classes instead of their names."""
     from permissible.decisions import CostMatrix
 
@@ -152,6 +152,8 @@ def _directions(text: str) -> dict[str, int]:
         name, _, sign = item.rpartition(":")
         if not name or sign not in ("+", "-"):
             raise UseError(f"--monotone must look like age:+,debt:-, got {item!r}.")
+        if name in found:
+            raise UseError(f"--monotone must name each column once, got {name!r} twice.")
         found[name] = 1 if sign == "+" else -1
     return found
 

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -26,8 +25,8 @@ class Notices:
     def __init__(self, schema: Schema, ranges: Mapping[str, Sequence[float]] | None = None) -> None:
         self._grouped = Schema(tuple(column for column in schema.columns if column.kind == "categorical"))
         self._ranges = ranges or {}
-        self._unseen: dict[str, tuple[int, Any]] = {}
-        self._outside: dict[str, tuple[int, Any]] = {}
+        self._unseen: dict[str, tuple[int, object]] = {}
+        self._outside: dict[str, tuple[int, object]] = {}
         self._messages: dict[str, type[Warning]] = {}
 
     @contextmanager

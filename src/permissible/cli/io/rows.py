@@ -176,7 +176,7 @@ def asked(chunk: Mapping[str, AnyArray], schema: Schema) -> Chunk:
 
 
 def chunks_of(
-    path: Path, options: FileOptions, fitted: Any, extra: Mapping[str, CellKind]
+    path: Path, options: FileOptions, fitted: object, extra: Mapping[str, CellKind]
 ) -> Iterator[tuple[Chunk, Chunk]]:
     """The columns of a model and the `extra` ones, a chunk at a time, in the notations of its training file."""
     source, schema = open_file(path, options), schema_of(fitted)

@@ -78,7 +78,7 @@ def _cells(column: AnyArray) -> Sequence[Any]:
     return values if column.dtype.kind in "fiub" else [_harmless(value) for value in values]
 
 
-def _harmless(value: Any) -> Any:
+def _harmless(value: object) -> Any:
     """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") and as_number(value) is None:
         return f"'{value}"

@@ -23,7 +23,7 @@ def reproduce(
         Path | None, typer.Option("--data", help="The folder of data sets (or PERMISSIBLE_DATA).", show_default=False)
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; one a core unless given.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; one per core unless given.")] = None,
     seed: options.Seed = 0,
     only: Annotated[str, typer.Option("--only", help="Names of data sets to keep to: a,b.", show_default=False)] = "",
 ) -> None:

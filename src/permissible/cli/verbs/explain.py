@@ -7,6 +7,7 @@ import typer
 
 from permissible.cli import options
 
+MOST_VALUES = 12
 _ANSWER = {True: "yes", False: "no", None: ""}
 
 
@@ -37,7 +38,7 @@ def command(
     if json:
         show.as_json(found)
         return
-    show.say(f"row {row} of {data.name}: {', '.join(f'{k} = {v}' for k, v in list(found['values'].items())[:12])}")
+    show.say(f"row {row} of {data.name}: {_values(found['values'])}")
     shown = [term for term in found["terms"] if any(term["adds"])]
     answers = any(term["holds"] is False for term in shown)  # the column is left out where every term holds
     terms = [
@@ -52,10 +53,11 @@ def command(
         "probability "
         + ", ".join(f"{label} {share:.4f}" for label, share in shares)
         + f"; prediction {found['prediction']}"
+        + (f"; decision {found['decision']}" if "decision" in found else "")
     )
 
 
-def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
+def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.rows import chunks_of
@@ -69,10 +71,27 @@ def one_row(fitted: Any, data: Path, row: int, file_options: options.FileOptions
     raise UseError(f"--row must be at most {seen}, the number of rows in {data}, got {row}.")
 
 
+def _values(values: dict[str, Any]) -> str:
+    """The first values of a row; the others are counted."""
+    from permissible.bins.describe import number
+
+    def worded(value: Any) -> str:
+        if value is None or value != value:
+            return "missing"
+        return number(float(value)) if isinstance(value, float) else str(value)
+
+    first = ", ".join(f"{name} = {worded(value)}" for name, value in list(values.items())[:MOST_VALUES])
+    return first + (f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else "")
+
+
 def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
+    from permissible.cli.verbs.predict import answers
+
     found = fitted.explain(asked)[0]
-    terms: list[dict[str, Any]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
+    terms: list[dict[str, object]] = [{"words": "always", "holds": True, "adds": list(found.start)}]
     terms += [{"words": step.words, "holds": step.holds, "adds": list(step.adds)} for step in found.steps]
+    answered = answers(fitted, asked, getattr(fitted, "decision_", None))
+    decided = {"decision": answered["decision"].tolist()[0]} if "decision" in answered else {}
     return {
         "row": row,
         "values": {name: values[0] for name, values in asked.items()},
@@ -80,5 +99,6 @@ def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
         "scores": list(found.scores),
         "classes": list(found.classes),
         "probabilities": list(found.probability),
-        "prediction": fitted.predict(asked).tolist()[0],
+        "prediction": answered["prediction"].tolist()[0],
+        **decided,
     }

@@ -22,7 +22,9 @@ def command(
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy every column of DATA to the output.")] = False,
     reasons: Annotated[
         int | None,
-        typer.Option("--reasons", help="Also so many reasons for each decision, in words.", min=1, show_default=False),
+        typer.Option(
+            "--reasons", help="Also the given number of reasons for each decision, as text.", min=1, show_default=False
+        ),
     ] = None,
     deciding: options.DecisionOptions,
     file: options.FileOptions,
@@ -68,7 +70,7 @@ def command(
         show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
-def answer_names(fitted: Any, decision: Any) -> list[str]:
+def answer_names(fitted: Any, decision: object) -> list[str]:
     """The columns of the answer."""
     names = ["prediction", *(f"probability_{label}" for label in fitted.classes_.tolist())]
     return [*names, "decision"] if decision is not None else names

@@ -82,7 +82,7 @@ def part_of_columns(
     return LabelledTable(features(chosen, schema, categorical or None), labels, weights)
 
 
-def _values(column: Any) -> Any:
+def _values(column: object) -> Any:
     return column.to_numpy() if isinstance(column, nw.Series) else column
 
 
@@ -97,7 +97,7 @@ def features(X: Any, schema: Schema | None, categorical: Any) -> Table:
         return read(X, schema)
 
 
-def checked_weights(values: Any) -> FloatArray:
+def checked_weights(values: object) -> FloatArray:
     """Row weights: finite and not negative; a row of weight 0 is ignored."""
     expected = "a column of finite weights that are not negative"
     weight = real_numbers("weight", values, expected)
@@ -129,7 +129,7 @@ def typed_labels(values: AnyArray, kind: str) -> AnyArray:
     if np.any(missing):
         return values
     if kind == "integer" and float(np.abs(values).max(initial=0.0)) >= 2.0**53:
-        expected = "integers below 2^53, which a file's numbers tell apart"
+        expected = "integers below 2^53, which floating-point numbers hold exactly"
         raise refusal("target", expected, Words("larger ones"), "store them as text")
     if kind in ("integer", "boolean"):
         return values.astype(np.int64 if kind == "integer" else bool)
@@ -149,7 +149,7 @@ def joint_kinds(sources: Sequence[Any]) -> dict[str, Any]:
     return kinds
 
 
-def batch_columns(batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Columns]]:
+def batch_columns(batches: Iterable[object] | Callable[[], Iterable[object]]) -> Callable[[], Iterator[Columns]]:
     """One pass over frames or mappings, given as a list or as a function that returns a new iterator."""
     if iter_once(batches):
         raise refusal_type(
@@ -171,7 +171,7 @@ def iter_once(batches: Any) -> bool:
     return not callable(batches) and iter(batches) is batches
 
 
-def _columns_of(batch: Any) -> Columns:
+def _columns_of(batch: object) -> Columns:
     if isinstance(batch, dict):
         return batch
     frame = frame_of(batch)

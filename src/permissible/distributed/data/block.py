@@ -1,7 +1,10 @@
 """A part on disk: one block of a data set."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
@@ -10,7 +13,7 @@ from permissible.distributed.data.mapped import Pages
 from permissible.distributed.data.scratch import Scratch, Spill
 from permissible.distributed.data.store import Store, open_store
 from permissible.rows.part import refuse_values
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray, BoolArray, Codes, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +66,10 @@ class BlockPart:
         found, pages = Scratch.of(self.store.folder).put(values)
         self.aside[:] = [*(known for known in self.aside if known.map() is not None), pages]
         return found
+
+    def take(self, selection: Hashable, chosen: BoolArray) -> Codes:
+        """The codes of selected rows, mapped from the scratch file."""
+        return self.put_aside(np.ascontiguousarray(self.binned().blocks[:, chosen]))
 
     def release(self) -> None:
         """Give back the memory of the codes beyond a budget."""

@@ -188,7 +188,7 @@ def description_of(folder: Path) -> dict[str, Any] | None:
     path = folder / DESCRIPTION
     if not path.exists():
         return None
-    expected, remedy = f"a folder whose {DESCRIPTION} tells of a binned data set", "choose another folder"
+    expected, remedy = f"a folder whose {DESCRIPTION} describes a binned data set", "choose another folder"
     try:
         with path.open("rb") as file:
             document = parse(file.read(MAX_BYTES + 1))

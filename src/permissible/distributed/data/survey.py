@@ -271,7 +271,7 @@ class Survey:
         """Extreme weights are rescaled in memory; in parts they are an error."""
         if self.n_rows and not LEAST_SUM <= self.total_weight <= GREATEST_SUM:
             expected = f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g} for data in parts"
-            raise refusal("weight", expected, Words(f"a sum of {self.total_weight:g}"), "scale them all alike")
+            raise refusal("weight", expected, Words(f"a sum of {self.total_weight:g}"), "scale them all by one factor")
 
     def _check_names(self, names: tuple[str, ...]) -> None:
         known = tuple(column.name for column in self.columns)

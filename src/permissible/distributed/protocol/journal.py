@@ -56,6 +56,7 @@ class FileJournal:
     unwritten: int = 0
     sections: dict[str, "FileJournal"] = field(default_factory=dict)
     whole: "FileJournal | None" = None
+    name: str = ""
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -81,10 +82,13 @@ class FileJournal:
         return journal
 
     def section(self, name: str) -> "FileJournal":
-        """A section of the journal for one of several simultaneous fits."""
-        if name not in self.sections:
-            self.sections[name] = FileJournal(self.path, self.fit, self.records, self.every, whole=self)
-        return self.sections[name]
+        """A section of the journal for one of several simultaneous fits; a section has sections of its own."""
+        if self.whole is not None:
+            return self.whole.section(f"{self.name}/{name}")
+        with self.writing:
+            if name not in self.sections:
+                self.sections[name] = FileJournal(self.path, self.fit, self.records, self.every, whole=self, name=name)
+            return self.sections[name]
 
     def recall(self, choose: Callable[[], Choice]) -> Choice:
         """The recorded choice, or make it now and record it."""
@@ -131,7 +135,7 @@ class FileJournal:
         self.path.unlink(missing_ok=True)
 
 
-def fingerprint(*named: Any) -> str:
+def fingerprint(*named: object) -> str:
     """A name for data and settings, equal exactly if everything in them is equal."""
     return hashlib.sha256(repr([described(value) for value in named]).encode()).hexdigest()
 
@@ -169,7 +173,7 @@ def _written(value: Any, kinds: Mapping[str, type]) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _read(value: Any, kinds: Mapping[str, type]) -> Any:
+def _read(value: object, kinds: Mapping[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     match value["kind"]:

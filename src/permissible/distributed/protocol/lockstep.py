@@ -25,7 +25,7 @@ class Barrier:
         self._transport, self._active = transport, members
         self._changed = threading.Condition()
         self._questions: dict[int, Request | Batch] = {}
-        self._answers: dict[int, list[Any]] = {}
+        self._answers: dict[int, list[object]] = {}
         self._error: BaseException | None = None
 
     def ask(self, member: int, request: Request | Batch) -> Sequence[Any]:

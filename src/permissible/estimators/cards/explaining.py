@@ -38,7 +38,7 @@ class Decider:
         return self.actions.labels[place]
 
 
-def reasons(estimator: Any, X: Any, k: int, decision: Any) -> list[Reasons]:
+def reasons(estimator: Any, X: Any, k: int, decision: object) -> list[Reasons]:
     """At most k reasons for the decision of each row."""
     most, card = count("k", k), card_of(estimator)
     table = table_of(estimator, X)
@@ -56,9 +56,9 @@ def reasons(estimator: Any, X: Any, k: int, decision: Any) -> list[Reasons]:
 
 def recourse(
     estimator: Any,
-    x: Any,
-    decision: Any,
-    target: Any,
+    x: object,
+    decision: object,
+    target: object,
     costs: Mapping[str, float] | None,
     fixed: Sequence[str],
     max_columns: int,
@@ -98,7 +98,7 @@ def recourse(
     return Recourse(True, changes, search.cost, decider.label(now), decider.label(after), search.in_time)
 
 
-def _wished(actions: Actions, now: int, target: Any, classes: list[Any]) -> set[int]:
+def _wished(actions: Actions, now: int, target: object, classes: list[object]) -> set[int]:
     if target is None:
         return {place for place in range(len(actions.labels)) if place != now}
     if target not in actions.labels:

@@ -27,11 +27,11 @@ FILED: dict[str, tuple[str, ...]] = {
 
 def restored(
     kind: str,
-    parameters: Mapping[str, Any],
-    model: Any,
+    parameters: Mapping[str, object],
+    model: object,
     schema: Schema,
     classes: AnyArray,
-    kept: Mapping[str, Any],
+    kept: Mapping[str, object],
     node: Node,
 ) -> Any:
     """An estimator that behaves as the one that was saved."""
@@ -54,7 +54,7 @@ def restored(
     return estimator
 
 
-def _restore_tree(estimator: Any, model: Any) -> None:
+def _restore_tree(estimator: Any, model: object) -> None:
     estimator.pruning_path_ = None
     estimator.cost_matrix_ = getattr(estimator, "cost_matrix_", None)  # not in files of earlier versions
     if estimator.cost_matrix_ is not None:
@@ -83,7 +83,7 @@ def _restore_boosted(estimator: Any, model: Any) -> None:
     _restore_costs(estimator, model)
 
 
-def _restore_costs(estimator: Any, model: Any) -> None:
+def _restore_costs(estimator: Any, model: object) -> None:
     if "cost_matrix_" in vars(estimator) and not isinstance(estimator.cost_matrix_, CostMatrix):
         estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
 

@@ -65,7 +65,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     write(path, text_of(estimator))
 
 
-def load(path: str | os.PathLike[str], losses: Mapping[str, Any] | None = None) -> Any:
+def load(path: str | os.PathLike[str], losses: Mapping[str, object] | None = None) -> Any:
     """Read a fitted estimator from a file.
 
     Parameters
@@ -126,7 +126,7 @@ def document_of(estimator: Any) -> dict[str, Plain]:
     }
 
 
-def read_document(document: Plain, name: str, own_losses: Mapping[str, Any]) -> Any:
+def read_document(document: Plain, name: str, own_losses: Mapping[str, object]) -> Any:
     """The estimator that plain data describes; `name` is how errors call the file."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise refusal("path", "a model file of permissible", Words(f"{name}, which is something else"))
@@ -232,7 +232,7 @@ def _read_classes(node: Node) -> Any:
         raise fields["values"].refused("a list of at least two classes")
     try:
         if kind in ("text", "object"):
-            values: list[Any] = [read_category(item) for item in items]
+            values: list[object] = [read_category(item) for item in items]
             if kind == "text":
                 return np.array([item.text() for item in items])
             result = np.empty(len(values), dtype=object)

@@ -45,7 +45,7 @@ def numeric_schema(estimator: Any) -> Schema:
     return Schema(columns, names is not None)
 
 
-def _numbers(X: Any, fitting: Any = None) -> Matrix:
+def _numbers(X: Any, fitting: object = None) -> Matrix:
     """The matrix; the kinds of its columns are stored in the estimator while `fitting`, for its exports."""
     if fitting is not None:
         fitting.__dict__.pop("column_kinds_", None)

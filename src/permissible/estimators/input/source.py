@@ -23,7 +23,7 @@ class HasSource(Protocol):
         ...
 
 
-def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: Any = None) -> Source:
+def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: object = None) -> Source:
     """The source of a data set, which must hold its target and weights."""
     remedy = "name the columns `target` and `weight` when the data set is made"
     for name, value in (("y", y), ("sample_weight", sample_weight), ("class_weight", class_weight)):

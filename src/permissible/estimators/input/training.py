@@ -213,7 +213,7 @@ MOST_THREADS = 256
 """The maximum: the runtime ends the process when it cannot start a thread."""
 
 
-def threads(n_jobs: Any) -> int:
+def threads(n_jobs: object) -> int:
     """Threads for `n_jobs`: None is 1 unless in a joblib context, -1 is every core.
 
     A worker of joblib uses only its own cores, given by OMP_NUM_THREADS.
@@ -232,7 +232,7 @@ def threads(n_jobs: Any) -> int:
     return min(count, int(share)) if share.isdecimal() and int(share) > 0 else count
 
 
-def seed(random_state: Any) -> int:
+def seed(random_state: object) -> int:
     """A seed for one fit: an integer is itself, None is 0 so that fits repeat, a generator draws one."""
     if random_state is None:
         return 0

@@ -74,7 +74,7 @@ def in_unit(value: float, scale: float) -> float:
     return value if scale == 1.0 else min(value * scale, HUGE)
 
 
-def _factors(class_weight: Any, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:
+def _factors(class_weight: object, classes: AnyArray, codes: IntArray, weight: FloatArray | None) -> FloatArray:
     if isinstance(class_weight, str) and class_weight == "balanced":
         share = np.bincount(codes, weights=weight, minlength=len(classes))
         present = share > 0

@@ -73,7 +73,7 @@ def check_source(estimator: Any, source: Source) -> None:
     refuse_categories(source.binning)
 
 
-def encoded(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> tuple[AnyArray, IntArray]:
+def encoded(estimator: Any, y: Any, n_rows: int, classes: object = None) -> tuple[AnyArray, IntArray]:
     """Return the two classes in order, and each row's code; refuse other numbers of classes and other labels."""
     name = type(estimator).__name__
     if classes is None:

@@ -12,7 +12,7 @@ from permissible.types import AnyArray
 from permissible.validation import Words, refusal
 
 
-def monotone_directions(given: Any, schema: Schema, n_classes: int) -> AnyArray | None:
+def monotone_directions(given: object, schema: Schema, n_classes: int) -> AnyArray | None:
     """The direction of each column, checked: -1, 0 or 1 for each, or a mapping from names."""
     if given is None:
         return None
@@ -35,7 +35,7 @@ def monotone_directions(given: Any, schema: Schema, n_classes: int) -> AnyArray 
     return directions
 
 
-def interaction_groups(given: Any, schema: Schema) -> tuple[frozenset[int], ...] | None:
+def interaction_groups(given: object, schema: Schema) -> tuple[frozenset[int], ...] | None:
     """The groups of columns that may meet in one rule, checked; columns in no group form one more, as in scikit-learn."""
     if given is None:
         return None
@@ -64,7 +64,7 @@ def interaction_groups(given: Any, schema: Schema) -> tuple[frozenset[int], ...]
     return (*groups, rest) if rest else tuple(groups)
 
 
-def _position(column: Any, schema: Schema) -> int:
+def _position(column: object, schema: Schema) -> int:
     if isinstance(column, str):
         if column not in schema.names:
             raise refusal("interaction_cst", "groups of columns of X", Words(f"the unknown column {column!r}"))

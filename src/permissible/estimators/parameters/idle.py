@@ -8,6 +8,7 @@ at all is refused next to the code that cannot do it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,13 @@ class Mode:
 
     words: str
     holds: Callable[[Any, Mapping[str, Any]], bool]
-    unused: Mapping[str, Sequence[Any]]
+    unused: Mapping[str, Sequence[object]]
     remedy: str | None = field(default=None)
 
 
-def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: Any) -> None:
+def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
     """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
-    defaults = inspect.signature(type(estimator).__init__).parameters
+    defaults = _parameters(type(estimator).__init__)
     for mode in modes:
         if not mode.holds(estimator, facts):
             continue
@@ -51,6 +52,12 @@ def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: Any) -> None:
                 raise refusal(name, expected, value if plain else Words(f"a {type(value).__name__}"), mode.remedy)
 
 
+@cache
+def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of an estimator's constructor."""
+    return inspect.signature(constructor).parameters
+
+
 def _same(value: Any, other: Any) -> bool:
     if value is other:
         return True
@@ -58,7 +65,7 @@ def _same(value: Any, other: Any) -> bool:
     return isinstance(value, plain) and isinstance(other, plain) and bool(value == other)
 
 
-def _is(name: str, *values: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _is(name: str, *values: object) -> Callable[[Any, Mapping[str, Any]], bool]:
     """Whether a parameter has one of the values."""
     return lambda estimator, _: any(_same(getattr(estimator, name), value) for value in values)
 
@@ -67,7 +74,7 @@ def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda _, facts: bool(facts.get(name))
 
 
-def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
+def _unused(*names: str, **neutral: object) -> Mapping[str, Sequence[Any]]:
     """Parameters without effect; `neutral` gives the one other value that states what the mode does anyway."""
     return {**dict.fromkeys(names, ()), **{name: (value,) for name, value in neutral.items()}}
 
@@ -75,8 +82,17 @@ def _unused(*names: str, **neutral: Any) -> Mapping[str, Sequence[Any]]:
 ON_PARTS = Mode(
     "on data in parts", _fact("parts"), _unused("max_bins", "categorical_features"), "say it when the data set is made"
 )
+
+
+def _one_test(estimator: Any, _: Mapping[str, Any]) -> bool:
+    """Whether no two columns can meet in a rule or on a path."""
+    if _same(estimator.learner, "tree"):
+        return _same(estimator.max_leaf_nodes, 2) or _same(estimator.max_depth, 1)
+    return _same(estimator.learner, "rule") and _same(estimator.max_literals, 1)
+
+
 _CONSTRAINTS = ("monotonic_cst", "interaction_cst")
-_RULES = ("max_literals", "beam", "max_bins", "categorical_features", "validation", "ensemble")
+_RULES = ("max_literals", "beam", "criterion", "max_bins", "categorical_features", "validation", "ensemble")
 ULS = (
     Mode(
         'with learner="column"',
@@ -86,7 +102,7 @@ ULS = (
     Mode(
         'with learner="tree"',
         _is("learner", "tree"),
-        _unused("beam", "max_literals", "warm_start", "ensemble", *_CONSTRAINTS, scheme=1),
+        _unused("beam", "max_literals", "criterion", "warm_start", "ensemble", scheme=1),
     ),
     Mode(
         'without learner="tree"',
@@ -96,7 +112,10 @@ ULS = (
     Mode(
         "with points",
         lambda estimator, _: estimator.points is not None,
-        _unused("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "ensemble", learning_rate=1.0),
+        _unused(
+            *("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "criterion", "ensemble"),
+            learning_rate=1.0,
+        ),
     ),
     Mode(
         "with a loss that changes between rounds",
@@ -105,7 +124,8 @@ ULS = (
     ),
     Mode("with a loss that is a bag of losses", _is("loss", *BAGS), _unused("ensemble"), 'name one loss, or "auto"'),
     Mode("with validation rows", lambda _, facts: facts.get("validation") is not None, _unused("ensemble")),
-    Mode("with rules of one literal", _is("max_literals", 1), _unused("interaction_cst")),
+    Mode('without criterion="newton"', _is("criterion", "exact", "impurity"), _unused(*_CONSTRAINTS)),
+    Mode("with rules or trees of one test", _one_test, _unused("interaction_cst")),
     Mode(
         "where coefficients are refitted",
         lambda estimator, _: not _classic(estimator),
@@ -132,7 +152,7 @@ UDT = (
 )
 
 
-def _kernel(*names: Any) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _kernel(*names: object) -> Callable[[Any, Mapping[str, Any]], bool]:
     return lambda estimator, _: kernel_named(estimator) in names or (callable(estimator.kernel) and callable in names)
 
 
@@ -171,10 +191,10 @@ BOUNDARY_STREAM = (
 )
 
 _SIZE = ("max_leaf_nodes", "max_depth")
-_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization")
+_GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", *_CONSTRAINTS)
 
 
-def _sampled(estimator: Any, _: Mapping[str, Any]) -> bool:
+def _sampled(estimator: Any, _: Mapping[str, object]) -> bool:
     return bool((estimator.subsample != "auto" and estimator.subsample < 1) or estimator.max_features < 1)
 
 
@@ -184,7 +204,7 @@ def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
     return bool(several and estimator.descent == "gradient")
 
 
-def _nothing_random(estimator: Any, facts: Mapping[str, Any]) -> bool:
+def _nothing_random(estimator: Any, facts: Mapping[str, object]) -> bool:
     return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 
@@ -199,8 +219,9 @@ MCBOOST = (
     Mode(
         "with affine terms", _is("learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
     ),
-    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE)),
+    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
     Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
+    Mode("with trees or rules of one test", _one_test, _unused("interaction_cst")),
     Mode("without early stopping", _is("early_stopping", False), _unused("patience", "scoring")),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),
     Mode("where nothing is random", _nothing_random, _unused("n_bags"), _RANDOM),

@@ -1,5 +1,6 @@
 """Arguments of `MCBoostClassifier`, checked: one clear sentence for each that is wrong, before anything is computed."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,13 @@ import numpy as np
 from permissible.decisions import CostMatrix
 from permissible.decisions.builders import frame_labels
 from permissible.estimators.input.training import TrainingRows
+from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.learners.mcboost.fit import LEARNERS, Settings
 from permissible.learners.mcboost.problem import LOSSES, CostTask
 from permissible.learners.mcboost.trees import MOST_LEAVES, Growth
 from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
+from permissible.rows.source import Source
 from permissible.types import FloatArray
 from permissible.validation import Words, one_of, real_numbers, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, positive_number, real_number
@@ -42,7 +45,7 @@ def _growth(estimator: Any) -> Growth:
     )
 
 
-def loss_name(loss: Any) -> str:
+def loss_name(loss: object) -> str:
     """The name of a loss given by name or as an object of `permissible.losses`.
 
     The compiled core has these losses only, so an object of another class is refused, even a subclass; a `GammaPhi` of
@@ -95,6 +98,15 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     )
 
 
+def constrained(estimator: Any, settings: Settings, source: Source) -> Settings:
+    """The settings with the directions of the columns and the groups that may meet; those of two classes speak of the first."""
+    schema = source.binning.schema
+    directions = monotone_directions(estimator.monotonic_cst, schema, len(source.classes))
+    groups = interaction_groups(estimator.interaction_cst, schema)
+    first = () if directions is None else tuple(-int(way) for way in directions)
+    return replace(settings, growth=replace(settings.growth, directions=first, groups=groups or ()))
+
+
 def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
     """Refuse what rows in parts cannot do; the settings otherwise."""
     if settings.learner not in ("linear", "rule", "tree"):
@@ -117,7 +129,7 @@ def refuse_light(rows: TrainingRows, settings: Settings) -> None:
 
 
 def task_of(
-    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: Any
+    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: object
 ) -> tuple[CostTask, CostMatrix]:
     """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
     loss_object = own_loss(estimator, parts=False) if loss not in MULTICLASS else None
@@ -163,7 +175,7 @@ def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
     return array
 
 
-def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: Any) -> FloatArray:
+def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: object) -> FloatArray:
     """The cost rows that go with the training rows: rows of weight 0 were dropped before."""
     if len(costs) == rows.table.n_rows:
         return costs

@@ -20,10 +20,11 @@ from permissible.validation.numbers import count, flag, fraction, is_auto, real_
 
 MOST_POINTS = 100
 LEARNERS = ("rule", "column", "tree")
+CRITERIA = ("newton", "exact", "impurity")
 LENGTHS = (1, 2, 3)
 """The numbers of literals between which the folds choose when `max_literals="auto"`."""
 WIDE = 2000
-"""From more columns than this "auto" has rules of one literal: pairs of so many columns fit noise, and cost minutes."""
+"""From more columns than this "auto" has rules of one literal: pairs of this many columns fit noise and take minutes."""
 RATE, FAST_RATE = 0.2, 0.5
 """The learning rate of rules, and one that is tried where the rounds do not suffice for the first."""
 SEARCH_ROWS = 100_000
@@ -88,7 +89,9 @@ def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
         tolerance=real_number("tol", estimator.tol),
         seed=seed,
         max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
+        edges=estimator.points is None,
         intervals=two_values,  # the +-1 rules of the papers name a column once
+        criterion=_criterion(estimator, two_values, scheme),
     )
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
     if stopping:
@@ -114,7 +117,7 @@ def loss_of(given: Any) -> Any:
         raise refusal("loss", f'one of {names}, {", ".join(FLAVOURS)}, "auto", or a loss object', given) from None
 
 
-def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> LocalSource:
+def validation_rows(validation: object, given: TrainingRows, binning: Binning) -> LocalSource:
     """The rows whose loss chooses in place of a hold-out."""
     expected = "a tuple (X, y) or (X, y, sample_weight)"
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
@@ -123,13 +126,13 @@ def validation_rows(validation: Any, given: TrainingRows, binning: Binning) -> L
     place = codes_among(given.classes, validation[1], table.n_rows)
     weight = row_weights(validation[2], table.n_rows) if len(validation) == 3 else None
     if weight is not None and not weight.all():
-        raise refusal("validation", f"{expected} with one positive weight a row", Words("a weight of 0"))
+        raise refusal("validation", f"{expected} with one positive weight per row", Words("a weight of 0"))
     weight = None if weight is None else canonical(weight)[0]  # its mean loss alone matters
     part = MemoryPart(encode(binning, table), place, weight)
     return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)
 
 
-def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
+def refused_on_parts(estimator: Any, loss: object, validation: object) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
     if isinstance(loss, str):
         remedy = "choose the loss on a sample in memory, then fit that one here"
@@ -139,11 +142,13 @@ def refused_on_parts(estimator: Any, loss: Any, validation: Any) -> None:
         raise refusal("learner", '"rule" or "tree" for data in parts', estimator.learner, remedy)
     if validation is not None:
         raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
+    if estimator.criterion != "newton":
+        raise refusal("criterion", '"newton" on data in parts', estimator.criterion, "fit rows in memory")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
 
-def _lengths(max_literals: Any, stopping: bool, n_columns: int) -> tuple[int, ...]:
+def _lengths(max_literals: object, stopping: bool, n_columns: int) -> tuple[int, ...]:
     """The numbers of literals between which the folds choose; without a choice the middle one."""
     if is_auto("max_literals", max_literals, "an integer of at least 1"):
         if n_columns > WIDE:
@@ -152,14 +157,23 @@ def _lengths(max_literals: Any, stopping: bool, n_columns: int) -> tuple[int, ..
     return (count("max_literals", max_literals),)
 
 
-def scheme_of(scheme: Any) -> int:
+def scheme_of(scheme: object) -> int:
     """The number of coefficients that a round refits; 0 is all of them."""
     if isinstance(scheme, str):
         return 1 if one_of("scheme", scheme, ("classic", "corrective")) == "classic" else 0
     return count("scheme", scheme, also=', "classic" or "corrective"')
 
 
-def _search_fraction(given: Any, n_rows: int) -> float:
+def _criterion(estimator: Any, two_values: bool, scheme: int) -> str:
+    """The criterion of the rules; those of the papers are for their +-1 rules with one new coefficient a round."""
+    name = one_of("criterion", estimator.criterion, CRITERIA)
+    if name != "newton" and (two_values or scheme != 1 or estimator.search_fraction not in ("auto", 1, 1.0)):
+        needed = 'fit_intercept=False, scheme="classic" and every row in the search'
+        raise refusal("criterion", f'"newton", or {needed}', name, "see ULSClassifier.plain")
+    return name
+
+
+def _search_fraction(given: object, n_rows: int) -> float:
     if is_auto("search_fraction", given, "a fraction in (0, 1]"):
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
     found = fraction("search_fraction", given, also=', or "auto"')

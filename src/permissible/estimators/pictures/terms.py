@@ -16,14 +16,14 @@ WIDEST = 60
 """Characters of a rule beside its bar."""
 
 
-def plot_terms(card: Scorecard, classes: list[Any], ax: Any = None, n_terms: int = 15) -> Any:
+def plot_terms(card: Scorecard, classes: list[object], ax: object = None, n_terms: int = 15) -> Any:
     """Draw what the largest terms add to the score; boosted trees are drawn by the importance of their columns.
 
     Parameters
     ----------
     card : Scorecard
     classes : labels
-        Of the scores; where there are several, one panel a class (without `ax`) or those of the last class.
+        Of the scores; where there are several, one panel per class (without `ax`) or those of the last class.
     ax : matplotlib axes, optional
     n_terms : int
         The most bars; a line says how many others there are.
@@ -59,7 +59,7 @@ def _effects(card: Scorecard) -> tuple[list[str], FloatArray]:
     return [*found], np.array([*found.values()]).reshape(len(found), card.n_scores)
 
 
-def _axes(ax: Any, n_terms: int, n_panels: int) -> list[Any]:
+def _axes(ax: object, n_terms: int, n_panels: int) -> list[Any]:
     if ax is not None:
         return [ax]
     from matplotlib import pyplot

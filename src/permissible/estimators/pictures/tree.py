@@ -27,7 +27,13 @@ class DrawnNode:
     is_leaf: bool
 
 
-def tree_layout(tree: TreeModel, classes: list[Any]) -> tuple[DrawnNode, ...]:
+def predicted_at_nodes(estimator: Any) -> list[Any]:
+    """The label that `predict` gives at each node of a fitted tree, by the costs where it was fitted with some."""
+    places = estimator._predicting().decide(estimator.model_.node_probability)
+    return list(np.asarray(estimator.classes_)[places].tolist())
+
+
+def tree_layout(tree: TreeModel, classes: list[Any], predicted: list[Any]) -> tuple[DrawnNode, ...]:
     """Place the nodes: leaves side by side, a parent above the middle of its children. Plain data, for any drawing."""
     place = {leaf: float(k) for k, leaf in enumerate(leaves_in_order(tree))}
     for node in range(tree.n_nodes - 1, -1, -1):
@@ -37,7 +43,7 @@ def tree_layout(tree: TreeModel, classes: list[Any]) -> tuple[DrawnNode, ...]:
     for node, literal in enumerate(tree.literals):
         parent = int(tree.parent[node])
         edge = "" if parent < 0 else ("yes" if tree.left[parent] == node else "no")
-        words = _leaf_words(tree, node, classes) if literal is None else literal_words(literal, tree)
+        words = _leaf_words(tree, node, classes, predicted[node]) if literal is None else literal_words(literal, tree)
         drawn.append(
             DrawnNode(
                 node, parent, place[node], -float(tree.depth[node]), words, edge, _sureness(tree, node), literal is None
@@ -74,7 +80,7 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
         raise refusal_type(
             "estimator", "a fitted UDTClassifier", estimator, "draw other models with their method plot()"
         )
-    drawn = tree_layout(tree, estimator.classes_.tolist())
+    drawn = tree_layout(tree, estimator.classes_.tolist(), predicted_at_nodes(estimator))
     if ax is None:
         ax = _axes(len(tree.leaves), int(tree.depth.max()))
     centred = {"ha": "center", "va": "center"}
@@ -105,11 +111,11 @@ def _axes(n_leaves: int, depth: int) -> Any:
     return Figure(figsize=(1.6 * n_leaves + 1, 1.1 * depth + 1.2), layout="constrained").subplots()
 
 
-def _leaf_words(tree: TreeModel, node: int, classes: list[Any]) -> str:
-    probability = tree.node_probability[node]
-    best = int(probability[1] >= 0.5) if tree.n_classes == 2 else int(probability.argmax())
-    said = f"Pr[{classes[1]}] = {probability[1]:.2f}" if tree.n_classes == 2 else f"Pr = {probability[best]:.2f}"
-    return f"{classes[best]}\n{said}\n{tree.weight[node].sum():g} examples"
+def _leaf_words(tree: TreeModel, node: int, classes: list[Any], label: Any) -> str:
+    shown = 1 if tree.n_classes == 2 else classes.index(label)
+    said = f"Pr[{classes[1]}]" if tree.n_classes == 2 else "Pr"
+    said += f" = {tree.node_probability[node][shown]:.2f}"
+    return f"{label}\n{said}\n{tree.weight[node].sum():g} examples"
 
 
 def _sureness(tree: TreeModel, node: int) -> float:

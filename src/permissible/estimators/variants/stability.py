@@ -26,7 +26,7 @@ class Stability:
     Attributes
     ----------
     n_rules : array, the number of rules of each resampled model; `rules_of_model` is that of the model itself.
-    rules : mapping of lists with one entry a rule, the heaviest first: `rule`, `same` (the share of the resampled models that
+    rules : mapping of lists with one entry per rule, the heaviest first: `rule`, `same` (the share of the resampled models that
         hold it), `shape` (the share that hold a rule on the same columns in the same directions) and `spread` (the mean
         distance of their thresholds from the rule's own, in standard deviations of the column; NaN without a threshold).
     flipped : array, for each resample the share of rows whose label differs from the model's.
@@ -84,7 +84,7 @@ def _shape(k: int, rule: Rule) -> tuple[int, frozenset[tuple[int, str]]]:
 
 
 def _table(own: Any, others: Any, spreads: FloatArray) -> dict[str, list[Any]]:
-    table: dict[str, list[Any]] = {"rule": [], "same": [], "shape": [], "spread": []}
+    table: dict[str, list[object]] = {"rule": [], "same": [], "shape": [], "spread": []}
     for k, rule, words, _ in sorted(own, key=lambda one: -one[3]):
         alike = [[there for j, there, *_ in other if _shape(j, there) == _shape(k, rule)] for other in others]
         table["rule"].append(words)

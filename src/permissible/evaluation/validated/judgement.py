@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import CostMatrix, Decision, Hard, Weighted
+from permissible.evaluation.cells import weights_of
 from permissible.evaluation.intervals import Resampling
-from permissible.evaluation.net_benefit import Columns, checked_thresholds, decision_benefit, net_benefit
-from permissible.evaluation.subgroups import subgroup_table
+from permissible.evaluation.net_benefit import Columns, checked_thresholds, net_benefit, strategy_table
+from permissible.evaluation.subgroups import MEASURES, GroupedRows
 from permissible.evaluation.tables import calibration_summary, threshold_table
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
 CURVE = np.arange(1, 100) / 100
+HALF = float(np.nextafter(0.5, 0))
+"""The threshold of `pm.Hard`, which predicts the positive class also at 1/2 exactly; tables call it 0.5."""
 USUAL = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -29,6 +32,8 @@ class Judgement:
         """Return the thresholds of the table, that of the decision among them."""
         given = checked_thresholds(USUAL if self.thresholds is None else self.thresholds)
         own = threshold_of(self.decision)
+        if own == HALF:
+            given = given[given != 0.5]
         return np.unique(given if own is None else np.append(given, own))
 
     def without_intervals(self) -> "Judgement":
@@ -46,13 +51,18 @@ def threshold_of(decision: Decision) -> float | None:
     (0.2, None)
     """
     if isinstance(decision, Hard):
-        return 0.5
+        return HALF
     if isinstance(decision, Weighted):
         return decision.pi
     if isinstance(decision, CostMatrix) and decision.n_classes == 2 and decision.reject_cost is None:
         false_alarm, miss = float(decision.matrix[0, 1]), float(decision.matrix[1, 0])
         return false_alarm / (false_alarm + miss)
     return None
+
+
+def shown(thresholds: FloatArray) -> FloatArray:
+    """Return thresholds as tables show them."""
+    return np.where(thresholds == HALF, 0.5, thresholds)
 
 
 def judge(
@@ -62,7 +72,8 @@ def judge(
     how = judgement.how
     options = {"level": how.level, "n_bootstrap": how.n_bootstrap, "random_state": how.random_state}
     weighted: dict[str, Any] = {"sample_weight": weight, **options}
-    found = {"decision": decision_benefit(codes, proba, judgement.decision, classes=classes.tolist(), **weighted)}
+    told = weights_of(weight, len(codes))
+    found = {"decision": strategy_table(codes, proba, told, judgement.decision, classes.tolist(), how)}
     if len(classes) > 2:
         return {**found, "calibration": _by_class(codes, proba, classes, weighted)}
     found["net_benefit"] = net_benefit(codes, proba, CURVE, **weighted)
@@ -70,12 +81,10 @@ def judge(
     at, decision = threshold_of(judgement.decision), judgement.decision
     prices = decision.matrix if isinstance(decision, CostMatrix) and at is not None else None
     found["thresholds"] = threshold_table(codes, proba, judgement.table_thresholds(), costs=prices, **weighted)
-    tables = {
-        name: subgroup_table(codes, proba, column, threshold=0.5 if at is None else at, **weighted)
-        for name, column in judgement.subgroups.items()
-    }
-    if tables:
-        found["subgroups"] = _joined(tables, "column")
+    found["thresholds"]["threshold"] = shown(found["thresholds"]["threshold"])
+    if judgement.subgroups:
+        rows = GroupedRows(codes, proba[:, 1], told, 0.5 if at is None else at, how)
+        found["subgroups"] = _joined(rows.tables(judgement.subgroups, MEASURES), "column")
     return found
 
 

@@ -56,7 +56,7 @@ class Validation:
         ``decision``, ``calibration``, and for two classes ``net_benefit`` and ``thresholds``; ``subgroups`` and ``difference``
         (paired, of the first model minus each other) where asked for. The first column is the model.
     proba : dict of arrays
-        The probabilities that were judged, by model.
+        The probabilities that were judged, by model; their columns are `classes`.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def _decision(table: Columns) -> Section:
     for line in _lines(table):
         saved = "" if line["strategy"] == "model" else _ended(line, "saving", 4)
         rows.append((line["model"], line["strategy"], _ended(line, "cost", 4), saved))
-    header = ("model", "strategy", "mean cost of a row", "saved by the model")
-    return Section("What the decision costs, beside treating all rows alike", header, tuple(rows))
+    header = ("model", "strategy", "mean cost per row", "saved by the model")
+    return Section("What the decision costs, compared with the same action for every row", header, tuple(rows))
 
 
 def _difference(table: Columns) -> Section:

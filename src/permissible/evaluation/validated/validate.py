@@ -9,16 +9,18 @@ intervals move by the same amount (Noma et al. 2021).
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Decision, Hard, class_codes, decision_for
+from permissible.decisions import Hard, class_codes
 from permissible.evaluation.cells import row_count, weights_of
 from permissible.evaluation.cross_validation import fit, folds
 from permissible.evaluation.intervals import Resampling
+from permissible.evaluation.labels import positive_last, reordered
 from permissible.evaluation.net_benefit import Columns, net_benefit_difference, paired_means
-from permissible.evaluation.validated.judgement import Judgement, judge
+from permissible.evaluation.validated.judgement import Judgement, judge, shown
 from permissible.evaluation.validated.result import Validation
 from permissible.table.match import UnseenCategoryWarning
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
@@ -32,23 +34,25 @@ REFITS = 100
 class Rows:
     """What is judged: rows, codes of their classes, weights, the decision, thresholds and subgroups."""
 
-    X: Any
+    X: object
     y: AnyArray
     codes: IntArray
     classes: AnyArray
+    order: list[int]
     weight: FloatArray | None
     judgement: Judgement
 
 
 def validate(
-    estimator: Any,
-    X: Any,
+    estimator: object,
+    X: object,
     y: ArrayLike,
     *,
-    cv: Any = 5,
-    decision: Any = None,
+    cv: object = 5,
+    decision: object = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     n_refits: int | None = None,
     level: float = 0.95,
@@ -66,11 +70,14 @@ def validate(
     cv : int, splitter, iterable of splits, or "bootstrap"
         Stratified folds, or an object of scikit-learn that holds each row out once; or the bootstrap with the optimism taken off.
     decision : Decision or array of costs, optional
-        What the probabilities are for; by default the likeliest class.
+        What the probabilities are for; by default the most probable class.
     thresholds : array, optional
         Of the threshold table (two classes); that of the decision is added.
     subgroups : mapping from name to column, or names of columns of X, optional
         Figures in each group of rows (two classes; not with the bootstrap).
+    pos_label : label, optional
+        The class that is flagged, of two: thresholds, sensitivity and net benefit are about it; by default the second in
+        sorted order. Costs without names stay in sorted order.
     sample_weight : array of shape (n,), optional
         For fitting and for judging.
     n_refits : int, optional
@@ -95,7 +102,7 @@ def validate(
     """
     how = Resampling(level, n_bootstrap, random_state)
     models = named_models(estimator)
-    rows = _rows(X, y, sample_weight, Judgement(_decision(decision), thresholds, how), subgroups)
+    rows = _rows(X, y, sample_weight, Judgement(_decision(decision), thresholds, how), subgroups, pos_label)
     if isinstance(cv, str):
         method, probas, judged = _bootstrapped(models, rows, cv, n_refits)
     else:
@@ -113,7 +120,7 @@ def validate(
     return Validation(about, names, repr(rows.judgement.decision), tuple(models), how, tables, probas)
 
 
-def named_models(given: Any) -> dict[str, Any]:
+def named_models(given: object) -> dict[str, Any]:
     """Return estimators by name; those of one type are numbered."""
     if isinstance(given, Mapping):
         models = {str(name): model for name, model in given.items()}
@@ -133,23 +140,39 @@ def named_models(given: Any) -> dict[str, Any]:
     return models
 
 
-def _decision(given: Any) -> Any:
+def _decision(given: object) -> Any:
     return Hard() if given is None else given
 
 
-def _rows(X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any) -> Rows:
+def _rows(
+    X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: object
+) -> Rows:
     labels = np.asarray(y)
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise refusal("y", "labels of at least two classes", Words(f"{len(classes)}"))
+    n_rows = n_rows_of(X)
+    if labels.shape != (n_rows,):
+        raise refusal("y", f"1-D with {n_rows} labels, one for each row of X", Words(f"shape {labels.shape}"))
+    if any(label is None or label != label for label in labels.tolist()):
+        raise refusal("y", "labels without missing values", Words("a missing value"))
+    found = np.unique(labels)
+    if len(found) < 2:
+        raise refusal("y", "labels of at least two classes", Words(f"{len(found)}"))
+    order = positive_last(found, pos_label)
+    classes = found[order]
     weights = None if weight is None else weights_of(weight, len(labels))
-    chosen: Decision = decision_for(judgement.decision, classes)
+    chosen = reordered(judgement.decision, found, order)
     columns = _columns(subgroups, X, len(classes))
     told = Judgement(chosen, judgement.thresholds, judgement.how, columns)
-    return Rows(X, labels, class_codes(labels, classes), classes, weights, told)
+    return Rows(X, labels, class_codes(labels, classes), classes, order, weights, told)
 
 
-def _columns(subgroups: Any, X: Any, n_classes: int) -> dict[str, AnyArray]:
+def n_rows_of(X: Any) -> int:
+    """Return the number of rows of an array, a data frame, or columns by name."""
+    if isinstance(X, Mapping):
+        return len(next(iter(X.values()))) if X else 0
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _columns(subgroups: object, X: object, n_classes: int) -> dict[str, AnyArray]:
     if subgroups is None:
         return {}
     if n_classes > 2:
@@ -171,7 +194,7 @@ def subgroup_columns(subgroups: Any, X: Any) -> dict[str, AnyArray]:
 # -- cross-validation -------------------------------------------------------------------------------------------------
 
 
-def _cross_validated(models: dict[str, Any], rows: Rows, cv: Any) -> tuple[str, dict[str, FloatArray]]:
+def _cross_validated(models: dict[str, object], rows: Rows, cv: object) -> tuple[str, dict[str, FloatArray]]:
     splits, method = _splits(cv, rows)
     probas = {name: np.zeros((len(rows.codes), len(rows.classes))) for name in models}
     for training, held_out in splits:
@@ -181,16 +204,28 @@ def _cross_validated(models: dict[str, Any], rows: Rows, cv: Any) -> tuple[str, 
 
 
 def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
-    if isinstance(cv, bool) or (not isinstance(cv, int) and not hasattr(cv, "split") and not isinstance(cv, Iterable)):
+    if isinstance(cv, bool) or (
+        not isinstance(cv, Integral) and not hasattr(cv, "split") and not isinstance(cv, Iterable)
+    ):
         raise refusal_type("cv", 'a number of folds, a splitter, splits, or "bootstrap"', cv)
-    if isinstance(cv, int):
+    if isinstance(cv, Integral):
         return folds(rows.codes, count("cv", cv, low=2), rows.judgement.how.random_state), f"{cv}-fold cross-validation"
-    found = list(cv.split(rows.X, rows.y) if hasattr(cv, "split") else cv)
+    pairs = cv.split(rows.X, rows.y) if hasattr(cv, "split") else cv
+    found = [(_places(training), _places(held_out)) for training, held_out in pairs]
     times = np.bincount(np.concatenate([held for _, held in found]), minlength=len(rows.codes))
     if not (times == 1).all():
         came = Words(f"{int((times != 1).sum())} rows held out never or more than once")
         raise refusal("cv", "splits that hold each row out once", came)
+    seen = sum(len(np.intersect1d(training, held_out)) for training, held_out in found)
+    if seen:
+        raise refusal("cv", "splits whose rows held out are not learnt from", Words(f"{seen} rows in both parts"))
     return found, f"cross-validation in {len(found)} splits"
+
+
+def _places(rows: Any) -> IntArray:
+    """Rows of a split as places, also where they are given as truth values."""
+    given = np.asarray(rows)
+    return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
 
 
 def _fitted(model: Any, rows: Rows, training: IntArray) -> Any:
@@ -201,15 +236,16 @@ def _fitted(model: Any, rows: Rows, training: IntArray) -> Any:
 
 
 def _predicted(model: Any, rows: Rows, held_out: IntArray) -> FloatArray:
-    if not np.array_equal(model.classes_, rows.classes):
-        came = Words(f"only {model.classes_.tolist()} in some rows to learn from")
+    known = np.asarray(model.classes_)
+    if not np.array_equal(known, rows.classes[rows.order]):  # the order is its own inverse
+        came = Words(f"only {known.tolist()} in some rows to learn from")
         raise refusal("cv", f"splits that leave every class of {rows.classes.tolist()} to learn from", came)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may be held out altogether
-        return np.asarray(model.predict_proba(taken(rows.X, held_out)), dtype=np.float64)
+        return np.asarray(model.predict_proba(taken(rows.X, held_out)), dtype=np.float64)[:, rows.order]
 
 
-def taken(X: Any, rows: IntArray) -> Any:
+def taken(X: object, rows: IntArray) -> Any:
     """Return some rows of what scikit-learn takes, or of columns by name."""
     if isinstance(X, Mapping):
         return {name: np.asarray(values)[rows] for name, values in X.items()}
@@ -222,7 +258,7 @@ def taken(X: Any, rows: IntArray) -> Any:
 
 
 def _bootstrapped(
-    models: dict[str, Any], rows: Rows, cv: str, n_refits: int | None
+    models: dict[str, object], rows: Rows, cv: str, n_refits: int | None
 ) -> tuple[str, dict[str, FloatArray], dict[str, dict[str, Columns]]]:
     if cv != "bootstrap":
         raise refusal("cv", 'a number of folds, a splitter, splits, or "bootstrap"', cv)
@@ -247,7 +283,7 @@ def _bootstrapped(
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
 
 
-def _clone(model: Any) -> Any:
+def _clone(model: object) -> Any:
     from sklearn.base import clone
 
     return clone(model)
@@ -318,7 +354,7 @@ def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
     """The first model minus each other: net benefit at the thresholds of two classes, and the saving of cost."""
     how, (first, *others) = rows.judgement.how, probas
-    found: dict[str, list[Any]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
+    found: dict[str, list[object]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
     weight = weights_of(rows.weight, len(rows.codes))
 
     def add(name: str, measure: str, at: float, *ends: float) -> None:
@@ -332,6 +368,7 @@ def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
                 rows.codes, probas[first], probas[other], rows.judgement.table_thresholds(), sample_weight=rows.weight,
                 level=how.level, n_bootstrap=how.n_bootstrap, random_state=how.random_state,
             )  # fmt: skip
+            table["threshold"] = shown(table["threshold"])
             for line in zip(*table.values(), strict=True):
                 add(name, "net_benefit", *map(float, line))
         losses = [rows.judgement.decision.loss(rows.codes, probas[one]) for one in (other, first)]

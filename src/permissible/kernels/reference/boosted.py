@@ -131,7 +131,7 @@ class GrowthTwin:
 def newton_boost(
     growth: GrowthTwin, target: AnyArray, n_trees: int, learning_rate: float
 ) -> tuple[list[list[TwinSplit]], list[FloatArray], float]:
-    """Boosting with the logistic loss on all rows, one Newton step a leaf: trees, values and the constant."""
+    """Boosting with the logistic loss on all rows, one Newton step per leaf: trees, values and the constant."""
     y = np.where(target == 1, 1.0, -1.0)
     constant = math.log(target.mean() / (1 - target.mean()))
     score = np.full(len(y), constant)

@@ -29,7 +29,7 @@ class Leaf:
 
 
 @dataclass
-class Growth:
+class PartitionTask:
     """What is fixed while a tree grows."""
 
     codes: Codes  # (n_rows, n_columns)
@@ -136,7 +136,7 @@ class Growth:
         return children[0], children[1]
 
 
-def grow_partition(growth: Growth, max_leaf_nodes: int | None) -> tuple[AnyArray, FloatArray]:
+def grow_partition(growth: PartitionTask, max_leaf_nodes: int | None) -> tuple[AnyArray, FloatArray]:
     """The leaf (node number) of each row, -1 for weight 0, and the gain of each split in order."""
     nodes = [Leaf(np.flatnonzero(growth.weight > 0))]
     growth.weigh(nodes[0])

@@ -6,7 +6,7 @@ satisfy (C1)-(C3).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,12 +46,12 @@ class Target:
         return cls.soft(made) if pi is None else cls._of_surrogate(PiecewiseLinear(pi, base=made), made)
 
     @classmethod
-    def soft(cls, loss: Any) -> "Target":
+    def soft(cls, loss: object) -> "Target":
         """The smooth loss itself, the limit of many boundaries."""
         return cls(loss, np.empty(0), np.empty(0), None)
 
     @classmethod
-    def _of_lines(cls, surrogate: PiecewiseLinear, decision: Any) -> "Target":
+    def _of_lines(cls, surrogate: PiecewiseLinear, decision: object) -> "Target":
         pi = boundaries_of(decision)
         if pi is None or len(pi) != len(surrogate.boundaries) or not np.allclose(pi, surrogate.boundaries):
             came = Words("'soft'" if pi is None else str(list(pi)))
@@ -65,7 +65,7 @@ class Target:
         return cls._of_surrogate(surrogate, link)
 
     @classmethod
-    def _of_surrogate(cls, surrogate: PiecewiseLinear, link: Any) -> "Target":
+    def _of_surrogate(cls, surrogate: PiecewiseLinear, link: object) -> "Target":
         negative, positive = surrogate.segments_neg, surrogate.segments_pos
         segments = Segments(
             np.ascontiguousarray([negative.hinges, positive.hinges]),
@@ -85,6 +85,7 @@ class Interpolated:
 
     boundaries: tuple[float, ...]
     deltas: tuple[float, ...]
+    score_limit: ClassVar[float] = np.inf
 
     def probability(self, score: ArrayLike) -> FloatArray:
         """The probability of a score; pi_k at delta_k."""
@@ -130,7 +131,7 @@ def boundaries_of(decision: Any) -> tuple[float, ...] | None:
     return checked_boundaries(decision)
 
 
-def tie_is_positive(decision: Any) -> bool:
+def tie_is_positive(decision: object) -> bool:
     """Whether `predict` gives the positive class for a score exactly at the cut-off.
 
     Regions are right-closed, so a single boundary belongs to the region below it. All other decisions are cut at
@@ -147,7 +148,7 @@ def tie_is_positive(decision: Any) -> bool:
     return isinstance(decision, Hard) or pi is None or len(pi) != 1
 
 
-def decision_of(boundaries: Any) -> Any:
+def decision_of(boundaries: object) -> Any:
     """Return the decision whose theoretical loss belongs to `boundaries`."""
     if hasattr(boundaries, "risk"):
         return boundaries

@@ -18,7 +18,7 @@ from permissible.kernels._core import sums
 from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of
 from permissible.learners.mcboost.fit import Boosting, Fitted, Settings
-from permissible.learners.mcboost.loop import Report, Trace
+from permissible.learners.mcboost.loop import CostTrace, Report
 from permissible.learners.mcboost.monitor import HeldOutOpening
 from permissible.learners.mcboost.problem import CostTask
 from permissible.learners.mcboost.rows import RowView, SaturatedRows, SmallestMargin
@@ -130,7 +130,7 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
     paths = {name: _out_of_fold(Boosting(source, blind, of), splits, rounds) for name, (of, rounds) in families.items()}
     compared = _compared(source, task, splits, settings.unit)
     chosen = _choose([*_candidates(paths, compared)], compared)
-    components, prior, trace = [], np.zeros(task.n_classes), Trace()
+    components, prior, trace = [], np.zeros(task.n_classes), CostTrace()
     for name, rounds, fraction in chosen.parts:
         n_bags = settings.n_bags if name != "linear" else 1
         boosting = Boosting(source, blind, replace(families[name][0], n_rounds=rounds, n_bags=n_bags))

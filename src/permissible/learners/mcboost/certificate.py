@@ -6,11 +6,11 @@ import numpy as np
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import of_rounds
-from permissible.learners.mcboost.loop import Trace
+from permissible.learners.mcboost.loop import CostTrace
 
 _REASONS = {
-    "rounds": "it took all the rounds that it was given",
-    "no edge": "no step lowers the surrogate any more",
+    "rounds": "it reached the maximum number of rounds",
+    "no edge": "no step lowers the surrogate further",
     "separable": "every row is on the right side, so the surrogate has no finite minimiser",
     "validation": "the held-out rows did not improve any more",
     "converged": "a round lowered the surrogate by less than tol",
@@ -50,7 +50,9 @@ class BoostCertificate(CertificateHead):
     cv_log_loss: float | None = None
 
 
-def certificate_of(smallest: float, trace: Trace, exact: bool = False, share: float | None = None) -> BoostCertificate:
+def certificate_of(
+    smallest: float, trace: CostTrace, exact: bool = False, share: float | None = None
+) -> BoostCertificate:
     """State what is known at the end of a fit.
 
     `exact` says that every round had to lower the surrogate; `share` is the fraction of the rows whose posterior is 0

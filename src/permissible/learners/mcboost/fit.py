@@ -10,7 +10,7 @@ from permissible.learners.mcboost.certificate import BoostCertificate, certifica
 from permissible.learners.mcboost.linear.affine import AffineLearner, affine_component
 from permissible.learners.mcboost.linear.standardise import standardise
 from permissible.learners.mcboost.linear.steps import AskedSteps, CompiledSteps
-from permissible.learners.mcboost.loop import Limits, Report, Steps, Trace, boost, mean_trace
+from permissible.learners.mcboost.loop import CostTrace, Limits, Report, Steps, boost, mean_trace
 from permissible.learners.mcboost.monitor import (
     AddRound,
     HeldOut,
@@ -19,7 +19,7 @@ from permissible.learners.mcboost.monitor import (
     HeldOutTreesOpening,
 )
 from permissible.learners.mcboost.problem import CostTask, best_constant
-from permissible.learners.mcboost.rounds import Round, Sampling, Terms
+from permissible.learners.mcboost.rounds import CostRound, Sampling, Terms
 from permissible.learners.mcboost.rows import (
     BoostRows,
     ClassCodes,
@@ -95,7 +95,7 @@ class Fitted:
     """A model, its trace and its certificate."""
 
     model: AdditiveModel
-    trace: Trace
+    trace: CostTrace
     certificate: BoostCertificate
 
 
@@ -104,7 +104,7 @@ class Run(NamedTuple):
 
     prior: FloatArray
     component: Component
-    trace: Trace
+    trace: CostTrace
     margin: float
     saturated: float | None
 
@@ -179,7 +179,9 @@ class Boosting:
         first_round = 0 if self.start is None else self.start.n_rounds
         limits = Limits(settings.n_rounds, settings.tol, first_round, sampling.sees_all, self.task.made.least)
         affine, threads = view.standardised is not None, settings.n_threads
-        opening = TrainingOpening(view, sampling, threads) if affine else TreeOpening(view, not affine, threads)
+        opening: Any = TrainingOpening(view, sampling, threads)
+        if not affine:
+            opening = TreeOpening(view, True, threads, directions=settings.growth.directions)
         rows: OpenRows[Any] = self.source.open(opening)
         try:
             steps = (
@@ -226,7 +228,7 @@ class Boosting:
         how_asked = n_classes, coordinates, rate, sampling, self.source.journal
         return AskedSteps(rows, n_rows, standardised, *how_asked)
 
-    def _component(self, view: RowView, rounds: list[Round]) -> Component:
+    def _component(self, view: RowView, rounds: list[CostRound]) -> Component:
         """The rounds as one component of a model."""
         n_classes, terms = self.task.n_classes, [made.terms for made in rounds]
         if view.standardised is not None:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from permissible.learners.mcboost.monitor import HeldOutMonitor
-from permissible.learners.mcboost.rounds import Round
+from permissible.learners.mcboost.rounds import CostRound
 from permissible.types import AnyArray
 
 SEPARATED = 1e-5
@@ -19,7 +19,7 @@ SEPARATED = 1e-5
 
 
 @dataclass(slots=True)
-class Trace:
+class CostTrace:
     """One value per round: surrogate, cost and error of the training rows after it, and its edge."""
 
     surrogate: list[float] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Trace:
             found["validation"] = np.array(self.validation)
         return found
 
-    def record(self, made: Round, surrogate: float, cost: float, error: float) -> None:
+    def record(self, made: CostRound, surrogate: float, cost: float, error: float) -> None:
         """Record a round and the means after it."""
         self.surrogate.append(surrogate)
         self.cost.append(cost)
@@ -54,7 +54,7 @@ class Trace:
         self.capped.append(made.capped)
 
 
-Report = Callable[[int, Trace], None]
+Report = Callable[[int, CostTrace], None]
 
 
 class Steps(Protocol):
@@ -64,7 +64,7 @@ class Steps(Protocol):
         """Sums of the surrogate, the cost and the errors of all rows."""
         ...
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """Make a round."""
         ...
 
@@ -91,15 +91,15 @@ def boost(
     limits: Limits,
     monitor: HeldOutMonitor | None = None,
     report: Report | None = None,
-) -> tuple[list[Round], Trace]:
+) -> tuple[list[CostRound], CostTrace]:
     """Run the rounds on rows of weight `total`; return them and the trace.
 
     Rounds end early when no learner has an edge, when the surrogate stops falling (`tol`; only where every round sees
     every row), when every row is classified correctly and the surrogate is nearly 0 (separable rows: further rounds
     would only scale the scores; not with tol=0), or when the held-out loss stops improving.
     """
-    rounds: list[Round] = []
-    trace = Trace(loss=loss)
+    rounds: list[CostRound] = []
+    trace = CostTrace(loss=loss)
     trace.start = before = steps.begin_round()[0] / total
     for number in range(limits.first_round, limits.first_round + limits.n_rounds):
         made = steps.step(number)
@@ -121,7 +121,7 @@ def boost(
     return rounds, trace
 
 
-def _finished(made: Round, fall: float, trace: Trace, limits: Limits) -> str | None:
+def _finished(made: CostRound, fall: float, trace: CostTrace, limits: Limits) -> str | None:
     """Why to stop after this round, or None."""
     surrogate = trace.surrogate[-1]
     if not made.moved:
@@ -135,10 +135,10 @@ def _finished(made: Round, fall: float, trace: Trace, limits: Limits) -> str | N
     return None
 
 
-def mean_trace(traces: list[Trace]) -> Trace:
+def mean_trace(traces: list[CostTrace]) -> CostTrace:
     """The trace of an average of runs: the mean of each value over the runs that had that round."""
     longest = max(traces, key=lambda trace: len(trace.surrogate))
-    mean = Trace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
+    mean = CostTrace(loss=longest.loss, start=longest.start, stopped=longest.stopped)
     for number in range(len(longest.surrogate)):
         alive = [trace for trace in traces if number < len(trace.surrogate)]
         for name in ("surrogate", "cost", "error"):

@@ -15,7 +15,7 @@ import numpy as np
 
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.problem import CostProblem
-from permissible.learners.mcboost.rounds import Round, Terms
+from permissible.learners.mcboost.rounds import CostRound, Terms
 from permissible.learners.mcboost.rows import RowView, SelectedRows
 from permissible.learners.mcboost.temperature import log_loss_limbs
 from permissible.learners.mcboost.tree_rows import Look, PartTrees, TreeOpening
@@ -42,7 +42,7 @@ class HeldOutMonitor:
     measures: list[float] = field(default_factory=list)
     staged: dict[int, FloatArray] = field(default_factory=dict)
 
-    def after(self, made: Round) -> float:
+    def after(self, made: CostRound) -> float:
         """Add a round; return the mean surrogate, or cost of the largest scores, after it."""
         limbs = self.rows.ask(AddRound(made.terms, self._last_was_best()))
         surrogate, cost, _ = sums.exact_values(np.ascontiguousarray(limbs))
@@ -214,7 +214,7 @@ class LogLossAt(Question[HeldOut, IntArray]):
     best: bool
 
     def answer(self, rows: HeldOut) -> IntArray:
-        """That of one part."""
+        """The answer of one part."""
         problem = rows.problem()
         return log_loss_limbs(self.exponent, rows.scored(self.best), problem.target, problem.weight)
 
@@ -224,7 +224,7 @@ class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
     """The current scores, by the number of the part."""
 
     def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
-        """Those of one part."""
+        """The answer of one part."""
         return {rows.part.number: rows.scored(best=False)}
 
     def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:

@@ -20,7 +20,7 @@ AUTO_SEARCH = BoostedOptions()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Round:
+class CostRound:
     """One round: its terms, the fraction of the weight it explained, whether a step hit the cap, whether it moved."""
 
     terms: Terms

@@ -227,7 +227,7 @@ class AffineSums(Question[BoostRows, IntArray]):
     sampled: bool
 
     def answer(self, rows: BoostRows) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         selected, state = rows.open()
         drawn = rows.drawn(selected).astype(np.float64) if self.sampled else None
         return state.affine_sums(rows.attributes(selected), drawn, rows.outputs, self.largest, self.n_rows)
@@ -241,7 +241,7 @@ class Slopes(Question[BoostRows, IntArray]):
     alpha: float
 
     def answer(self, rows: BoostRows) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         selected, state = rows.open()
         state.set_affine(rows.step.coordinate, rows.attributes(selected), self.along.record())
         return state.slopes(rows.step.coordinate, self.alpha)
@@ -255,7 +255,7 @@ class ClassWeights(Question[Part, IntArray]):
     selection: Selection
 
     def answer(self, rows: Part) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         target, weight = rows.target(), weights_of(rows)
         if self.selection.intervals:
             chosen = self.selection.mask(rows.hashes(), target)
@@ -272,7 +272,7 @@ class ClassCodes(Question[Part, IntArray]):
     selection: Selection
 
     def answer(self, rows: Part) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         target, weight, binned = rows.target(), weights_of(rows), rows.binned()
         chosen = self.selection.mask(rows.hashes(), target) if self.selection.intervals else np.ones(len(target), bool)
         found = []
@@ -299,7 +299,7 @@ class SmallestMargin(Question[AnyScored, float]):
     """The least margin of the rows."""
 
     def answer(self, rows: AnyScored) -> float:
-        """That of one part."""
+        """The answer of one part."""
         return smallest_margin(*rows.scores())
 
     def merge(self, answers: Sequence[float]) -> float:
@@ -314,7 +314,7 @@ class SaturatedRows(Question[AnyScored, int]):
     exponent: float
 
     def answer(self, rows: AnyScored) -> int:
-        """That of one part."""
+        """The answer of one part."""
         return saturated_rows(rows.scores()[1], self.exponent)
 
 

@@ -1,8 +1,8 @@
 """Trees and rules as base learners: one is grown on the gradient along a direction, its values come from all rows.
 
-Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value a leaf. Along the whole
+Algorithm 1 of [B] takes a tree for each coordinate of the simplex in turn, with one value per leaf. Along the whole
 gradient (`descent="gradient"`) one tree a round has a value for each class: it is grown on a random projection of the
-gradients (a sign a class), its values are the Newton steps of every class over all rows. Trees are those of
+gradients (a sign per class), its values are the Newton steps of every class over all rows. Trees are those of
 cpp/trees/boosted, on all rows or on an importance sample; a rule is a conjunction of literals with two values.
 
 A step s from the Newton steps G / (H + l2) lowers the surrogate for sure: along it the second derivative grows at most
@@ -19,8 +19,9 @@ from scipy.optimize import brentq
 from permissible.bins.binning import Binning
 from permissible.kernels._core import boosted, sums
 from permissible.kernels._core import mcboost as kernel
+from permissible.learners.constraints.leaves import directions_of, in_order
 from permissible.learners.mcboost.problem import CostTask
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.tree_rows import (
     LeafCells,
     LeafSums,
@@ -42,6 +43,8 @@ from permissible.types import FloatArray, IntArray
 MOST_LEAVES = 256
 SUM_BITS, SEARCH_BITS = 40, 30
 """Bits of one term of a leaf's sums, and of a sum of the search."""
+SENT_BYTES = 1 << 27
+"""The rows of a search are gathered up to this many bytes; of more rows, sums are asked leaf by leaf."""
 LEAST_CURVATURE = 0.2
 """Least curvature of a leaf, for each unit of its least weight."""
 CATEGORY_L2 = 20.0
@@ -50,7 +53,11 @@ CATEGORY_L2 = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The size of a tree or rule, and its regularisation. `max_literals` above 0 makes rules."""
+    """The size of a tree or rule, and its regularisation. `max_literals` above 0 makes rules.
+
+    `directions` are those of the score of the first of two classes with each column, none where it is empty; `groups` are the
+    columns that may meet on a path, any where it is empty.
+    """
 
     max_leaf_nodes: int = 31
     max_depth: int | None = None
@@ -58,13 +65,15 @@ class Growth:
     min_leaf_weight: float = 1.0
     l2: float = 1.0
     exact: bool = False
+    directions: tuple[int, ...] = ()
+    groups: tuple[frozenset[int], ...] = ()
 
     def in_unit(self, scale: float) -> "Growth":
         """The same limits with all weights multiplied by a power of two: both limits are weights."""
         least, l2 = (min(value * scale, 2.0**1000) for value in (self.min_leaf_weight, self.l2))
         return replace(self, min_leaf_weight=least, l2=l2)
 
-    def options(self, mean_curvature: float, n_threads: int) -> boosted.TreeOptions:
+    def options(self, mean_curvature: float, n_columns: int, n_threads: int) -> boosted.TreeOptions:
         """The limits of one tree; `mean_curvature` is that of a unit of weight."""
         options = boosted.TreeOptions()
         options.rule = self.max_literals > 0
@@ -74,6 +83,7 @@ class Growth:
         options.min_curvature = self.min_leaf_weight * max(LEAST_CURVATURE, mean_curvature)
         options.l2, options.threads = self.l2, n_threads
         options.category_smoothing, options.category_l2 = self.l2, CATEGORY_L2 * self.l2
+        options.interactions = [[int(column in group) for column in range(n_columns)] for group in self.groups]
         return options
 
 
@@ -85,7 +95,7 @@ def longest_range(rate: float) -> float:
 
 
 def power_of_two(largest: float, bits: int) -> float:
-    """The grid on which `largest` takes so many bits."""
+    """The grid on which `largest` takes this many bits."""
     if not 0 < largest < np.inf:
         return 1.0
     mantissa, exponent = np.frexp(largest)
@@ -113,6 +123,7 @@ class TreeSteps:
     seen: Seen | None = None
     _mu: dict[int, float] = field(default_factory=dict)
     _target: float = 0.0
+    _n_searched: float = np.inf
 
     @property
     def n_classes(self) -> int:
@@ -124,6 +135,13 @@ class TreeSteps:
         """The coordinates of a round, in turn; -1 is all at once."""
         return [-1] if self.descent == "gradient" else list(range(self.n_classes - 1))
 
+    @property
+    def _sends(self) -> bool:
+        """Whether the rows of a search are gathered here, where the tree is grown: where they lie elsewhere and are few."""
+        only = self.rows.only
+        elsewhere = only is None or not only.part.in_memory
+        return elsewhere and self._n_searched * (len(self.binning.columns) + 20) <= SENT_BYTES
+
     # -- rounds ----------------------------------------------------------------------------------------------------------
 
     def begin_round(self) -> tuple[float, float, float]:
@@ -134,7 +152,7 @@ class TreeSteps:
         surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.seen.sums))
         return surrogate, cost, error
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """One round: a tree for every coordinate in turn, or one for the gradient."""
         steps: list[TreeStep] = []
         order = self.coordinates
@@ -144,7 +162,7 @@ class TreeSteps:
             self._take(step, order[0] if last else order[place + 1], number + last, measured=last)
             steps.append(step)
         moved = any(bool(np.any(step.value)) for step in steps)
-        return Round(
+        return CostRound(
             TreeRound(tuple(steps)), max(step.edge for step in steps), any(step.capped for step in steps), moved
         )
 
@@ -152,26 +170,28 @@ class TreeSteps:
         """Count the rows, then look along the direction of the first tree."""
         if not self.sampling.row_share >= 1.0:
             everywhere = Look(np.zeros(self.n_classes), False)
-            self._target = self.sampling.wanted(float(self.rows.ask(TakeTree(None, everywhere, False)).taken))
+            taken = float(self.rows.ask(TakeTree(None, everywhere, False)).taken)
+            self._target = self.sampling.wanted(taken)
+            self._n_searched = self._target or taken
         self._take(None, self.coordinates[0], self.first_round, measured=True)
 
     def _take(self, step: TreeStep | None, coordinate: int, number: int, measured: bool) -> None:
         """Take a step and look along the direction of the next tree."""
         key = int(np.random.SeedSequence([self.sampling.seed, number, coordinate + 1]).generate_state(1)[0])
         look = Look(self._along(coordinate, number), coordinate >= 0, key, self._mu.get(coordinate, 0.0))
-        seen = self.rows.ask(TakeTree(step, look, measured))
+        seen = self.rows.ask(TakeTree(step, look, measured, self._sends and (not self._target or look.mu > 0)))
         if self._target and not look.mu:  # the first look along this coordinate: find the mu, then draw
             largest = float(1.1 * seen.largest.max())
             roots = self.rows.ask(SumOfRoots(largest)) / power_of_two(largest, 20)
             look = look._replace(mu=float(np.float32(max(roots / self._target, 1e-30))))
-            seen = self.rows.ask(TakeTree(None, look, measured=False))._replace(sums=seen.sums)
+            seen = self.rows.ask(TakeTree(None, look, False, self._sends))._replace(sums=seen.sums)
         if self._target:
             ratio = min(max(seen.taken / self._target, 0.5), 2.0)
             self._mu[coordinate] = float(np.float32(look.mu * ratio))
-        self.seen = seen
+        self.seen, self._n_searched = seen, float(seen.taken)
 
     def _along(self, coordinate: int, number: int) -> FloatArray:
-        """The direction of a search: a codeword's, or a random sign a class."""
+        """The direction of a search: a codeword's, or a random sign per class."""
         if coordinate >= 0:
             return np.ascontiguousarray(codewords(self.n_classes)[:, coordinate] / 2)
         if self.n_classes == 2:
@@ -194,20 +214,23 @@ class TreeSteps:
 
     def _grown(self, seen: Seen, number: int) -> tuple[IntArray, int, float]:
         """Splits, the leaf inside of a rule, and the sum of |g|."""
-        first = tuple(power_of_two(float(of), SEARCH_BITS) for of in seen.largest)
-        sizes = self.rows.ask(SearchSizes((first[0], first[1]))) / np.array(first)
+        first = power_of_two(float(seen.largest[0]), SEARCH_BITS), power_of_two(float(seen.largest[1]), SEARCH_BITS)
+        drawn = seen.drawn
+        sizes = (self.rows.ask(SearchSizes(first)) if drawn is None else drawn.sizes(first)) / np.array(first)
         grids = power_of_two(float(sizes[0]), SEARCH_BITS), power_of_two(float(sizes[1]), SEARCH_BITS)
         used = self.sampling.columns(len(self.binning.columns), number)
-        options = self.growth.options(float(sizes[1]) / self.total, self.n_threads)
-        only = self.rows.only
-        if only is not None and only.part.in_memory:
+        options = self.growth.options(float(sizes[1]) / self.total, len(used), self.n_threads)
+        only, layout = self.rows.only, layout_of(self.binning, self.growth.directions)
+        if drawn is not None:
+            splits, inside = kernel.grow_gathered(drawn.blocks, drawn.packed(grids), layout, options, used, *grids)
+        elif only is not None and only.part.in_memory:
             splits, inside = only.packed(grids).grow(options, used)
         else:
 
             def cells(splits: IntArray, leaf: int) -> IntArray:
                 return np.ascontiguousarray(self.rows.ask(LeafCells(splits, leaf, used, grids)))
 
-            splits, inside = kernel.grow_asked(cells, layout_of(self.binning), options, used, *grids)
+            splits, inside = kernel.grow_asked(cells, layout, options, used, *grids)
         return splits, inside, float(sizes[0])
 
     def _values(
@@ -232,6 +255,10 @@ class TreeSteps:
         value = np.where(known, rate * gradient * inverse, 0.0)
         if coordinate < 0:
             value = value - value.mean(axis=1, keepdims=True)
+        if self.growth.directions:  # two classes: the value of the first one, the other's is its negative or not there
+            ways = directions_of(splits, self.growth.directions, self.binning)
+            value = in_order(splits, ways, value[:, 0] * below[:, 0], below[:, 0])[:, None]
+            value = value if coordinate >= 0 else value * np.array([1.0, -1.0])
         moves = moves_of(value, coordinate, n_classes)
         reach = np.ptp(moves, axis=1) if loss.of_differences else np.abs(moves).max(axis=1)
         limit = longest_range(min(1.0, excess * rate))

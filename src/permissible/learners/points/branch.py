@@ -55,7 +55,7 @@ class _Clock:
 
 
 def best_points(problem: PointsProblem, card: Rounded, seconds: float) -> Optimum:
-    """The best points on the rules of a card, in at most so many seconds."""
+    """The best points on the rules of a card, within a time limit in seconds."""
     clock, n_rules = _Clock(seconds), problem.n_rules
     if not n_rules:
         return Optimum(card, card.value, 0)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from permissible.kernels._core import boosting as kernels
 from permissible.learners.points.cells import RuleCells
-from permissible.learners.points.lines import fit_lines
+from permissible.learners.points.lines import FittedLines, fit_lines
 from permissible.losses.surrogate import Surrogate
 from permissible.types import FloatArray, IntArray
 
@@ -48,18 +49,26 @@ def best_of(problem: PointsProblem, vectors: IntArray, start: tuple[float, float
 
     A unit is positive: points speak for the positive class. Where no vector has one, the card is empty.
     """
-    most = int(vectors.sum(axis=1).max(initial=0))
-    weight = problem.cells.totals(vectors, most)
-    squares = (vectors**2).sum(axis=1).astype(np.float64)
-    ridge = 0.5 * problem.l2 * squares
-    lines = fit_lines(weight, ridge, problem.surrogate, np.tile(np.array(start), (len(vectors), 1)))
-    value = np.where((lines.unit > 0) | (squares == 0), lines.value, np.inf)
+    lines = _lines_of(problem, vectors, start)
+    value = np.where((lines.unit > 0) | ~vectors.any(axis=1), lines.value, np.inf)
     if not np.isfinite(value).any():
         return best_of(problem, np.zeros_like(vectors[:1]), start)
     least = float(value.min())
     tied = np.flatnonzero(value <= least + 1e-10 * abs(least))
     best = min(tied.tolist(), key=lambda place: (int(vectors[place].sum()), vectors[place].tolist()))
     return Rounded(vectors[best], float(lines.offset[best]), float(lines.unit[best]), float(lines.value[best]))
+
+
+def _lines_of(problem: PointsProblem, vectors: IntArray, start: tuple[float, float]) -> FittedLines:
+    """Offset and unit of the card of each vector."""
+    cells, surrogate = problem.cells, problem.surrogate
+    if isinstance(surrogate, kernels.LossFunction):
+        given = cells.bits, cells.weight, cells.grid, np.ascontiguousarray(vectors), problem.l2
+        found = surrogate.fit_cards(*given, *start)
+        return FittedLines(found[:, 0], found[:, 1], found[:, 2])
+    weight = cells.totals(vectors, int(vectors.sum(axis=1).max(initial=0)))
+    ridge = 0.5 * problem.l2 * (vectors**2).sum(axis=1)
+    return fit_lines(weight, ridge, surrogate, np.tile(np.array(start), (len(vectors), 1)))
 
 
 def roundings(coefficients: FloatArray, max_points: int) -> IntArray:

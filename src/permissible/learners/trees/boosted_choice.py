@@ -1,7 +1,7 @@
 """What a hold-out chooses for boosted trees: learning rate, number of trees, leaves, and the columns that one tree may use.
 
 Each candidate is fitted on the training rows, and its held-out loss is known after every tree. The search changes one thing at
-a time and keeps what is better: trees of twice (and twice again) or half as many leaves, then half of the columns a tree. A
+a time and keeps what is better: trees of twice (and twice again) or half as many leaves, then half of the columns per tree. A
 candidate has few trees and is dropped early where it can no longer reach the best loss. If the best one would use more trees,
 it gets all of them, and where these do not suffice either, twice the rate.
 

@@ -93,7 +93,7 @@ class FittedTrees:
     model: BoostedModel
     history: dict[str, AnyArray]
     certificate: BoostedCertificate
-    selection: Mapping[str, Any] | None
+    selection: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,7 +256,7 @@ def _gradients(loss: Loss, scores: FloatArray, target: AnyArray) -> tuple[FloatA
 
 
 def _history(fit: BoostedSource, run: _Run) -> dict[str, AnyArray]:
-    """One array entry a tree."""
+    """One array entry per tree."""
     n_trees, loss = run.trees.n_trees, fit.loss
     error, edge = np.full(n_trees, np.nan), np.full(n_trees, np.nan)
     rows = fit.few(HISTORY_WORK / max(n_trees * len(run.trees.constant), 1))
@@ -296,10 +296,10 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
 
 _REASONS: dict[TreesStop, str] = {
     "rounds": "it grew all the trees that it was given",
-    "no edge": "no split lowers the surrogate any more",
+    "no edge": "no split lowers the surrogate further",
     "separable": "the trees separate the classes, so the surrogate has no finite minimiser and the leaves were capped",
-    "time": "its time was up",
-    "callback": "a callback asked for it",
+    "time": "it reached the time limit",
+    "callback": "a callback stopped it",
 }
 
 

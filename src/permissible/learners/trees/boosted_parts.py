@@ -1,4 +1,4 @@
-"""Boosted trees over rows in parts, on disk or on workers: the loop of memory, and two questions a tree.
+"""Boosted trees over rows in parts, on disk or on workers: the loop of memory, and two questions per tree.
 
 `SumLeaves` sends a tree and gets integer sums of every leaf; `MoveRows` sends the steps of the leaves and gets the rows that the
 next search looks at, with their codes, gradients and curvatures. The tree is grown where the fit runs, so there is no message a
@@ -110,7 +110,7 @@ class FactsOf(Question[Part, Facts]):
     opening: OpenBoosted
 
     def answer(self, rows: Part) -> Facts:
-        """Those of one part."""
+        """The answer of one part."""
         opening = self.opening
         training = opening.selected(rows, opening.training)
         held = None if opening.held_out is None else opening.selected(rows, opening.held_out)
@@ -148,7 +148,7 @@ class SumLeaves(Question[kernels.Part, IntArray]):
     exact: bool
 
     def answer(self, rows: kernels.Part) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         tree = None
         if self.splits is not None:
             n_splits = len(self.splits[0])
@@ -220,7 +220,7 @@ class SumSizes(Question[kernels.Part, int]):
     largest: float
 
     def answer(self, rows: kernels.Part) -> int:
-        """That of one part."""
+        """The answer of one part."""
         return rows.sizes(self.largest)
 
 
@@ -289,4 +289,4 @@ class RowsInParts:
             )
         finally:
             rows.close()
-        return fitted(found, loss, (), self._order)
+        return fitted(found, loss, self._order)

@@ -73,7 +73,7 @@ class BoostedSource:
         return RowsInParts(self.source, opening)
 
     def few(self, limit: float) -> BoostedRows | None:
-        """All rows in this process if there are at most so many."""
+        """All rows in this process if there are at most this many."""
         if self.memory is not None:
             return self._in_memory(self.memory) if self.source.n_rows <= limit else None
         binned, target, weight = few_rows(self.source, int(limit))

@@ -41,14 +41,14 @@ class WeightRange(Question[Part, tuple[float, float, bool]]):
     """The least and the largest weight, and whether all are whole numbers."""
 
     def answer(self, rows: Part) -> tuple[float, float, bool]:
-        """Those of one part."""
+        """The answer of one part."""
         weight = rows.weight()
         if weight is None or not len(weight):
             return np.inf, 0.0, True
         return float(weight.min()), float(weight.max()), bool(np.array_equal(weight, np.rint(weight)))
 
     def merge(self, answers: Sequence[tuple[float, float, bool]]) -> tuple[float, float, bool]:
-        """Those of all parts."""
+        """The answers of all parts, merged."""
         least, largest, whole = zip(*answers, strict=True)
         return min(least), max(largest), all(whole)
 
@@ -60,7 +60,7 @@ class AreMultiples(Question[Part, bool]):
     least: float
 
     def answer(self, rows: Part) -> bool:
-        """Those of one part."""
+        """The answer of one part."""
         weight = rows.weight()
         if weight is None or not len(weight):
             return True
@@ -68,7 +68,7 @@ class AreMultiples(Question[Part, bool]):
         return bool(np.abs(multiple - np.rint(multiple)).max() < CLOSE)
 
     def merge(self, answers: Sequence[bool]) -> bool:
-        """Those of all parts."""
+        """The answers of all parts, merged."""
         return all(answers)
 
 

@@ -105,7 +105,7 @@ class OpenClassRows:
 
 
 class ClassRows:
-    """The rows of one part: the node of each, 4 bytes a row. Codes, classes and weights stay with the part."""
+    """The rows of one part: the node of each, 4 bytes per row. Codes, classes and weights stay with the part."""
 
     def __init__(self, part: Part, opening: OpenClassRows) -> None:
         self.part, self.opening = part, opening
@@ -175,7 +175,7 @@ class LeafWeights(Question[Part, IntArray]):
     selection: Selection = ALL_ROWS
 
     def answer(self, rows: Part) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         binned, target = rows.binned(), rows.target().astype(np.int64)
         integers = self.weighting.integers(weights_of(rows))
         if self.selection.intervals:

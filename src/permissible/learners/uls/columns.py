@@ -142,7 +142,7 @@ class ColumnTrace:
 
 
 def boost_columns(
-    X: Any,
+    X: object,
     positive: BoolArray,
     weight: FloatArray | None,
     loss: Loss,

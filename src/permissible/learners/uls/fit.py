@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible import losses
-from permissible.learners.choose import Choice, Fold, Tried, race
+from permissible.learners.choose import Choice, Fold, Runs, Tried, race
 from permissible.learners.uls.boost import Loop, LoopTask, OnRound, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
+from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
     FLAVOURS,
     LossEvidence,
@@ -83,7 +84,7 @@ class FittedRules:
 
     trace: Trace
     loss: Loss
-    selection: Mapping[str, Any] | None = None
+    selection: Mapping[str, object] | None = None
     evidence: LossEvidence | None = None
 
 
@@ -105,7 +106,7 @@ def fit_labels(source: Source, tasks: Mapping[int, Task]) -> list[FittedRules]:
     lock = threading.Lock()
 
     def locked(callback: OnRound, number: int) -> bool:
-        with lock:  # a bar on the terminal is one for all labels
+        with lock:  # a bar on the terminal is one for all labels and candidates
             return callback(number)
 
     def fit(label: int, task: Task, rows: Source) -> FittedRules:
@@ -179,8 +180,9 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
     if task.validation is not None:
         pairs = [(everything, Chosen(task.validation, label))]
     elif has_duplicates(source) and not task.ensemble:
-        fold = Fold(partial(_training_curve, everything, task), 1.0)
-        return _Seen(race([fold], task.candidates, first_stage=1), 0.0, [everything])
+        fold = Fold[ULSOptions](partial(_training_curve, everything, task), 1.0)
+        choice = race([fold], task.candidates, first_stage=1, run=partial(_curves, source))
+        return _Seen(choice, 0.0, [everything])
     else:
         splits = evaluation_folds(source, label, seed, task.ensemble)
         pairs = [(Chosen(source, label, s.training), Chosen(source, label, s.held_out)) for s in splits]
@@ -188,28 +190,44 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
         return None
     held = [held_out.weight for _, held_out in pairs]
     folds = [
-        Fold(partial(_curve, training, held_out, task), weight)
+        Fold[ULSOptions](partial(_curve, training, held_out, task), weight)
         for (training, held_out), weight in zip(pairs, held, strict=True)
     ]
     total = everything.weight + (0.0 if task.validation is None else held[0])
-    choice = race(folds, task.candidates, first_stage=1)
+    contest = partial(race, folds, first_stage=1, run=partial(_curves, source))
+    choice = contest(task.candidates)
     slow = choice.chosen
     if task.fast_rate is not None and slow.stage >= slow.candidate.n_rounds:
-        fast = race(folds, [replace(slow.candidate, learning_rate=task.fast_rate)], first_stage=1).chosen
+        fast = contest([replace(slow.candidate, learning_rate=task.fast_rate)]).chosen
         if fast.loss < slow.loss:
             choice = replace(choice, chosen=fast, kept=(fast,))
         choice = replace(choice, tried=(*choice.tried, fast))
     return _Seen(choice, sum(held) / total, [training for training, _ in pairs])
 
 
-def _training_curve(training: Chosen, task: Task, options: ULSOptions, last: int) -> FloatArray:
+def _training_curve(training: Chosen, task: Task, options: ULSOptions, _: int, source: Source) -> FloatArray:
     """The mean loss of all rows after each round; it always reaches the last one."""
-    trace = run(training, None, task, options)[1]
+    trace = run(training._replace(source=source), None, task, options)[1]
     return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
 
 
-def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, last: int) -> FloatArray:
-    """The mean loss of the held-out rows after each round, or up to the round `last` where one is asked for."""
+def _curves(source: Source, runs: Runs[ULSOptions]) -> list[FloatArray]:
+    """The curves of several fits on rows of a source; their questions to workers travel together."""
+    names = (f"{number}" for number in range(len(runs)))
+    asked = {name: partial(fold.losses, options, last) for name, (fold, options, last) in zip(names, runs, strict=True)}
+    return source.each(asked) if asked else []
+
+
+def _curve(
+    training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, last: int, source: Source
+) -> FloatArray:
+    """The mean loss of the held-out rows after each round, or up to the round `last` where one is asked for.
+
+    `source` has the training rows, for this fit.
+    """
+    if held_out.source is training.source:
+        held_out = held_out._replace(source=source)
+    training = training._replace(source=source)
     options = replace(options, n_rounds=last) if last else replace(options, patience=PATIENCE)
     if isinstance(task.loss, Loss) and task.start is None:
         with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
@@ -292,9 +310,12 @@ def _rows_of(
         only = opened[0].rows.only
         in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
         # The compiled loop records no rounds in a journal, refits nothing, and starts held-out rows at score 0.
-        free = options.constraints is None
+        free = options.constraints is None and options.criterion == "newton"
         classic = free and options.scheme == 1 and (task.start is None or held is None)
-        more = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        if options.criterion != "newton":
+            score = None if task.start is None else task.start.scores
+            more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
         yield opened[0], held, LoopTask.of(task.loss, source.binning, **more), in_memory and classic
     finally:
         for rows in opened:

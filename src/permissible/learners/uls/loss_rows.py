@@ -6,12 +6,13 @@ them is the compiled fit bit for bit.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.rows import (
@@ -70,14 +71,13 @@ class ExamplesOpening:
         chosen = self.selection.rows(part)
         if not (len(target) if chosen is None else chosen.any()):
             return None
-        examples = Examples(part.binned(), target == self.label, part.weight())
+        binned, positive, weight = part.binned(), target == self.label, part.weight()
         if chosen is not None:
-            examples = examples.take(chosen)
-            blocks = part.put_aside(examples.binned.blocks)
-            examples = replace(examples, binned=replace(examples.binned, blocks=blocks))
-        weight = examples.weight if examples.weight is None else part.put_aside(examples.weight)
-        first_row = self.first_rows.get(part.number, 0)
-        return Examples(examples.binned, examples.positive, weight, first_row, self.integers)
+            blocks = part.take(self.selection, chosen)
+            binned, positive = BinnedTable(binned.binning, blocks, blocks.shape[1]), positive[chosen]
+            weight = None if weight is None else weight[chosen]
+        weight = None if weight is None else part.put_aside(weight)
+        return Examples(binned, positive, weight, self.first_rows.get(part.number, 0), self.integers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from permissible.learners.uls.rows import Patterns
 from permissible.losses.surrogate import Surrogate
 from permissible.types import BoolArray, FloatArray
 
-MAX_STEPS = 600
+MAX_STEPS, FEW_STEPS = 600, 100
+"""Of all refits, and of compiled ones: more are needed near kinks only."""
 TOLERANCE = 1e-12
 ACCEPTED = 1e-9
 """A scaled gradient up to this counts as converged if rounding does not allow `TOLERANCE`."""
@@ -212,6 +213,12 @@ def refit(
     The constant is not penalised. A single rule without the constant has the penalty of a classic step.
     """
     weight = patterns.weight / grid
+    if isinstance(surrogate, kernels.LossFunction) and (surrogate.attained or l2 > 0):  # a finite minimum is sure
+        moved, residual, converged = surrogate.refit(
+            patterns.bits, weight, theta, free, 2.0 * l2, min(MAX_STEPS, FEW_STEPS)
+        )
+        if converged:
+            return Refit(moved, True, residual, ())
     signs = np.column_stack((np.ones(len(patterns.bits)), 2.0 * patterns.bits - 1.0))
     penalty = np.append(0.0, np.full(len(theta) - 1, 2.0 * l2))
 

@@ -8,7 +8,7 @@ pickles are small; parts keep codes, labels, sample weights and margins. A part 
 |---|---|
 | `Reset(terms, grids)` | `StepSums` after the margins are set to those of a model |
 | `Apply(rule, value_in, value_out, grids)` | `StepSums` after the step |
-| `ApplyAndLook(step, request)` | both: `StepSums` after the step, and the histogram of all rows for the next search |
+| `ChangeAndLook(step, request)` | both: `StepSums` after one of these, and the histogram of all rows for the next search |
 | `Measure(rule, value_in, value_out, grids)` | exact sums (6, 2) of derivatives at a trial step |
 | `Histograms(rules, request)` | int64 (rules, columns, sums, 256) over the rows that each rule covers |
 | `SignedWeights(rules, grid)` | int64 (rules): y w over the rows that each rule covers |
@@ -132,8 +132,8 @@ class RuleRows(Protocol):
 class RulePart:
     """The rows of one part during a fit; `build` makes them on an array of the states of their margins.
 
-    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes a row, and the rows themselves
-    where they are `kept`: a mask of one byte a row.
+    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes per row, and the rows themselves
+    where they are `kept`: a mask of one byte per row.
     """
 
     def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, kept: bool) -> None:
@@ -197,10 +197,10 @@ class Ahead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyAndLook(Question[RulePart, Ahead]):
-    """Apply a step, and answer with the histogram that the next round begins with: one visit of the rows less."""
+class ChangeAndLook(Question[RulePart, Ahead]):
+    """Change the margins, and answer with the histogram that the next round begins with: one visit of the rows less."""
 
-    step: Apply
+    step: Change
     request: HistogramRequest
     changes: ClassVar[bool] = True
 
@@ -236,7 +236,7 @@ class Histograms(Question[RulePart, IntArray]):
     request: HistogramRequest
 
     def answer(self, rows: RulePart) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return rows.now.histograms(self.rules, self.request)
 
 
@@ -248,7 +248,7 @@ class SignedWeights(Question[RulePart, IntArray]):
     weight_grid: float
 
     def answer(self, rows: RulePart) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return rows.now.signed_weights(self.rules, self.weight_grid)
 
 
@@ -260,7 +260,7 @@ class PatternsOf(Question[RulePart, Patterns]):
     grid: float
 
     def answer(self, rows: RulePart) -> Patterns:
-        """Those of one part."""
+        """The answer of one part."""
         return Patterns(*rows.now.patterns(self.rules, self.grid))
 
     def merge(self, answers: Sequence[Patterns]) -> Patterns:

@@ -25,7 +25,7 @@ from permissible.models.kinds.tree_rules import simplified
 from permissible.types import AnyArray, IntArray
 
 BEAM_BYTES = 1 << 26
-"""Histograms of one question, at most; a table of 1,000 columns has 4 MiB a rule."""
+"""Histograms of one question, at most; a table of 1,000 columns has 4 MiB per rule."""
 IMPROVEMENT = 1.0 + 1e-9
 """A literal is added only if it gains more than this factor; less is rounding."""
 
@@ -117,7 +117,8 @@ class RuleSearch:
         best: Extended | None = None
         for first, longer in zip(firsts, completed, strict=True):
             for grown in (first, *longer):
-                candidate = grown._replace(rule=simplified(grown.rule)) if self.options.intervals else grown
+                both = self.options.intervals and len(grown.rule) > 1
+                candidate = grown._replace(rule=simplified(grown.rule)) if both else grown
                 if candidate.rule not in excluded:
                     best = _better(best, candidate)
         if best is None and excluded:  # with l2, rules of the model may be the best of every column
@@ -141,8 +142,7 @@ class RuleSearch:
 
     def several(self, count: int) -> list[GrownRule]:
         """The `count` best rules, at most, that start with different first literals, the best first."""
-        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)
-        firsts = found[: self.options.beam]
+        firsts = self._heaviest(self.options.beam)
         completed = self._completed(firsts) if self.options.max_literals > 1 else [[] for _ in firsts]
         chains = zip(firsts, completed, strict=True)
         best = [max((first, *longer), key=lambda candidate: candidate.decrease) for first, longer in chains]
@@ -150,7 +150,7 @@ class RuleSearch:
 
     def candidates(self, count: int) -> list[Extended]:
         """The `count` rules of largest decrease, each starting with the best literal of another column."""
-        found = sorted(self._extensions((), self.all, oriented=False), key=lambda found: -found.decrease)[:count]
+        found = self._heaviest(count)
         longer = self._completed(found) if self.options.max_literals > 1 else []
         found += [candidate for chains in longer for candidate in chains]
         return sorted(found, key=lambda found: -found.decrease)[:count]
@@ -212,9 +212,10 @@ class RuleSearch:
             return None
         return Extension(parent, chain.sums, best.rule[-1], best.curvature_in)
 
-    def _extensions(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Extended]:
-        """The rule with the best literal of each further column."""
-        return [self._extended(rule, offer) for offer in self._offers(rule, sums, oriented)]
+    def _heaviest(self, count: int) -> list[Extended]:
+        """The `count` best literals of different columns, the best first."""
+        offers = sorted(self._offers((), self.all, oriented=False), key=lambda offer: -offer.decrease)
+        return [self._extended((), offer) for offer in offers[:count]]
 
     def _offers(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Offer]:
         """The best literal of each further column; an ordered one may get its other bound."""

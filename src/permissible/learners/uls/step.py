@@ -15,8 +15,8 @@ from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.loss_rows import Opened, RowSizes
 from permissible.learners.uls.rows import (
     Apply,
-    ApplyAndLook,
     Change,
+    ChangeAndLook,
     Grids,
     HistogramRequest,
     Histograms,
@@ -119,13 +119,14 @@ class FitRows:
 
     def reset(self, terms: Terms) -> None:
         """Set the margins to those of a model."""
+        change([self], [self.restart(terms)])
+
+    def restart(self, terms: Terms) -> Reset:
+        """Margins set to those of a model, with the grids of the answer."""
         reach = abs(terms.constant) + sum(abs(coefficient) for coefficient in terms.coefficients)
         low, high = sorted((self.surrogate.state_of(-reach), self.surrogate.state_of(reach)))
         self.state = FitState(low_state=low, high_state=high)
-        grids = self.grids(0.0)
-        self._set(self.rows.ask(Reset(terms, grids)), grids)
-        self.everything = self.state.covered, self.state.covered_positive
-        self._refine(grids)
+        return Reset(terms, self.grids(0.0))
 
     def histogram(self, request: HistogramRequest) -> IntArray:
         """The histogram of all rows: the one that came with the last step if it answers this request."""
@@ -139,9 +140,11 @@ class FitRows:
         """A step, with the grids of its answer."""
         return Apply(rule, value_in, value_out, self.grids(max(abs(value_in), abs(value_out))))
 
-    def taken(self, step: Apply, sums: StepSums) -> None:
+    def changed(self, step: Apply | Reset, sums: StepSums) -> None:
         """The rows have made a step."""
         self._set(sums, step.grids)
+        if isinstance(step, Reset):
+            self.everything = self.state.covered, self.state.covered_positive
         self._refine(step.grids)
 
     def _refine(self, grids: Grids) -> None:
@@ -194,15 +197,19 @@ class FitRows:
 def apply(
     moved: Sequence[FitRows], rule: Rule, value_in: float, value_out: float, expected: HistogramRequest | None = None
 ) -> None:
-    """Apply a step to training and held-out rows; with it comes the histogram that the next round is expected to need.
+    """Apply a step to training and held-out rows."""
+    change(moved, [rows.step(rule, value_in, value_out) for rows in moved], expected)
+
+
+def change(moved: Sequence[FitRows], steps: Sequence[Apply | Reset], expected: HistogramRequest | None = None) -> None:
+    """Change training and held-out rows; with it comes the histogram that the next round is expected to need.
 
     Its grids are those of the last round: they are powers of two and seldom change. If they do, it is asked again.
     """
-    steps = [rows.step(rule, value_in, value_out) for rows in moved]
-    first: Change | ApplyAndLook = steps[0] if expected is None else ApplyAndLook(steps[0], expected)
+    first: Change | ChangeAndLook = steps[0] if expected is None else ChangeAndLook(steps[0], expected)
     others = [(rows.rows, step) for rows, step in zip(moved[1:], steps[1:], strict=True)]
     answers = moved[0].rows.ask_beside(first, others)
     if expected is not None:
         moved[0].ahead, answers[0] = (expected, answers[0].histogram[0]), answers[0].step
     for rows, step, sums in zip(moved, steps, answers, strict=True):
-        rows.taken(step, sums)
+        rows.changed(step, sums)

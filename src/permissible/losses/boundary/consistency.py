@@ -111,7 +111,7 @@ def check_consistency(loss: Any, boundaries: ArrayLike, negative: Weighing | Non
     return Consistency(pi, tuple(delta for delta, _ in found), words, (positive, other))
 
 
-def _delta(ratio: Callable[[float], float], pi: float, positive: Any, negative: Any) -> tuple[float, str]:
+def _delta(ratio: Callable[[float], float], pi: float, positive: object, negative: object) -> tuple[float, str]:
     """Return delta with ratio pi and no words, or NaN and the reason."""
     closed = getattr(positive, "score", None)
     if closed is not None and positive is negative:

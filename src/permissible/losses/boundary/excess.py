@@ -36,7 +36,7 @@ PANELS, NODES = 8, 20
 FARTHEST = 1e-9
 """Probabilities closer than this to 0 or 1 are not tried."""
 NEAR = 1e-4, 1e-3
-"""Distances from a boundary by which the growth of dQ is told."""
+"""Distances from a boundary at which the growth of dQ is measured."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class MarginCondition:
         return 1.0 if math.isinf(self.alpha) else self.alpha / (1.0 + self.alpha)
 
 
-def excess_constants(loss: Any, boundaries: ArrayLike, negative: "Weighing | None" = None) -> ExcessConstants:
+def excess_constants(loss: object, boundaries: ArrayLike, negative: "Weighing | None" = None) -> ExcessConstants:
     """Return C and s of (13) of [K] for a loss and boundaries.
 
     Parameters
@@ -153,7 +153,7 @@ def margin_condition(
     """
     p = real_numbers("probability", probability, "an array of probabilities")
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
-        raise refusal("probability", "numbers in [0, 1], one a row", probability)
+        raise refusal("probability", "numbers in [0, 1], one per row", probability)
     pi = np.array(checked_boundaries(boundaries))
     mass = np.ones(len(p)) if sample_weight is None else weights("sample_weight", sample_weight, length=len(p))
     share = mass / mass.sum()
@@ -168,7 +168,7 @@ def margin_condition(
     worst = np.max([np.where(place > 0, reached[place - 1, k], 0.0) for k, place in enumerate(within)], axis=0)
     seen = worst >= least
     fitted = seen & (t <= widest)
-    if fitted.sum() < 2:  # hardly any row is near a boundary, so that nothing is told
+    if fitted.sum() < 2:  # too few rows near a boundary for an estimate
         return MarginCondition(0.0, 1.0, widest)
     alpha = max(float(np.polyfit(np.log(t[fitted]), np.log(worst[fitted]), 1)[0]), 0.0)
     A = max(float((worst[seen] / t[seen] ** alpha).max()), 1.0)
@@ -176,7 +176,7 @@ def margin_condition(
 
 
 def excess_risk_bound(
-    loss: Any,
+    loss: object,
     boundaries: ArrayLike,
     excess: float,
     *,
@@ -216,7 +216,7 @@ def _theorem_5(found: ExcessConstants, margin: MarginCondition, dQ: float) -> fl
 
 
 def excess_surrogate(
-    loss: Any, probability: ArrayLike, score: ArrayLike, negative: "Weighing | None" = None
+    loss: object, probability: ArrayLike, score: ArrayLike, negative: "Weighing | None" = None
 ) -> FloatArray:
     """Return dQ_p(f), the excess surrogate risk of a score f where the probability of the positive class is p.
 
@@ -243,7 +243,7 @@ def _slope(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray((1.0 - p) * down - p * up)
 
 
-def _minimiser(pair: tuple[Any, Any], p: FloatArray) -> FloatArray:
+def _minimiser(pair: tuple[object, object], p: FloatArray) -> FloatArray:
     """T of f*(p) = sinh(t), by bisection."""
     low, high = np.full(p.shape, -REACH), np.full(p.shape, REACH)
     for _ in range(STEPS):
@@ -253,7 +253,7 @@ def _minimiser(pair: tuple[Any, Any], p: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (low + high))
 
 
-def _excess(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
+def _excess(pair: tuple[object, object], p: FloatArray, f: FloatArray) -> FloatArray:
     """The integral of the slope from f*(p) to f, by Gauss and Legendre in t."""
     nodes, shares = np.polynomial.legendre.leggauss(NODES)
     start = _minimiser(pair, p)
@@ -266,7 +266,7 @@ def _excess(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(0.5 * step * total, 0.0))
 
 
-def _growth(pair: tuple[Any, Any], pi: float, delta: float) -> float:
+def _growth(pair: tuple[object, object], pi: float, delta: float) -> float:
     """The power with which dQ_p(delta) grows as p leaves pi, on the side where it is the larger power."""
     room = min(pi, 1.0 - pi, 1.0)
     near, far = (distance * room for distance in NEAR)
@@ -277,7 +277,7 @@ def _growth(pair: tuple[Any, Any], pi: float, delta: float) -> float:
     return float(np.max(powers))
 
 
-def _supremum(pair: tuple[Any, Any], pi: float, delta: float, exponent: float) -> float:
+def _supremum(pair: tuple[object, object], pi: float, delta: float, exponent: float) -> float:
     """The largest |p - pi|^s / dQ_p(delta): on a grid, then between the neighbours of its best point."""
     logits = np.linspace(math.log(FARTHEST), -math.log(FARTHEST), 801)
 

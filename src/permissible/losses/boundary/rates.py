@@ -100,7 +100,7 @@ def modulus_of_convexity(loss: Any, limit: float) -> float:
 
 
 def learning_bound(
-    loss: Any,
+    loss: object,
     boundaries: ArrayLike,
     n_rows: int,
     *,

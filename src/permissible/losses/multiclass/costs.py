@@ -1,7 +1,6 @@
 """Scores, labels and costs of a multiclass loss brought to rows: n x M scores, n labels, n x M costs C[y_i, .]."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class ScoredRows:
         return only
 
 
-def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = False) -> ScoredRows:
+def rows_of(scores: ArrayLike, y: ArrayLike, cost: object = None, per_row: bool = False) -> ScoredRows:
     """Check and bring to rows. `cost`: None (1 - I), a matrix (M, M), an object with `.matrix`, or a row per example."""
     array = real_numbers("scores", scores, "an array of numbers")
     single = array.ndim == 1
@@ -49,7 +48,7 @@ def rows_of(scores: ArrayLike, y: ArrayLike, cost: Any = None, per_row: bool = F
     return ScoredRows(array, labels, _cost_rows(getattr(cost, "matrix", cost), labels, m, per_row), single)
 
 
-def _cost_rows(cost: Any, y: IntArray, m: int, per_row: bool) -> FloatArray:
+def _cost_rows(cost: object, y: IntArray, m: int, per_row: bool) -> FloatArray:
     if cost is None:
         return np.where(y[:, None] == np.arange(m), 0.0, 1.0)
     costs = real_numbers("cost", cost, "an array of costs")

@@ -72,7 +72,7 @@ class GammaPhi:
         at = rows_of(scores, y, cost, rows)
         return at.out(on_arrays(self.gamma, "gamma")(self._sums(at)))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS = gamma'(u) (-C_zj phi'(S_z - S_j)) for j != z; the entries of a row sum to 0."""
         at = rows_of(scores, y, cost, rows)
         falls = -at.costs * self._slope("phi")(-at.differences())

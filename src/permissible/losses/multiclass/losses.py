@@ -65,7 +65,7 @@ class GLL:
         top, terms = _factored(at)
         return at.out(top + np.log1p(np.expm1(-top) + terms.sum(axis=1)))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS, of the shape of `scores`."""
         at = rows_of(scores, y, cost, rows)
         top, terms = _factored(at)
@@ -100,7 +100,7 @@ class GEL:
         at = rows_of(scores, y, cost, rows)
         return at.out(_exponentials(at).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS."""
         at = rows_of(scores, y, cost, rows)
         return at.out(_balanced(at, _exponentials(at)))
@@ -134,7 +134,7 @@ class MC:
         at = rows_of(scores, y, None)
         return at.out(1 + _exponentials(at).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS."""
         at = rows_of(scores, y, None)
         return at.out(_balanced(at, _exponentials(at)))
@@ -168,7 +168,7 @@ class LS:
         at = rows_of(scores, y, cost, rows)
         return at.out((at.costs * np.exp(np.minimum(at.scores, LARGEST))).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS, not projected on sum-zero scores ((36) of [B] lacks both halves: E17)."""
         at = rows_of(scores, y, cost, rows)
         return at.out(at.costs * np.exp(np.minimum(at.scores, LARGEST)))
@@ -199,7 +199,7 @@ class LT:
         scale, up, down = self._parts(at)
         return at.out(scale * up.sum(axis=1) * down.sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return dL/dS ((37) of [B] has the opposite sign: E17)."""
         at = rows_of(scores, y, cost, rows)
         scale, up, down = self._parts(at)
@@ -238,7 +238,7 @@ class StructuredHinge:
         at = rows_of(scores, y, cost, rows)
         return at.out((at.costs + at.differences()).max(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return a subgradient: 0 where the true class attains the maximum, else e_k - e_z at the first k that does."""
         at = rows_of(scores, y, cost, rows)
         violation = at.costs + at.differences()

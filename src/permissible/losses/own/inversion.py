@@ -14,7 +14,7 @@ from permissible.validation import Words, refusal
 LOWEST = float(np.log(1e-300))
 HIGHEST = float(np.log(0.5))
 STEPS = 200
-BISECTIONS = 80  # so many reduce the whole range to less than the last digit
+BISECTIONS = 80  # enough to reduce the whole range below the last digit
 
 
 def invert_link(link: Formula, x: FloatArray, within: tuple[FloatArray, FloatArray] | None = None) -> FloatArray:

@@ -38,9 +38,9 @@ class Step:
 class Explanation:
     """One row: the initial scores, what each step adds, and the resulting scores.
 
-    There is one score for two classes and one a class otherwise, except that multiclass boosting always has one a
-    class. Steps are sorted by their effect on the decision, those of a tree by the order of its tests. `probability` is
-    that of each class; `cost` the expected cost of each class, where the estimator has costs.
+    There is one score for two classes and one per class otherwise; multiclass boosting always has one per class. Steps
+    are sorted by their effect on the decision, those of a tree by the order of its tests. `probability` is that of each
+    class; `cost` the expected cost of each class, where the estimator has costs.
     """
 
     classes: tuple[Any, ...]

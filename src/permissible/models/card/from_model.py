@@ -121,7 +121,7 @@ def _bins(forests: Sequence[Forest]) -> tuple[dict[int, Codes], tuple[int, ...] 
 
 
 def forest_terms(forest: Forest, words: FloatArray) -> list[Term]:
-    """Each tree, or rule, as a term on the scores; `words` has a row a score, by which the values of a leaf are multiplied."""
+    """Each tree, or rule, as a term on the scores; `words` has a row per score, by which the values of a leaf are multiplied."""
     found: list[Term] = []
     for tree in range(forest.n_trees):
         first, last = (int(place) for place in forest.arrays["first_node"][tree : tree + 2])
@@ -207,4 +207,4 @@ def _widened(term: Term, k: int, n_scores: int) -> Term:
         return PointsTerm(term.rules, term.points, wide(term.unit))
     if isinstance(term, SlopeTerm):
         return SlopeTerm(term.column, wide(term.slope), term.center, term.scale)
-    raise refusal_type("model", "rules or columns, one model a class", term)
+    raise refusal_type("model", "rules or columns, one model per class", term)

@@ -7,7 +7,6 @@ What all reasons of a row lost adds up to the difference between its score and t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class Reasons:
       not: age > 45.5
     """
 
-    decision: Any
+    decision: object
     favourable: bool
     score: float
     reference: float
@@ -108,7 +107,12 @@ def _points(card: Scorecard) -> dict[Rule, int]:
 
 
 def reasons_of(
-    card: Scorecard, table: Table, scores: Sequence[float], decisions: Sequence[Any], favourable: Sequence[bool], k: int
+    card: Scorecard,
+    table: Table,
+    scores: Sequence[float],
+    decisions: Sequence[object],
+    favourable: Sequence[bool],
+    k: int,
 ) -> list[Reasons]:
     """At most k reasons for each row, given its score, its decision and whether that is favourable."""
     known = answers(card)

@@ -33,14 +33,14 @@ class Recourse:
     Attributes
     ----------
     found : bool
-        Whether some change of at most so many columns changes the decision.
+        Whether some change of at most this many columns changes the decision.
     changes : mapping from column name to (old value, new value)
         A missing value is None.
     cost : float
     before, after : label
         The decision of the row, and after the change.
     proved : bool
-        Whether no cheaper change exists; False only where the time was up.
+        Whether no cheaper change exists; False only where the time limit was reached.
 
     Examples
     --------
@@ -51,10 +51,10 @@ class Recourse:
     """
 
     found: bool
-    changes: Mapping[str, tuple[Any, Any]]
+    changes: Mapping[str, tuple[object, object]]
     cost: float
     before: Any
-    after: Any
+    after: object
     proved: bool
 
     def __str__(self) -> str:

@@ -67,7 +67,7 @@ class TreeTerm:
     values: tuple[Vector, ...]
 
     def leaves(self) -> list[RuleTerm]:
-        """The same tree as disjoint rules, one a leaf."""
+        """The same tree as disjoint rules, one per leaf."""
         paths: dict[int, Rule] = {0: ()}
         found = []
         for node, literal in enumerate(self.literals):

@@ -75,7 +75,7 @@ def _read_tree(node: Node, columns: tuple[ColumnBins, ...], n_classes: int) -> t
     value = fields["value"].floats(n_leaves * (1 if coordinate >= 0 else n_classes - 1), finite=True)
     masks = [item.text() for item in fields["mask"].items(n_nodes)]
     if any(len(mask) != 64 or set(mask) - set("0123456789abcdef") for mask in masks):
-        raise fields["mask"].refused("64 hexadecimal digits a node")
+        raise fields["mask"].refused("64 hexadecimal digits per node")
     bits = np.frombuffer(bytes.fromhex("".join(masks)), dtype=np.uint8).reshape(n_nodes, 32)
     return fields["round"].integer(0, None), {
         "column": column.astype(np.int32),

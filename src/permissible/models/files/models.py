@@ -231,7 +231,7 @@ def additive_document(model: AdditiveModel) -> Plain:
     }
 
 
-def _part_document(part: Any) -> Plain:
+def _part_document(part: object) -> Plain:
     if isinstance(part, Forest):
         return forest_document(part)
     if not isinstance(part, AffineTerms):
@@ -314,7 +314,7 @@ def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel
     fields = node.fields("kind", "loss", "constant", "forest")
     constant = fields["constant"].floats(finite=True)
     if not len(constant) or len(constant) == 2:
-        raise fields["constant"].refused("one number, or one a class for at least three classes")
+        raise fields["constant"].refused("one number, or one per class for at least three classes")
     forest = read_forest(fields["forest"], schema, len(constant) + 1)
     splits, leaves = np.diff(forest.arrays["first_node"]), np.diff(forest.arrays["first_value"])
     if (
@@ -327,12 +327,12 @@ def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel
 
 
 def several_document(model: OneVersusRest) -> Plain:
-    """One model a class."""
+    """One model per class."""
     return {"kind": "one-versus-rest", "models": [model_document(member) for member in model.models]}
 
 
 def read_several(node: Node, schema: Schema, own_losses: Losses) -> OneVersusRest:
-    """One model a class, each of the same kind."""
+    """One model per class, each of the same kind."""
     items = node.fields("kind", "models")["models"].items()
     return OneVersusRest(tuple(read_model(item, schema, own_losses, ("rules", "linear", "points")) for item in items))
 
@@ -347,7 +347,7 @@ _WRITERS: dict[type, Callable[[Any], Plain]] = {
     BoostedModel: boosted_document,
     OneVersusRest: several_document,
 }
-_READERS: dict[str, Callable[[Node, Schema, Losses], Any]] = {
+_READERS: dict[str, Callable[[Node, Schema, Losses], object]] = {
     "rules": read_rules,
     "points": read_points,
     "tree": read_tree,

@@ -38,7 +38,7 @@ class Record(dict[str, Any]):
             raise AttributeError(name) from None
 
 
-def record_document(value: Any) -> Plain:
+def record_document(value: object) -> Plain:
     """Plain data for anything a fit may store; an object without a plain form is stored as its repr."""
     if value is None or isinstance(value, bool | str):
         return value if not isinstance(value, str) or number_of_word(value) is None else {"text": value}
@@ -100,7 +100,7 @@ class Shown:
         return self.words
 
 
-def _nested(values: Any) -> Plain:
+def _nested(values: object) -> Plain:
     if isinstance(values, list):
         return [_nested(value) for value in values]
     return number(values) if isinstance(values, float) else record_document(values)

@@ -39,7 +39,7 @@ def number_of_word(word: str) -> float | None:
 
 
 def dump(data: Plain, indent: int = 0) -> str:
-    """Write plain data as text: small objects and lists of plain values on one line, the rest one entry a line.
+    """Write plain data as text: small objects and lists of plain values on one line, the rest one entry per line.
 
     Examples
     --------

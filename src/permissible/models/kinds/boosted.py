@@ -1,6 +1,6 @@
 """Boosted trees: the frozen result of ULS on the leaves of trees. It scores; it does not learn or print.
 
-The score is a constant and the sum of one value a tree; with K classes a leaf has K values, and there are K scores. Two classes
+The score is a constant and the sum of one value per tree; with K classes a leaf has K values, and there are K scores. Two classes
 go through the link of the loss, several through softmax for the logistic loss and through each class's own link, normalised,
 for the others.
 """
@@ -24,7 +24,7 @@ from permissible.types import AnyArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class BoostedModel(Compiled):
-    """Trees that add up to one score, or to one a class.
+    """Trees that add up to one score, or to one per class.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class BoostedModel(Compiled):
     loss : Loss
         The loss that was minimised.
     constant : array of float
-        The scores before the first tree: one for two classes, else one a class.
+        The scores before the first tree: one for two classes, else one per class.
     forest : Forest
         Trees with a value for each score in every leaf.
     """
@@ -59,7 +59,7 @@ class BoostedModel(Compiled):
         return Link("one-versus-rest", (self.loss,) * len(self.constant))
 
     def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """The score of the positive class, shape (n_rows,), or one column a class."""
+        """The score of the positive class, shape (n_rows,), or one column per class."""
         binned = encode(self.forest.binning, table, n_threads)
         codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
         scores = np.tile(self.constant, (table.n_rows, 1))
@@ -85,9 +85,9 @@ class BoostedModel(Compiled):
         return replace(self, forest=self.forest.first(n_trees))
 
     def table(self) -> dict[str, list[Any]]:
-        """One line a tree: number of leaves, the columns tested, the least and the largest value of a leaf."""
+        """One line per tree: number of leaves, the columns tested, the least and the largest value of a leaf."""
         arrays, names = self.forest.arrays, self.schema.names
-        table: dict[str, list[Any]] = {name: [] for name in ("tree", "leaves", "columns", "least", "largest")}
+        table: dict[str, list[object]] = {name: [] for name in ("tree", "leaves", "columns", "least", "largest")}
         for tree in range(self.n_trees):
             columns = arrays["column"][slice(*arrays["first_node"][tree : tree + 2])].tolist()
             values = arrays["value"][slice(*arrays["first_value"][tree : tree + 2])]

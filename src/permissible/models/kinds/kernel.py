@@ -74,7 +74,7 @@ class KernelModel:
     kernel : Kernel
     support : array or sparse matrix
         The support vectors; for a precomputed kernel their positions among the training rows.
-    coef : array, one a support vector
+    coef : array, one per support vector
     intercept, loss, boundaries, deltas
         As in `LinearModel`.
     """

@@ -1,4 +1,4 @@
-"""One binary model a class, each with its own loss: the frozen result of ULS for more than two classes."""
+"""One binary model per class, each with its own loss: the frozen result of ULS for more than two classes."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -34,20 +34,20 @@ class OneVersusRest:
         return Link("one-versus-rest", tuple(model.loss for model in self.models))
 
     def scores(self, rows: Any, n_threads: int = 1) -> FloatArray:
-        """One score a class, shape (n_rows, n_classes)."""
+        """One score per class, shape (n_rows, n_classes)."""
         return np.column_stack([model.scores(rows, n_threads) for model in self.models])
 
-    def probabilities(self, rows: Any, n_threads: int = 1) -> FloatArray:
+    def probabilities(self, rows: object, n_threads: int = 1) -> FloatArray:
         """The probability of each class."""
         return self.link.probabilities(self.scores(rows, n_threads))
 
-    def margins(self, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+    def margins(self, rows: object, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """2 Pr[own class] - 1 of each row."""
         return probability_margins(self.probabilities(rows, n_threads), codes)
 
 
 def joined(models: tuple[BinaryModel, ...]) -> BinaryModel | OneVersusRest:
-    """The one model of two classes, or one model a class."""
+    """The one model of two classes, or one model per class."""
     return models[0] if len(models) == 1 else OneVersusRest(models)
 
 

@@ -146,7 +146,7 @@ class TreeModel(Compiled):
         return leaf.astype(np.int64)
 
     def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """The score g(p) of each row's leaf: one, or one a class where there are more than two; always finite."""
+        """The score g(p) of each row's leaf: one, or one per class where there are more than two; always finite."""
         return np.take(self.node_score, self.apply(table, n_threads), axis=0)
 
     def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:

@@ -1,4 +1,4 @@
-"""A scorecard as an HTML table: a row a rule, with a bar for what it adds. Everything is escaped.
+"""A scorecard as an HTML table: a row per rule, with a bar for what it adds. Everything is escaped.
 
 The bars use blue and orange, which are colour-blind safe, and each bar's number is next to it as text.
 """

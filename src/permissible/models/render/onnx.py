@@ -1,6 +1,6 @@
 """A model as an ONNX graph of plain operators: literals as one matrix of truth values, rules as a product with it.
 
-A table of numbers is one input `X` (n, columns); a table with categories has one input a column, shape (n, 1), in which
+A table of numbers is one input `X` (n, columns); a table with categories has one input per column, shape (n, 1), in which
 a missing text is "", a missing integer the smallest one, and a missing number NaN. Outputs: `label`, `probabilities`
 (where the loss has a formula for them) and `scores`. `onnx` is imported only here, on use.
 """

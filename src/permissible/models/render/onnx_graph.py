@@ -26,10 +26,10 @@ class Graph:
         number = onnx.TensorProto.FLOAT if dtype == "float32" else onnx.TensorProto.DOUBLE
         self.types = {"number": number, "text": onnx.TensorProto.STRING, "integer": onnx.TensorProto.INT64}
         self.dtype = np.dtype(dtype)
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
+        self.nodes: list[object] = []
+        self.constants: list[object] = []
+        self.inputs: list[object] = []
+        self.outputs: list[object] = []
 
     def input(self, name: str, kind: str, shape: Sequence[int | None]) -> None:
         """Declare an input; None is any number of rows."""
@@ -40,7 +40,7 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.types[kind], self._shape(shape)))
 
-    def add(self, operator: str, *values: str, **attributes: Any) -> str:
+    def add(self, operator: str, *values: str, **attributes: object) -> str:
         """Add a node, and return the name of its result."""
         name = f"_{operator}_{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, list(values), [name], **attributes))
@@ -54,7 +54,7 @@ class Graph:
         """Truth values as 0 and 1."""
         return self.add_cast(value, "number")
 
-    def numbers(self, values: Any) -> str:
+    def numbers(self, values: object) -> str:
         """A constant of numbers; those beyond the number type become its largest."""
         array = np.asarray(values, dtype=np.float64)
         largest = float(np.finfo(self.dtype).max)
@@ -65,7 +65,7 @@ class Graph:
         """A constant of integers."""
         return self._constant(np.asarray(values, dtype=np.int64))
 
-    def constant(self, values: Any, kind: str) -> str:
+    def constant(self, values: object, kind: str) -> str:
         """A constant of the given kind."""
         if kind == "text":
             array = np.array(values, dtype=object)
@@ -80,7 +80,7 @@ class Graph:
         value = self.onnx.helper.make_tensor("value", self.types["number"], [1], [0.0])
         return self.add("ConstantOfShape", shape, value=value)
 
-    def any_equal(self, x: str, values: Sequence[Any], kind: str) -> str:
+    def any_equal(self, x: str, values: Sequence[object], kind: str) -> str:
         """Whether x of shape (n, 1) is one of the values."""
         listed = list(values) or ([""] if kind == "text" else [0])
         equal = self.add("Equal", x, self.constant([listed], kind))
@@ -116,7 +116,7 @@ class Graph:
         self.onnx.checker.check_model(model)
         return model
 
-    def _constant(self, array: Any) -> str:
+    def _constant(self, array: object) -> str:
         name = f"_constant_{len(self.constants)}"
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name

@@ -14,13 +14,13 @@ from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 MOST_LEAVES = 500
-"""Trees with more leaves than this in all are written one line a tree, since nobody reads so many leaves."""
+"""Trees with more leaves than this in total are written one line per tree, since nobody would read all the leaves."""
 
 
 def text(card: Scorecard, classes: tuple[object, ...], max_rules: int | None = None) -> str:
     """The model in words.
 
-    One line a term: what it adds where it holds and where not, one column for each score. Of more rules than `max_rules` the
+    One line per term: what it adds where it holds and where not, one column for each score. Of more rules than `max_rules` the
     lightest are only counted.
     """
     heads = ["adds"] if card.n_scores == 1 else [str(label) for label in classes]
@@ -43,10 +43,10 @@ def text(card: Scorecard, classes: tuple[object, ...], max_rules: int | None = N
     return "\n".join(lines)
 
 
-def tree_text(tree: TreeModel, classes: Sequence[object]) -> str:
-    """The tree as text.
+def tree_text(tree: TreeModel, classes: Sequence[object], predicted: Sequence[object]) -> str:
+    """The tree as text, with the label that is predicted at each node.
 
-    A score followed by `*` is cut off: the leaf is pure and its score infinite in theory.
+    A score followed by `*` is cut off: the leaf is pure, its probability is not smoothed, and its score is infinite in theory.
     """
     lines: list[str] = []
     stack: list[tuple[int, str, str]] = [(0, "", "")]
@@ -54,7 +54,7 @@ def tree_text(tree: TreeModel, classes: Sequence[object]) -> str:
         node, indent, lead = stack.pop()
         literal = tree.literals[node]
         if literal is None:
-            lines.append(f"{indent}{lead}{_leaf_words(tree, node, classes)}")
+            lines.append(f"{indent}{lead}{_leaf_words(tree, node, classes, predicted[node])}")
             continue
         words = [literal_words(side, tree) for side in (literal, literal.negated())]
         if lead:
@@ -62,20 +62,23 @@ def tree_text(tree: TreeModel, classes: Sequence[object]) -> str:
             indent += "  "
         for child, text in zip((tree.right[node], tree.left[node]), reversed(words), strict=True):
             stack.append((int(child), indent, f"if {text}: "))
-    if tree.n_classes == 2 and any(tree.is_pure[tree.leaves]) and not np.isfinite(tree.loss.score_limit):
+    if tree.n_classes == 2 and any(_is_cut_off(tree, leaf) for leaf in tree.leaves):
         lines.append("(* a pure leaf: its score is infinite in theory and cut off here)")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _leaf_words(tree: TreeModel, node: int, classes: Sequence[object]) -> str:
+def _is_cut_off(tree: TreeModel, node: int) -> bool:
+    return bool(tree.is_pure[node]) and not tree.smoothing and not np.isfinite(tree.loss.score_limit)
+
+
+def _leaf_words(tree: TreeModel, node: int, classes: Sequence[object], label: object) -> str:
     """The text of a leaf."""
     probability = tree.node_probability[node]
     weight = number(round(float(tree.weight[node].sum()), 6))
     if tree.n_classes > 2:
-        best = int(np.argmax(probability))
-        return f"{classes[best]} (probability {probability[best]:.3f}; {weight} examples)"
-    star = "*" if tree.is_pure[node] and not np.isfinite(tree.loss.score_limit) else ""
-    label = classes[int(probability[1] >= 0.5)]
+        own = probability[list(classes).index(label)]
+        return f"{label} (probability {own:.3f}; {weight} examples)"
+    star = "*" if _is_cut_off(tree, node) else ""
     score = f"{tree.node_score[node]:+.3f}{star}"
     return f"{label} (Pr[{classes[1]}] = {probability[1]:.3f}, score {score}; {weight} examples)"
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from permissible.decisions import class_codes
 from permissible.validation import Words, refusal
 
 
-def axes_or_new(ax: Any, **figure: Any) -> Any:
+def axes_or_new(ax: object, **figure: object) -> Any:
     """Return the given matplotlib axes, or those of a new figure; matplotlib is imported only then.
 
     Examples
@@ -24,10 +25,17 @@ def axes_or_new(ax: Any, **figure: Any) -> Any:
     return pyplot.subplots(**figure)[1]
 
 
-def two_classes(estimator: Any) -> Any:
+def two_classes(estimator: object) -> Any:
     """Return the classes of a fitted classifier of two classes with probabilities; anything else is refused."""
     classes = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else ())
     if not hasattr(estimator, "predict_proba") or len(classes) != 2:
         came = Words(f"{type(estimator).__name__} of {len(classes)} classes")
         raise refusal("estimator", "a fitted classifier of two classes with predict_proba", came)
     return classes
+
+
+def labels_of(estimator: Any, y: Any, pos_label: object = None) -> Any:
+    """Return the codes of labels of a fitted classifier of two classes, or the labels where the positive one is named."""
+    classes = two_classes(estimator)
+    codes = class_codes(y, classes)
+    return codes if pos_label is None else classes[codes]

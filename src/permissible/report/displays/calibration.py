@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.cells import Cells, judged
 from permissible.evaluation.curves import ReliabilityBin, reliability
 from permissible.evaluation.intervals import Resampling
+from permissible.evaluation.labels import as_positive
 from permissible.evaluation.recalibration import isotonic
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike, FloatArray
 
 
@@ -47,9 +47,9 @@ class CalibrationDisplay:
         cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, name: str | None = None, **options: Any
     ) -> "CalibrationDisplay":
         """Draw the calibration of a fitted classifier of two classes; `options` as in `from_predictions`."""
-        codes = class_codes(y, two_classes(estimator))
+        labels = labels_of(estimator, y, options.get("pos_label"))
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(codes, estimator.predict_proba(X), ax=ax, name=named, **options)
+        return cls.from_predictions(labels, estimator.predict_proba(X), ax=ax, name=named, **options)
 
     @classmethod
     def from_predictions(
@@ -58,14 +58,16 @@ class CalibrationDisplay:
         proba: ArrayLike,
         *,
         n_bins: int = 10,
+        pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         level: float = 0.95,
-        ax: Any = None,
+        ax: object = None,
         name: str | None = None,
     ) -> "CalibrationDisplay":
         """Draw the calibration of probabilities of the positive class, in bins of about equally many rows."""
-        cells = judged(y, proba, sample_weight).cells
-        bins = reliability(y, proba, n_bins, sample_weight, Resampling(level).z)
+        truth, p = as_positive(y, proba, pos_label)
+        cells = judged(truth, p, sample_weight).cells
+        bins = reliability(truth, p, n_bins, sample_weight, Resampling(level).z)
         return cls(bins, (cells.probability, isotonic(cells)[0]), cells, name).plot(ax=ax)
 
     def plot(self, ax: Any = None, *, histogram: bool = True, **options: Any) -> "CalibrationDisplay":

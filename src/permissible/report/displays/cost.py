@@ -11,6 +11,7 @@ from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal, refusal_type
 
 MEASURES = ("count", "share", "cost")
+TITLES = {"count": "rows", "share": "share of the true class", "cost": "share of the total cost"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,16 +100,16 @@ class CostDisplay:
         decided = names + (["no decision"] if cells.shape[1] > len(names) else [])
         ax.set_xticks(range(len(decided)), decided, rotation=45, ha="right")
         ax.set_yticks(range(len(names)), names)
-        ax.set(xlabel="decided", ylabel="true", title=f"{measure} by class; mean cost {self.risk:.3f}")
+        ax.set(xlabel="decided", ylabel="true", title=f"{TITLES[measure]}; mean cost {self.risk:.3f}")
         middle = cells.max() / 2
-        for i, j in np.ndindex(cells.shape):
+        for i, j in np.argwhere(cells):
             text = f"{cells[i, j]:.0f}" if measure == "count" else f"{cells[i, j]:.2f}"
             ax.text(j, i, text, ha="center", va="center", color="white" if cells[i, j] > middle else "black")
         ax.figure.colorbar(shown, ax=ax)
         return ax
 
 
-def costs_for(costs: Any, classes: AnyArray) -> CostMatrix:
+def costs_for(costs: object, classes: AnyArray) -> CostMatrix:
     """The costs in the order of the classes; every mistake costs 1 when there are none."""
     if costs is None:
         return CostMatrix(1.0 - np.eye(len(classes)))

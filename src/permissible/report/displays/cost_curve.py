@@ -1,14 +1,13 @@
-"""The cost curve: the mean cost of a row as the costs of the two mistakes change."""
+"""The cost curve: the mean cost per row as the costs of the two mistakes change."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.tables import expected_cost_curve
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
@@ -47,9 +46,9 @@ class CostCurveDisplay:
         **options: Any,
     ) -> "CostCurveDisplay":
         """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.expected_cost_curve`."""
-        codes = class_codes(y, two_classes(estimator))
+        labels = labels_of(estimator, y, options.get("pos_label"))
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(codes, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
+        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
 
     @classmethod
     def from_predictions(
@@ -79,7 +78,7 @@ class CostCurveDisplay:
         lower = np.minimum(curve["act_on_all"], curve["act_on_none"])
         self.ax_.set_ylim(0, 1.25 * float(max(lower.max(), np.max(curve["cost"]))))
         self.ax_.set(
-            xlabel="cost of a false alarm / (false alarm + miss)", ylabel="mean cost of a row (the two costs sum to 2)"
+            xlabel="cost of a false alarm / (false alarm + miss)", ylabel="mean cost per row (the two costs sum to 2)"
         )
         self.ax_.legend(frameon=False)
         return self

@@ -1,13 +1,12 @@
-"""The decision curve: net benefit of acting by the model, on everybody and on nobody, at each threshold."""
+"""The decision curve: net benefit of acting by the model, on all rows and on none, at each threshold."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.net_benefit import Columns, net_benefit
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
@@ -47,9 +46,9 @@ class DecisionCurveDisplay:
         **options: Any,
     ) -> "DecisionCurveDisplay":
         """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.net_benefit`."""
-        codes = class_codes(y, two_classes(estimator))
+        labels = labels_of(estimator, y, options.get("pos_label"))
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(codes, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
+        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
 
     @classmethod
     def from_predictions(
@@ -79,6 +78,8 @@ class DecisionCurveDisplay:
             self.ax_.axhline(0.0, color="0.2", linestyle=":", label="act on none")
         top = max(float(np.max(curve["net_benefit"])), float(curve["treat_all"][0]), 1e-6)
         self.ax_.set_ylim(-0.15 * top, 1.12 * top)
-        self.ax_.set(xlabel="threshold: probability above which one acts", ylabel="net benefit (found rows per row)")
+        self.ax_.set(
+            xlabel="threshold: probability above which one acts", ylabel="net benefit (true positives per row)"
+        )
         self.ax_.legend(frameon=False)
         return self

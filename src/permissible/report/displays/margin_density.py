@@ -35,7 +35,9 @@ class MarginDensityDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, groups: ArrayLike, *, ax: Any = None) -> "MarginDensityDisplay":
+    def from_estimator(
+        cls, estimator: object, X: object, groups: ArrayLike, *, ax: object = None
+    ) -> "MarginDensityDisplay":
         """Draw the scores of a fitted classifier of two classes; `groups` has the group of each row, such as its label.
 
         The cut-offs are those of a `BoundaryClassifier`; of another classifier the score 0, where `predict` changes.

@@ -53,8 +53,8 @@ class RegionDisplay:
         y: ArrayLike | None = None,
         *,
         boundaries: Any = None,
-        features: Any = "pca",
-        ax: Any = None,
+        features: object = "pca",
+        ax: object = None,
     ) -> "RegionDisplay":
         """Draw the regions of probability in which a fitted classifier of two classes puts the rows.
 
@@ -104,7 +104,7 @@ class RegionDisplay:
         return self
 
 
-def _plane(estimator: Any, X: Matrix, features: Any) -> tuple[FloatArray, tuple[str, str]]:
+def _plane(estimator: object, X: Matrix, features: Any) -> tuple[FloatArray, tuple[str, str]]:
     try:
         table = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
     except (TypeError, ValueError):

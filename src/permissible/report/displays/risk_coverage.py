@@ -37,7 +37,7 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, name: str | None = None
+        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: object = None, name: str | None = None
     ) -> "RiskCoverageDisplay":
         """Draw the curve of a fitted classifier on (X, y)."""
         codes = class_codes(y, np.asarray(estimator.classes_))
@@ -46,7 +46,7 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, proba: ArrayLike, *, name: str | None = None) -> "RiskCoverageDisplay":
-        """Build from class codes and probabilities (of the positive class, or a column a class); `plot` draws it."""
+        """Build from class codes and probabilities (of the positive class, or a column per class); `plot` draws it."""
         p = np.asarray(proba, dtype=np.float64)
         table = np.column_stack([1 - p, p]) if p.ndim == 1 else p
         return cls(*risk_coverage(np.asarray(y, dtype=np.int64), table), name)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import class_codes
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.subgroups import subgroup_table
 from permissible.evaluation.validated.result import WORDS
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
@@ -49,12 +48,19 @@ class SubgroupDisplay:
         **options: Any,
     ) -> "SubgroupDisplay":
         """Draw a figure of a fitted classifier of two classes by group; `options` are those of `metrics.subgroup_table`."""
-        codes = class_codes(y, two_classes(estimator))
-        return cls.from_predictions(codes, estimator.predict_proba(X), groups, measure, ax=ax, **options)
+        labels = labels_of(estimator, y, options.get("pos_label"))
+        return cls.from_predictions(labels, estimator.predict_proba(X), groups, measure, ax=ax, **options)
 
     @classmethod
     def from_predictions(
-        cls, y: ArrayLike, proba: ArrayLike, groups: ArrayLike, measure: str = "o_e", *, ax: Any = None, **options: Any
+        cls,
+        y: ArrayLike,
+        proba: ArrayLike,
+        groups: ArrayLike,
+        measure: str = "o_e",
+        *,
+        ax: object = None,
+        **options: Any,
     ) -> "SubgroupDisplay":
         """Draw a figure of probabilities of the positive class by group."""
         table = subgroup_table(y, proba, groups, [measure], **options)

@@ -16,7 +16,7 @@ class WeakLearningDisplay:
 
     Parameters
     ----------
-    edge, mean_edge, rounds_bound : arrays, one value a round
+    edge, mean_edge, rounds_bound : arrays, one value per round
         From ``history_`` of a :class:`.ULSClassifier`.
     gamma : float
         The edge that the assumption asks of every round.
@@ -46,7 +46,7 @@ class WeakLearningDisplay:
         self.fails_ = int(below[0]) + 1 if len(below) else None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, gamma: float = 0.1, ax: Any = None) -> "WeakLearningDisplay":
+    def from_estimator(cls, estimator: Any, *, gamma: float = 0.1, ax: object = None) -> "WeakLearningDisplay":
         """Draw the rounds of a fitted `ULSClassifier` of two classes, with rules or columns."""
         history = estimator.history_
         if "weak_edge" not in history or "class" in history:

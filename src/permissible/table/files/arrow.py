@@ -103,5 +103,5 @@ class Arrow:
         return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return None if isinstance(value, float) and value != value else value

@@ -155,7 +155,7 @@ def floats(cells: Cells, missing: frozenset[str] = MISSING) -> FloatArray | int:
     return result
 
 
-def _present(cells: Any, missing: frozenset[str]) -> Any:
+def _present(cells: object, missing: frozenset[str]) -> Any:
     import pyarrow
     import pyarrow.compute as compute
 
@@ -163,13 +163,13 @@ def _present(cells: Any, missing: frozenset[str]) -> Any:
     return compute.if_else(compute.is_in(text, pyarrow.array(sorted(missing))), None, text)
 
 
-def _all_match(text: Any, pattern: str) -> bool:
+def _all_match(text: object, pattern: str) -> bool:
     import pyarrow.compute as compute
 
     return bool(compute.all(compute.match_substring_regex(text, pattern), min_count=0).as_py())
 
 
-def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
+def _arrow_kind(cells: object, missing: frozenset[str]) -> CellKind | None:
     """The kind without a Python object a cell, None when some cell needs the slow test."""
     text = _present(cells, missing)
     if text.null_count == len(text):
@@ -179,14 +179,14 @@ def _arrow_kind(cells: Any, missing: frozenset[str]) -> CellKind | None:
     return "number" if _all_match(text, _NUMBER) and not _any_integer(text) else None
 
 
-def _any_integer(text: Any) -> bool:
+def _any_integer(text: object) -> bool:
     """Whether some cell is an integer too long for the fast test."""
     import pyarrow.compute as compute
 
     return bool(compute.any(compute.match_substring_regex(text, r"^[+-]?\d{16,}$"), min_count=0).as_py())
 
 
-def _arrow_floats(cells: Any, missing: frozenset[str]) -> FloatArray | None:
+def _arrow_floats(cells: object, missing: frozenset[str]) -> FloatArray | None:
     import pyarrow
     import pyarrow.compute as compute
 

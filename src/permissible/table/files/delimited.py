@@ -20,7 +20,7 @@ SNIFFED_CHARACTERS = 1 << 17
 
 
 class Delimited:
-    """A text file with one row a line and, most often, a header."""
+    """A text file with one row per line and, most often, a header."""
 
     def __init__(
         self,

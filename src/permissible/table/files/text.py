@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from permissible.table.files.errors import wrong
 
-PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MOST_COLUMNS = 100_000
 
 

@@ -1,6 +1,6 @@
 """Which rules violate the dual of a round: their edges |sum_i c_i t_i y_i h(x_i)| exceed alpha.
 
-The search is that of ULS (`learners/uls/search.py`) with the dual point for weights, one value a rule. Over rules of one test
+The search is that of ULS (`learners/uls/search.py`) with the dual point for weights, one value per rule. Over rules of one test
 (x <= t with missing values on either side, x = category, x is missing) it looks at every one; longer rules are built
 test by test from the best first tests, so that the largest edge found is a lower bound on the largest one.
 """
@@ -20,7 +20,7 @@ from permissible.types import BoolArray, FloatArray, IntArray
 
 CODES = 256
 WIDTH = 4
-"""First tests, one a column, from which longer rules are built, at least."""
+"""First tests, one per column, from which longer rules are built, at least."""
 
 
 class DualRows:
@@ -51,7 +51,7 @@ def largest_edges(
 ) -> list[tuple[float, Rule]]:
     """At most `count` rules of large edge, the largest first; the first has the largest edge of a rule of one test or more.
 
-    `values` are integers, one a row; a sum of them times `unit` is an edge.
+    `values` are integers, one per row; a sum of them times `unit` is an edge.
     """
     options = ULSOptions(max_literals=max_literals, fit_intercept=False, beam=max(count, WIDTH))
     request = HistogramRequest(1.0, 1.0)

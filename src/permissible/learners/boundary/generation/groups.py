@@ -1,6 +1,6 @@
-"""Training rows joined by what a model of terms can tell apart: their class and the terms that cover them.
+"""Training rows grouped by what a model of terms can distinguish: their class and the terms that cover them.
 
-Rows of one group have the same score, so the problem of a round needs one row a group, with the sum of the weights. Weights
+Rows of one group have the same score, so the problem of a round needs one row per group, with the sum of the weights. Weights
 are added as integers on a power-of-two grid and groups are sorted by class and coverage, so the problem depends neither on
 the order of the rows nor on whether a row of weight 2 is written twice.
 """
@@ -56,7 +56,7 @@ class Groups:
         return float(self.size.sum())
 
     def with_terms(self, masks: list[BoolArray]) -> "Groups":
-        """The groups told apart by further terms, each given by the rows that it covers."""
+        """The groups split by further terms, each given by the rows that it covers."""
         of_row = self.of_row
         for mask in masks:
             of_row = np.unique(2 * of_row + mask, return_inverse=True)[1]

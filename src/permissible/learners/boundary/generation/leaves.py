@@ -24,7 +24,7 @@ def leaf_edges(
 ) -> list[tuple[float, Rule]]:
     """The leaves of one tree, the largest edge first; all of them, whatever `count` is.
 
-    `values` are integers, one a row, that hold its `weight`; a sum of them times `unit` is an edge.
+    `values` are integers, one per row, that hold its `weight`; a sum of them times `unit` is an edge.
     """
     dual = np.abs(values) / weight
     largest = float(dual.max(initial=0.0))

@@ -11,7 +11,7 @@ change the optimum, and dividing t by (largest edge / alpha), where that exceeds
 g is concave with g(0) = 0, so this is a lower bound on the optimum over the whole set (`dual_value`).
 
 Mehrotra's predictor-corrector method works on v_ik in [0, c_i D_k], the parts of c_i t_i, and the edges s_j in
-[-alpha, alpha]; one step is a Cholesky factorisation of a matrix of one row a term. Its points are interior, so the edges by
+[-alpha, alpha]; one step is a Cholesky factorisation of a matrix of one row per term. Its points are interior, so the edges by
 which the next terms are chosen are those of a central dual point and not of one of many optimal corners.
 """
 

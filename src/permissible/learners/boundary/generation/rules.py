@@ -5,7 +5,7 @@
 The class of [K] bounds sum |l_j| by B; each alpha is one B, and the penalised form has a certificate without a search for it.
 A round solves for all coefficients of the rules found (totally corrective), asks for the rules whose edge under the dual
 point exceeds alpha, and adds them. When there is none, the fit is optimal over all rules that the search can see. A `Search` gets
-the dual point as an integer a row, their unit, and how many rules to return: `edges` builds rules test by test, `leaves`
+the dual point as an integer per row, their unit, and how many rules to return: `edges` builds rules test by test, `leaves`
 takes those of a tree.
 """
 
@@ -25,7 +25,7 @@ from permissible.types import BoolArray, FloatArray
 
 Search: TypeAlias = Callable[[FloatArray, float, int], list[tuple[float, Rule]]]
 BATCH = 8
-"""A round adds one rule, and one more for every so many found: the first ones are chosen with care."""
+"""A round adds one rule, and one more for each multiple of this number found: the first ones are chosen one at a time."""
 LOOSE = 0.1
 """A round is solved to this fraction of the gap over the class that the round before left."""
 

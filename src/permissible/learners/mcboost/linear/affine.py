@@ -16,7 +16,7 @@ import numpy as np
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.linear.own import OwnState, best_attribute
 from permissible.learners.mcboost.linear.standardise import Standardised
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.simplex import codewords
@@ -62,7 +62,7 @@ class AffineLearner:
     rate: float = 1.0
     sampling: Sampling = field(default_factory=Sampling)
 
-    def step(self, state: kernel.State, number: int) -> Round:
+    def step(self, state: kernel.State, number: int) -> CostRound:
         """One round: a step along every coordinate in turn, or one step along the gradient."""
         of, drawn = self.standardised, self.sampling.rows(number)
         allowed = self.sampling.columns(len(of.attributes), number)
@@ -76,7 +76,7 @@ class AffineLearner:
         return affine_round([AffineStep.of(step) for step in steps], self.rate, of.scale)
 
 
-def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) -> Round:
+def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) -> CostRound:
     """The steps of a round (one per coordinate, or one in all) as terms on the original scale of the attributes."""
     column = np.concatenate([np.full(len(step.slope), step.column, dtype=np.int64) for step in steps])
     lever = np.concatenate([np.full(len(step.slope), rate * step.leverage) for step in steps])
@@ -84,7 +84,7 @@ def affine_round(steps: Sequence[AffineStep], rate: float, scale: FloatArray) ->
     slope = np.where(column >= 0, slopes * lever / scale[column], 0.0) if len(scale) else np.zeros(len(column))
     terms: AffineArrays = (np.arange(len(column)), column, slope, levels * lever)
     edge, capped = max(step.edge for step in steps), any(step.capped for step in steps)
-    return Round(terms, float(edge), capped, bool(np.any(lever)))
+    return CostRound(terms, float(edge), capped, bool(np.any(lever)))
 
 
 def affine_component(attributes: tuple[Attribute, ...], n_classes: int, rounds: list[AffineArrays]) -> AffineTerms:
@@ -118,7 +118,7 @@ def _own_steps(
         yield AffineStep(column, slope, level, edge, leverage, capped)
 
 
-def _full_round(learner: AffineLearner, state: kernel.State, allowed: Codes, drawn: FloatArray | None) -> Round:
+def _full_round(learner: AffineLearner, state: kernel.State, allowed: Codes, drawn: FloatArray | None) -> CostRound:
     """One round of full-vector steps, along each coordinate in turn or along the gradient."""
     used = np.flatnonzero(allowed)
     values = np.column_stack([learner.values[:, used], np.ones(len(learner.values))])
@@ -157,7 +157,7 @@ def _least_squares(
     return np.asarray(fit, dtype=np.float64), float(-((values @ fit) * gradient).sum() / total)
 
 
-def _full_terms(learner: AffineLearner, used: np.ndarray, fits: FloatArray, edge: float, capped: bool) -> Round:
+def _full_terms(learner: AffineLearner, used: np.ndarray, fits: FloatArray, edge: float, capped: bool) -> CostRound:
     """The fits as affine terms: one per attribute and coordinate, and one constant per coordinate."""
     outputs = fits.shape[1]
     lever = learner.rate * fits
@@ -166,4 +166,4 @@ def _full_terms(learner: AffineLearner, used: np.ndarray, fits: FloatArray, edge
     coordinate = np.tile(np.arange(outputs), len(used) + 1)
     slopes = np.concatenate([slope.ravel(), np.zeros(outputs)])
     levels = np.concatenate([np.zeros(slope.size), lever[-1]])
-    return Round((coordinate, attribute, slopes, levels), edge, capped, bool(np.any(lever)))
+    return CostRound((coordinate, attribute, slopes, levels), edge, capped, bool(np.any(lever)))

@@ -70,7 +70,7 @@ class MeanSums(Question[Part, IntArray]):
     selection: Selection
 
     def answer(self, rows: Part) -> IntArray:
-        """Those of one part."""
+        """The answer of one part."""
         return mean_sums(*_table(rows, self.selection))
 
 
@@ -82,7 +82,7 @@ class SpreadOf(Question[Part, Spread]):
     selection: Selection
 
     def answer(self, rows: Part) -> Spread:
-        """That of one part."""
+        """The answer of one part."""
         return spread_of(self.attributes, *_table(rows, self.selection))
 
     def merge(self, answers: Sequence[Spread]) -> Spread:

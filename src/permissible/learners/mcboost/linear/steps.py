@@ -14,7 +14,7 @@ from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
 from permissible.learners.mcboost.linear.affine import AffineStep, affine_round
 from permissible.learners.mcboost.linear.standardise import Standardised
-from permissible.learners.mcboost.rounds import Round, Sampling
+from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.rows import AffineSums, BoostRows, NextStep, Slopes, Standpoint, TakeStep
 from permissible.rows.source import Journal, OpenRows
 
@@ -22,7 +22,7 @@ from permissible.rows.source import Journal, OpenRows
 class Learner(Protocol):
     """Makes a round on a compiled state."""
 
-    def step(self, state: kernel.State, number: int) -> Round:
+    def step(self, state: kernel.State, number: int) -> CostRound:
         """Make a round."""
         ...
 
@@ -39,7 +39,7 @@ class CompiledSteps:
         surrogate, cost, error = self.state.begin_round()
         return surrogate, cost, error
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """Make a round."""
         return self.learner.step(self.state, number)
 
@@ -65,7 +65,7 @@ class AskedSteps:
         surrogate, cost, error = sums.exact_values(np.ascontiguousarray(self.at.sums))
         return surrogate, cost, error
 
-    def step(self, number: int) -> Round:
+    def step(self, number: int) -> CostRound:
         """One round: a step for every coordinate in turn, or one for the gradient."""
         steps: list[AffineStep] = []
         order = self.coordinates

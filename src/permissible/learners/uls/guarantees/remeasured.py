@@ -107,7 +107,8 @@ class Measured:
         task, rows = self.of(loss)
         rows.reset(Terms.of(*trace.terms(), task.scale))
         layout = layout_of(task.binning).by_column
-        largest_edge, gradient_norm = left_to_gain(Fit(rows, None, task, options, layout, rounds=list(trace.rounds)))
+        fit = Fit(rows, None, task, options, layout, rounds=list(trace.rounds))
+        largest_edge, gradient_norm = left_to_gain(fit) if options.edges else (math.nan, math.nan)
         return replace(trace, largest_edge=largest_edge, gradient_norm=gradient_norm)
 
     def close(self) -> None:

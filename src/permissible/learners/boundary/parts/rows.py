@@ -35,6 +35,10 @@ class Values(NamedTuple):
     positive: BoolArray
     weight: FloatArray
 
+    def take(self, chosen: IntArray) -> "Values":
+        """Some of the rows."""
+        return Values(self.X[chosen], self.positive[chosen], self.weight[chosen])
+
     def margins(self, point: FloatArray) -> FloatArray:
         """Y f of each row."""
         score = sums.linear_scores(self.X, np.ascontiguousarray(point[:-1]), float(point[-1]))
@@ -88,7 +92,7 @@ class ColumnSizes(Question[LinearRows, Sums]):
     """The total weight, and the largest absolute value of each column."""
 
     def answer(self, rows: LinearRows) -> Sums:
-        """Those of one part."""
+        """The answer of one part."""
         values = rows.values()
         return Sums(_limbs(values.weight[None, :]), np.abs(values.X).max(axis=0, initial=0.0))
 
