@@ -45,6 +45,8 @@ LATER = (
     "estimators/variants/boundary_terms",
     "estimators/large_margin",
     "learners/structured_svm",
+    # boundary classifiers in parts by the solver of memory
+    "learners/boundary/parts/bands",
     # the theory of losses
     "losses/geometry",
     "losses/boundary/excess",
@@ -55,6 +57,7 @@ LATER = (
     "losses/own/tabulation",
     "losses/log_cosh",
     "learners/uls/guarantees",
+    "learners/uls/criteria",
     "learners/mcboost/linear/own",
     # whether a model is good enough
     "evaluation/validated",
