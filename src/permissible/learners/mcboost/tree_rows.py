@@ -188,13 +188,8 @@ class TakeTree(Question[PartTrees, Seen]):
     changes: ClassVar[bool] = True
 
     def answer(self, rows: PartTrees) -> Seen:
-<<<<<<< HEAD
-        """Those of one part."""
-        _, state = rows.open(hashed=self.look.mu > 0)
-=======
         """The answer of one part."""
-        _, state = rows.open()
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        _, state = rows.open(hashed=self.look.mu > 0)
         *largest, taken = rows.take(state, self.step, self.look)
         rows.look, rows.grids = self.look, None
         rows.keep(state)
@@ -219,13 +214,8 @@ class SumOfRoots(Question[PartTrees, int]):
     largest: float
 
     def answer(self, rows: PartTrees) -> int:
-<<<<<<< HEAD
-        """That of one part."""
-        return int(rows.looking(drawn=False).sum_of_roots(self.largest))
-=======
         """The answer of one part."""
-        return int(rows.open()[1].sum_of_roots(self.largest))
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        return int(rows.looking(drawn=False).sum_of_roots(self.largest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +225,8 @@ class SearchSizes(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
-=======
         """The answer of one part."""
-        return np.array(rows.open()[1].sizes(*self.grids), dtype=np.int64)
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,13 +252,8 @@ class LeafSums(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        state = rows.looking(drawn=False)
-=======
         """The answer of one part."""
-        state = rows.open()[1]
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        state = rows.looking(drawn=False)
         return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
 
 
@@ -285,12 +265,7 @@ class TreeSlopes(Question[PartTrees, IntArray]):
     alpha: float
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        selected, state = rows.open(hashed=False)
-=======
         """The answer of one part."""
-        selected, state = rows.open()
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        selected, state = rows.open(hashed=False)
         moves = self.step.moves(selected.problem.task.n_classes)
         return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)
