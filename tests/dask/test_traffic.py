@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import effective_n_jobs
 
 import permissible as pm
 from permissible.dask.loading import Loaded
@@ -94,3 +95,21 @@ def test_the_first_pass_moves_few_bytes():
     assert sum(len(packed.hashes) for packed in rows) == 200_000
     moved = sum(len(pickle.dumps(sent, protocol=5)) for sent in (*outlines, *rows))
     assert moved <= 40 * 2**20 + n_partitions * 1.5 * 2**20
+
+
+def test_all_cores_are_those_of_the_worker(dataset, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # of the coordinator
+    sent = []
+
+    class Watched(InParts):
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            send = self.transport.send
+            self.transport.send = lambda request: sent.append(request) or send(request)
+
+    pm.ULSClassifier(n_rounds=1, early_stopping=False, n_jobs=-1).fit(Watched(dataset, (ROWS,), remote=True))
+    opening = next(request.opening for request in sent if request.session)
+    assert opening.n_threads == 1
+    packed = pickle.dumps(opening)
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert pickle.loads(packed).n_threads == effective_n_jobs(-1)
