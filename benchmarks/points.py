@@ -1,6 +1,8 @@
 """Point cards beside FasterRisk 0.1.10: held-out log-loss and CPU time at 3, 5 and 10 rules of at most 5 points.
 
-    python -m benchmarks.points --data DIR --peer PYTHON -o docs/results/points.jsonl [--sets a,b] [--seconds 120]
+    python -m benchmarks.points --data DIR --peer PYTHON -o docs/results/tables/points.jsonl [--sets a,b] [--seconds 120]
+    python -m benchmarks.points --data DIR --peer PYTHON -o docs/results/tables/points-cpu.jsonl --folds 1
+    python -m benchmarks.points --table -o docs/results/tables/points.jsonl --cpu docs/results/tables/points-cpu.jsonl
 
 FasterRisk's pins are old (numpy < 2, pandas 1.5, matplotlib 3.7), so it is installed apart and run by its own interpreter:
 
@@ -14,7 +16,8 @@ coefficients on the rules of the card, under the same penalty, found by scikit-l
 
 Sets: two classes, at least 100 rows, natural data (no generated concepts, no games, no simulations). Stratified 5-fold
 cross-validation with one seed, the same folds for all. Every finished fold is one line of the output file; a second call
-continues where the first ended. Without `--peer` ours runs alone. `--table` prints the table of what the file holds.
+continues where the first ended. Without `--peer` ours runs alone. `--table` prints the table of what the file holds; with `--cpu`
+the CPU times are those of another file, for which both contestants took turns on the same machine.
 """
 
 import argparse
@@ -120,11 +123,12 @@ def run(arguments: argparse.Namespace) -> None:
     output = Path(arguments.output)
     lines = output.read_text().splitlines() if output.exists() else []
     done = {(one["set"], one["k"], one["fold"], one["method"]) for one in map(json.loads, lines)}
-    warm = np.random.default_rng(0).normal(size=(200, 3))
-    pm.ULSClassifier.points(n_rules=2, n_jobs=1).fit(warm, warm[:, 0] > 0)  # what is loaded once is not counted
+    for name in ("breast-cancer", "diabetes"):  # what is loaded once is not counted
+        warm = load(name, arguments.data, network=False)
+        ours(warm, *folds(warm)[0], 3)
     for name in arguments.sets.split(","):
         data = load(name, arguments.data, network=False)
-        for number, (train, test) in enumerate(folds(data)):
+        for number, (train, test) in enumerate(folds(data)[: arguments.folds]):
             with tempfile.TemporaryDirectory() as folder:
                 rows = Path(folder) / "rows.npz"
                 for k in RULES:
@@ -145,22 +149,31 @@ def run(arguments: argparse.Namespace) -> None:
                             file.write(json.dumps(entry) + "\n")
 
 
-def table(path: Path) -> str:
-    """The means over the folds that both have finished, and the three claims."""
+def finished(path: Path) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Of each set and number of rules the folds that both have finished."""
     found: dict[tuple[str, int, int], dict[str, Any]] = {}
     for one in map(json.loads, path.read_text().splitlines()):
         found.setdefault((one["set"], one["k"], one["fold"]), {})[one["method"]] = one
+    both: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for (name, k, _), of in found.items():
+        if len(of) == 2 and of["fasterrisk"]["loss"] is not None:
+            both.setdefault((name, k), []).append(of)
+    return both
+
+
+def table(path: Path, cpu_path: Path | None) -> str:
+    """The means over the folds that both have finished, and the three claims."""
+    found = finished(path)
+    timed = found if cpu_path is None else finished(cpu_path)
     lines = ["| set | rules | folds | log-loss | FasterRisk | real coefficients | CPU ms | FasterRisk CPU ms | ratio |"]
     lines.append("|---|---|---|---|---|---|---|---|---|")
     wins, ratios, pairs, rounding, spent = 0, [], 0, [], []
-    for name, k in dict.fromkeys((name, k) for name, k, _ in found):
-        both = [v for (a, b, _), v in found.items() if (a, b) == (name, k) and len(v) == 2]
-        both = [one for one in both if one["fasterrisk"]["loss"] is not None]
-        if not both:
+    for (name, k), both in found.items():
+        if (name, k) not in timed:
             continue
         mean = {m: np.mean([one[m]["loss"] for one in both]) for m in ("ours", "fasterrisk")}
         real = np.mean([one["ours"]["real"] for one in both])
-        cpu = {m: 1000 * np.mean([one[m]["cpu"] for one in both]) for m in ("ours", "fasterrisk")}
+        cpu = {m: 1000 * np.mean([one[m]["cpu"] for one in timed[name, k]]) for m in ("ours", "fasterrisk")}
         wins, pairs = wins + bool(mean["ours"] < mean["fasterrisk"]), pairs + 1
         ratios.append(cpu["fasterrisk"] / cpu["ours"])
         spent.append((cpu["fasterrisk"], cpu["ours"]))
@@ -192,11 +205,13 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=int, default=120, help="CPU seconds after which FasterRisk counts as unfinished"
     )
+    parser.add_argument("--folds", type=int, default=FOLDS, help="run only so many folds of each set")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--cpu", help="with --table: the file that has the CPU times")
     arguments = parser.parse_args()
     if not arguments.table:
         run(arguments)
-    sys.stdout.write(table(Path(arguments.output)) + "\n")
+    sys.stdout.write(table(Path(arguments.output), Path(arguments.cpu) if arguments.cpu else None) + "\n")
 
 
 if __name__ == "__main__":

@@ -45,9 +45,10 @@ def test_a_card_with_directions_is_printed_saved_and_exported(rows, tmp_path):
         (("--points", "3", "--model", "udt"), "--points is for a card of rules"),
         (("--points", "3", "--compact"), "got --compact"),
         (("--monotone", "age"), "must look like age:+,debt:-"),
+        (("--monotone", "age:+,age:-"), "must name each column once"),
         (("--monotone", "height:+"), "unknown column 'height'"),
         (("--monotone", "job:+"), "0 for a column of categories"),
-        (("--monotone", "age:+", "--model", "mcboost"), "--monotone is for --model uls or udt"),
+        (("--monotone", "age:+", "--model", "mcboost"), "--monotone is for --model uls, trees, udt"),
     ],
 )
 def test_bad_use_is_one_sentence(rows, options, words):

@@ -207,6 +207,7 @@ def test_a_point_card_is_shown_as_a_card(fitted):
     assert sheet.lines == estimator.card().lines
     text = unescape(page(summary))
     assert "What a total means" in text
+    assert text.index("What a total means") < text.index("Is it worth using?")  # the card is the first thing one sees
     assert all(f'<td class="n">{line.points}</td>' in text for line in sheet.lines)
 
 
@@ -252,7 +253,7 @@ def test_a_page_of_many_rows_is_small_and_says_that_it_holds_a_sample(monkeypatc
     large = page(summarise(model, X, y))
     assert len(large.encode()) < 2_000_000
     assert "a random sample of 10,000 of the 30,000 rows" in large
-    assert "judged on 30,000 rows" in large
+    assert "evaluated on 30,000 rows" in large
 
 
 def test_weights_count_rows_in_every_part_of_the_page(fitted):

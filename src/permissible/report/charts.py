@@ -16,13 +16,13 @@ MAX_BARS = 20
 MAX_POINTS = 400
 
 
-def charts(summary: Summary) -> dict[str, dict[str, Any]]:
+def charts(summary: Summary) -> dict[str, dict[str, object]]:
     """The charts by name."""
     drawn = {"reliability": _reliability(summary), "coverage": _coverage(summary), "margins": _margins(summary)}
     if summary.columns:
-        drawn["columns"] = _bars(summary.columns, "rise of the log-loss when its values are shuffled")
+        drawn["columns"] = _bars(summary.columns, "increase of the log-loss when its values are shuffled")
     if len(summary.terms) > 1:
-        drawn["terms"] = _bars(summary.terms, "standard deviation of what it adds to the score")
+        drawn["terms"] = _bars(summary.terms, "standard deviation of its contribution to the score")
     if any(len(values) > 1 for values in summary.history.values()):
         drawn["history"] = _history(summary)
     return drawn
@@ -72,7 +72,7 @@ def _coverage(summary: Summary) -> dict[str, Any]:
     )
 
 
-def _margins(summary: Summary) -> dict[str, Any]:
+def _margins(summary: Summary) -> dict[str, object]:
     grid, share = summary.margins
     curve = {"kind": "line", "x": grid, "y": share, "name": "share of rows", "area": True}
     zero = {"kind": "line", "x": [0, 0], "y": [0, 1], "colour": "orange", "dash": "2 4", "name": "", "aside": True}

@@ -84,7 +84,7 @@ class Summary:
         if not self.folds:
             return ""
         n_folds = len(getattr(self.folds[0], "values", ()))
-        return f"Figures over {n_folds} folds are given, each of rows that were not learnt from."
+        return f"Figures over {n_folds} folds are given, each on rows that were not used for training."
 
 
 def summarise(
@@ -141,7 +141,7 @@ def summarise(
     names = names_of(models)
     weights = weights_of(weight, len(codes))
     return Summary(
-        title=title or f"Telling {classes_in_words(classes)}",
+        title=title or f"Model report: {classes_in_words(classes)}",
         name=names[0],
         estimator=type(first).__name__,
         classes=classes,
@@ -175,7 +175,7 @@ def _of_model(
     contributions = [adds(term, card, table) for term in card.terms]
     only = card.terms[0] if len(card.terms) == 1 else None
     has_card = any(isinstance(term, PointsTerm) for term in card.terms)
-    sheets = first.card(decision=decision) if has_card else []
+    sheets = first.card(decision=decision if len(first.classes_) == 2 else None) if has_card else []
     return {
         "text": first.to_text(),
         "rules": _rule_rows(card, table, codes, contributions, len(first.classes_), weight),
@@ -243,11 +243,10 @@ def _groups(
 
 
 def classes_in_words(classes: Sequence[str]) -> str:
-    """The classes in words: "sick from well", "a, b and c apart"."""
+    """The classes as text: "sick versus well", "a, b and c", "12 classes"."""
     if len(classes) == 2:
-        return f"{classes[1]} from {classes[0]}"
-    listed = f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
-    return f"{listed} apart"
+        return f"{classes[1]} versus {classes[0]}"
+    return f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
 
 
 def _rule_rows(

@@ -1,5 +1,6 @@
 """The printed card: text, HTML, Excel and credit points say what the model says; SQL, ONNX and Python score alike."""
 
+import re
 import sqlite3
 
 import numpy as np
@@ -7,7 +8,10 @@ import pandas as pd
 import pytest
 
 import permissible as pm
+from permissible.estimators.classifier import card_of
 from permissible.estimators.exports import FORMATS
+from permissible.models.card.evaluate import holds
+from permissible.models.words import rule_words
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +54,20 @@ def test_the_decision_at_each_total_is_that_of_decide(model, rows, decision):
         assert shown == list(decided)
 
 
+def test_risk_groups_have_names(model, rows):
+    groups, names = pm.Boundaries([0.25, 0.5]), ["low", "medium", "high"]
+    told = {line.total: line.words for line in model.card(decision=groups, names=names).totals}
+    totals = model.model_.totals(model._rows(rows[0])).tolist()
+    assert [told[total] for total in totals] == model.decide_labels(rows[0], groups, names=names).tolist()
+    assert {line.words for line in model.card(decision=groups).totals} <= {"P <= 0.25", "0.25 < P <= 0.5", "P > 0.5"}
+    assert "medium" in model.to_text(decision=groups, names=names)
+    assert "medium" in model.to_html(decision=groups, names=names)
+    with pytest.raises(ValueError, match="one name for each risk group"):
+        model.card(decision=groups, names=["low", "high"])
+    with pytest.raises(ValueError, match="`names` must be left out"):
+        model.card(names=names)
+
+
 def test_text_and_html_show_every_condition_escaped(model):
     text, html = model.to_text(decision=pm.Reject(0.2)), model.to_html()
     for line in model.card().lines:
@@ -79,6 +97,13 @@ def subsets(points):
     return found
 
 
+@pytest.mark.parametrize("options", [{"points_to_double_odds": 0}, {"base_odds": 0}, {"points_to_double_odds": "x"}])
+def test_a_scale_that_is_none_is_refused_in_one_sentence(model, options):
+    (name,) = options
+    with pytest.raises((ValueError, TypeError), match=f"`{name}` must be a finite positive number|`{name}` must be"):
+        model.card(**{"points_to_double_odds": 60, **options})
+
+
 def test_credit_points_need_odds_that_are_linear_in_the_total(rows):
     card = pm.ULSClassifier.points(n_rules=2, loss="matsushita").fit(*rows)
     with pytest.raises(ValueError, match="`points_to_double_odds` must be None"):
@@ -89,14 +114,46 @@ def test_a_workbook_holds_the_card_and_no_formula_of_the_user(model, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     model.to_excel(tmp_path / "card.xlsx", decision=pm.Reject(0.2))
     page = openpyxl.load_workbook(tmp_path / "card.xlsx").active
-    card = model.card()
-    for row, line in enumerate(card.lines, start=2):
+    card = model.card(decision=pm.Reject(0.2))
+    for row, line in enumerate(card.lines, start=4):
         assert (page.cell(row, 1).value, page.cell(row, 2).value) == (line.condition, line.points)
         assert page.cell(row, 1).data_type == "s"
-    assert page.cell(len(card.lines) + 2, 2).value.startswith("=0+SUMPRODUCT(")
-    kinds = [cell.data_type for column in page.iter_cols(1, 1) for cell in column if cell.value is not None]
-    assert "f" not in kinds
+    formulas = [cell.value for row in page.iter_rows() for cell in row if cell.data_type == "f"]
+    assert [formula.split("(")[0] for formula in formulas] == ["=0+SUMPRODUCT", "=INDEX", "=INDEX"]
     assert FORMATS["excel"](model)[:2] == b"PK"
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_formulas_of_a_workbook_give_the_total_the_risk_and_the_decision(model, rows, tmp_path, scaled):
+    """The formulas, read as Excel reads them, for the answers of real rows."""
+    openpyxl = pytest.importorskip("openpyxl")
+    card = model.card(decision=pm.Reject(0.2), **({"points_to_double_odds": 60} if scaled else {}))
+    card.to_excel(tmp_path / "card.xlsx")
+    page = openpyxl.load_workbook(tmp_path / "card.xlsx").active
+    table = {row[0].value: row for row in reversed([*page.iter_rows()])}  # the first one of a name
+    total = re.fullmatch(r"=(-?\d+)\+SUMPRODUCT\(B4:B(\d+),C4:C\2\)", table["total"][1].value)
+    looked = re.fullmatch(r"=INDEX\(E(\d+):E(\d+),MATCH\(B(\d+),A\1:A\2,1\)\)", table["decision"][1].value)
+    assert int(total[2]) == len(card.lines) + 3
+    assert page.cell(int(looked[3]), 1).value == "total"
+    shown = [[cell.value for cell in row] for row in page.iter_rows(int(looked[1]), int(looked[2]))]
+    assert [row[0] for row in shown] == [line.total for line in card.totals]
+    frame, conditions = rows[0][:40], {line.condition: line.points for line in card.lines}
+    held = [[page.cell(row, 1).value, page.cell(row, 2).value] for row in range(4, int(total[2]) + 1)]
+    assert dict(held) == conditions
+    by_words = dict(zip(model.rules_table()["rule"], model.rules_table()["coefficient"], strict=True))
+    assert set(by_words) == set(conditions)
+    truth = {words: holds(rule, card_of(model), model._rows(frame)) for words, rule in worded_rules(model)}
+    decided = model.decide_labels(frame, pm.Reject(0.2))
+    for place in range(len(frame)):
+        added = int(total[1]) + sum(points for words, points in held if truth[words][place])
+        found = [row for row in shown if row[0] <= added][-1]  # MATCH(..., 1)
+        assert found[0] == added
+        assert found[1] == pytest.approx(model.predict_proba(frame)[place, 1], abs=1e-12)
+        assert found[4] == decided[place]
+
+
+def worded_rules(model):
+    return [(rule_words(rule, model.model_), rule) for rule in model.rules_]
 
 
 def test_sql_python_and_onnx_give_the_same_scores(model, rows):

@@ -1,25 +1,33 @@
 """What a fitted classifier with a point card can do: show its card as people print it."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from permissible.decisions.words import worded
 from permissible.estimators.classifier import StagedClassifier, actions_for, decision_asked, labels_of
 from permissible.learners.points.certificate import PointsCertificate
 from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.points.excel import refuse_no_card, workbook
 from permissible.models.points.model import PointsModel
 from permissible.models.points.sheet import PointSheet, Scaling, sheet
-from permissible.validation.numbers import real_number
+from permissible.validation import Words, refusal
+from permissible.validation.numbers import positive_number, real_number
 
 
 def _training_loss(certificate: Any) -> float:
     """The mean loss that a certificate states; the mean over the classes if there are several."""
     each = certificate.by_class if hasattr(certificate, "by_class") else (certificate,)
     return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
+
+
+TOGETHER = "Predicted is the class whose card gives the largest probability, of equal ones the first."
+"""How the cards of several classes are read, where all have the same loss."""
 
 
 class CardMethods(StagedClassifier):
@@ -34,6 +42,7 @@ class CardMethods(StagedClassifier):
         points_to_double_odds: float | None = None,
         base_points: float = 600,
         base_odds: float = 50,
+        names: Sequence[str] | None = None,
     ) -> Any:
         """Return the card as it is printed: conditions, points, and what each total means.
 
@@ -45,11 +54,13 @@ class CardMethods(StagedClassifier):
             Scale the points as in credit scoring: this many points double the odds of ``classes_[1]``. Logistic loss only.
         base_points, base_odds : float
             With it: the total that has these odds to one.
+        names : sequence of str, optional
+            Of the risk groups of ``pm.Boundaries``, from the lowest; their probabilities unless given.
 
         Returns
         -------
         card : PointSheet, or a list of one per class for more than two
-            With ``lines``, ``totals``, ``to_text()`` and ``to_html()``.
+            With ``lines``, ``totals``, ``to_text()``, ``to_html()`` and ``to_excel(path)``.
 
         Examples
         --------
@@ -61,13 +72,13 @@ class CardMethods(StagedClassifier):
         >>> len(scaled.lines)
         2
         """
-        found = self._sheets(decision, self._scaling(points_to_double_odds, base_points, base_odds))
+        found = self._sheets(decision, self._scaling(points_to_double_odds, base_points, base_odds), names)
         return found[0] if len(found) == 1 else found
 
     def _scaling(self, double: float | None, base_points: float, base_odds: float) -> Scaling | None:
         if double is None:
             return None
-        positive = [real_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
+        positive = [positive_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
         return Scaling(positive[0], real_number("base_points", base_points), positive[1])
 
     def _cards(self) -> list[PointsModel]:
@@ -76,14 +87,31 @@ class CardMethods(StagedClassifier):
         found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
         return [model for model in found if isinstance(model, PointsModel)]
 
-    def _sheets(self, decision: object = None, scaling: Scaling | None = None) -> list[PointSheet]:
+    def _together(self) -> list[str]:
+        cards = self._cards()
+        return [TOGETHER] if len(cards) > 1 and all(card.loss == cards[0].loss for card in cards) else []
+
+    def _sheets(
+        self, decision: object = None, scaling: Scaling | None = None, names: Sequence[str] | None = None
+    ) -> list[PointSheet]:
         cards, labels = self._cards(), labels_of(self)
         if not cards:
             refuse_no_card(self.model_)
-        if len(cards) > 1:  # the decision is one of all totals together
+        if len(cards) > 1:
+            for argument, given in (("decision", decision), ("names", names)):
+                if given is not None:
+                    expected = "None for one card per class, whose totals decide together"
+                    raise refusal(argument, expected, Words(f"a {type(given).__name__}"), "use `decide`")
             return [sheet(card, [label], None, scaling) for card, label in zip(cards, labels, strict=True)]
         asked = decision_asked(self, decision)
-        return [sheet(cards[0], labels, None if asked is None else actions_for(self, asked), scaling)]
+        if asked is None:
+            if names is not None:
+                raise refusal("names", "left out without a decision, whose risk groups they name", names)
+            return [sheet(cards[0], labels, None, scaling)]
+        actions = actions_for(self, asked)
+        codes = np.array(actions.codes or range(len(actions.labels)))
+        words = worded(asked, codes, np.asarray(self.classes_), "refer", names)
+        return [sheet(cards[0], labels, actions, scaling, [str(word) for word in words])]
 
     def constraint_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return what `monotonic_cst` and `interaction_cst` cost: the mean training loss with them minus that without.
@@ -95,22 +123,31 @@ class CardMethods(StagedClassifier):
         free.fit(X, y, sample_weight)
         return _training_loss(self.certificate_) - _training_loss(free.certificate_)
 
-    def to_text(self, max_rules: int | None = 60, *, decision: object = None) -> str:
+    def to_text(
+        self, max_rules: int | None = 60, *, decision: object = None, names: Sequence[str] | None = None
+    ) -> str:
         """Return the model as text; of a point card its conditions, points and totals, with the decision where one is given.
 
-        Of more rules than `max_rules` the lightest are only counted; None writes all.
+        Of more rules than `max_rules` the lightest are only counted; None writes all. `names` are those of risk groups.
         """
         if not self._cards():
             return super().to_text(max_rules)
-        return "\n\n".join(one.to_text() for one in self._sheets(decision))
+        found = [one.to_text() for one in self._sheets(decision, names=names)]
+        return "\n\n".join([*found, *self._together()])
 
-    def to_html(self, *, decision: object = None) -> str:
-        """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given."""
+    def to_html(self, *, decision: object = None, names: Sequence[str] | None = None) -> str:
+        """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given.
+
+        `names` are those of risk groups.
+        """
         if not self._cards():
             return super().to_html()
-        return "".join(one.to_html() for one in self._sheets(decision))
+        found = [one.to_html() for one in self._sheets(decision, names=names)]
+        return "".join([*found, *(f"<p>{words}</p>" for words in self._together())])
 
-    def to_excel(self, path: str | os.PathLike[str], *, decision: object = None) -> None:
+    def to_excel(
+        self, path: str | os.PathLike[str], *, decision: object = None, names: Sequence[str] | None = None
+    ) -> None:
         """Write a point card as an Excel workbook in which one answers the conditions and reads the risk.
 
         Parameters
@@ -119,5 +156,7 @@ class CardMethods(StagedClassifier):
             Conventionally `something.xlsx`.
         decision : Decision or array of costs, optional
             What to do at each total.
+        names : sequence of str, optional
+            Of the risk groups of ``pm.Boundaries``.
         """
-        Path(path).write_bytes(workbook(self._sheets(decision)))
+        Path(path).write_bytes(workbook(self._sheets(decision, names=names)))

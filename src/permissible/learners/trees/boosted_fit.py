@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def _choice(
     return choice, rows.held_total / (rows.total + rows.held_total)
 
 
-def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, Any] | None:
+def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, object] | None:
     """What the choice saw, as the estimator shows it."""
     if found is None:
         return None
@@ -296,10 +296,10 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
 
 _REASONS: dict[TreesStop, str] = {
     "rounds": "it grew all the trees that it was given",
-    "no edge": "no split lowers the surrogate any more",
+    "no edge": "no split lowers the surrogate further",
     "separable": "the trees separate the classes, so the surrogate has no finite minimiser and the leaves were capped",
-    "time": "its time was up",
-    "callback": "a callback asked for it",
+    "time": "it reached the time limit",
+    "callback": "a callback stopped it",
 }
 
 

@@ -1,59 +1,120 @@
-"""A card as an Excel workbook: an answer beside each condition, the total as a formula, its probability from the table."""
+"""A card as an Excel workbook: an answer beside each condition, the total as a formula, its risk and decision from the table."""
 
 import io
+from typing import Any
 
-from permissible.models.points.sheet import PointSheet
+from permissible.models.points.sheet import HOW, PointSheet
 from permissible.validation import Words, refusal
+
+SHADE, ANSWER = "E8ECF2", "FFF7D6"
+"""Of heads, and of the cells that one fills in."""
 
 
 def workbook(sheets: list[PointSheet]) -> bytes:
     """The workbook, one sheet a card.
 
-    Cell C of a condition takes 1 where it holds. A text that begins like a formula is written as text.
+    Column C of a condition takes 1 where it holds. A text that begins like a formula is written as text.
     """
     try:
         import openpyxl
-        from openpyxl.styles import Font
     except ImportError as error:
         raise ImportError("to_excel needs openpyxl: pip install 'permissible[report]'.") from error
     book = openpyxl.Workbook()
     book.remove(book.active)
     for place, card in enumerate(sheets):
-        page = book.create_sheet(_title(card.positive, place, book.sheetnames))
-
-        def write(row: int, values: list[object], bold: bool = False, page: object = page) -> None:
-            for column, value in enumerate(values, start=1):
-                cell = page.cell(row=row, column=column)  # type: ignore[attr-defined]
-                cell.value = value
-                if isinstance(value, str) and not bold:
-                    cell.data_type = "s"  # never a formula
-                cell.font = Font(bold=bold)
-
-        write(1, [f"Points for {card.positive}", "points", "holds (1 or 0)"], bold=True)
-        for row, line in enumerate(card.lines, start=2):
-            write(row, [line.condition, line.points, 0])
-        last = len(card.lines) + 1
-        first_total = last + 5
-        end = first_total + len(card.totals) - 1
-        write(last + 1, ["total"])
-        page.cell(row=last + 1, column=2).value = f"={card.start}+SUMPRODUCT(B2:B{max(last, 2)},C2:C{max(last, 2)})"
-        write(last + 2, [f"probability of {card.positive}"])
-        looked = f"INDEX(B{first_total}:B{end},MATCH(B{last + 1},A{first_total}:A{end},1))"
-        page.cell(row=last + 2, column=2).value = f"={looked}"
-        page.cell(row=last + 2, column=2).number_format = "0.0%"
-        heads: list[object] = ["total", f"probability of {card.positive}", "cases", "positives"]
-        write(last + 4, [*heads, *(["decision"] if card.decided else [])], bold=True)
-        for row, total in enumerate(card.totals, start=first_total):
-            shown = "refer" if total.decision is None else str(total.decision)
-            numbers: list[object] = [total.total, total.probability, total.cases, total.positives]
-            write(row, [*numbers, *([shown] if card.decided else [])])
-            page.cell(row=row, column=2).number_format = "0.0%"
-        page.column_dimensions["A"].width = (
-            max(20, *(len(line.condition) for line in card.lines), 0) if card.lines else 20
-        )
+        _Page(book.create_sheet(_title(card.positive, place, book.sheetnames))).write(card)
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
+
+
+class _Page:
+    """One sheet of a workbook."""
+
+    def __init__(self, page: Any) -> None:
+        from openpyxl.styles import Border, Font, PatternFill, Side
+
+        self.page, self.bold = page, Font(bold=True)
+        line = Side(style="thin", color="9AA3B2")
+        self.frame = Border(left=line, right=line, top=line, bottom=line)
+        self.fill = {name: PatternFill("solid", fgColor=name) for name in (SHADE, ANSWER)}
+
+    def write(self, card: PointSheet) -> None:
+        """The conditions from row 4 on, the total below them, then the table of totals."""
+        self.row(1, [f"Points for {card.positive}"], bold=True, framed=False)
+        self.row(2, [f"{HOW} Write 1 beside a condition that holds, 0 beside one that does not."], framed=False)
+        self.row(3, ["condition", "points", "holds (1 or 0)"], bold=True, shade=SHADE)
+        for row, line in enumerate(card.lines, start=4):
+            self.row(row, [line.condition, line.points, 0])
+        last = max(len(card.lines) + 3, 4)
+        self.answers(4, last)
+        first = last + 5 + card.decided
+        end = first + len(card.totals) - 1
+        looked = f"MATCH(B{last + 1},A{first}:A{end},1))"
+        self.formula(last + 1, "total", f"={card.start}+SUMPRODUCT(B4:B{last},C4:C{last})")
+        self.formula(last + 2, f"probability of {card.positive}", f"=INDEX(B{first}:B{end},{looked}")
+        self.page.cell(row=last + 2, column=2).number_format = "0.0%"
+        if card.decided:
+            self.formula(last + 3, "decision", f"=INDEX(E{first}:E{end},{looked}")
+        heads: list[object] = ["total", f"probability of {card.positive}", card.positive, "cases"]
+        self.row(first - 1, [*heads, *(["decision"] if card.decided else [])], bold=True, shade=SHADE)
+        for row, total in enumerate(card.totals, start=first):
+            numbers: list[object] = [total.total, total.probability, total.positives, total.cases]
+            self.row(row, [*numbers, *([total.words] if card.decided else [])])
+            self.page.cell(row=row, column=2).number_format = "0.0%"
+        self.printed(card)
+
+    def row(
+        self, row: int, values: list[object], bold: bool = False, shade: str | None = None, framed: bool = True
+    ) -> None:
+        """Cells from the first column on, none of which is a formula."""
+        for column, value in enumerate(values, start=1):
+            cell = self.page.cell(row=row, column=column)
+            cell.value = value
+            if isinstance(value, str):
+                cell.data_type = "s"
+            if bold:
+                cell.font = self.bold
+            if shade is not None:
+                cell.fill = self.fill[shade]
+            if framed:
+                cell.border = self.frame
+
+    def formula(self, row: int, name: str, formula: str) -> None:
+        """A name and what is computed."""
+        self.row(row, [name, None], bold=True)
+        self.page.cell(row=row, column=2).value = formula
+
+    def answers(self, first: int, last: int) -> None:
+        """The cells that take a 1 or a 0, and nothing else."""
+        from openpyxl.worksheet.datavalidation import DataValidation
+
+        allowed = DataValidation(type="whole", operator="between", formula1="0", formula2="1", showErrorMessage=True)
+        allowed.error = "Write 1 where the condition holds, 0 where it does not."
+        self.page.add_data_validation(allowed)
+        for row in range(first, last + 1):
+            cell = self.page.cell(row=row, column=3)
+            cell.fill, cell.border = self.fill[ANSWER], self.frame
+            allowed.add(cell)
+
+    def printed(self, card: PointSheet) -> None:
+        """Columns as wide as what they hold, and one page in width on paper."""
+        from openpyxl.styles import Alignment
+
+        named = [f"probability of {card.positive}", *(line.condition for line in card.lines)]
+        widths = {
+            "A": max(map(len, named)),
+            "B": len(named[0]),
+            "C": max(len(card.positive), 14),
+            "D": 8,
+            "E": max((len(total.words) for total in card.totals), default=8),
+        }
+        for column, width in widths.items():
+            self.page.column_dimensions[column].width = min(max(width + 2, 10), 70)
+        for (cell,) in self.page.iter_rows(min_row=3, max_col=1):
+            cell.alignment = Alignment(wrap_text=True, vertical="top", horizontal="left")
+        self.page.page_setup.fitToWidth, self.page.page_setup.fitToHeight = 1, 0
+        self.page.sheet_properties.pageSetUpPr.fitToPage = True
 
 
 def _title(name: str, place: int, taken: list[str]) -> str:

@@ -9,9 +9,11 @@ which is linear in the total where the score is proportional to the log odds, as
 """
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
@@ -24,12 +26,17 @@ from permissible.types import AnyArray
 from permissible.validation import Words, refusal
 
 _STYLE = """<style>
-.permissible-card{font-family:system-ui,sans-serif;font-size:14px;max-width:46rem}
-.permissible-card table{border-collapse:collapse;margin:.4em 0 1em}
-.permissible-card caption{text-align:left;font-weight:600;padding:.2em 0}
-.permissible-card th,.permissible-card td{padding:4px 14px 4px 0;text-align:left;border-bottom:1px solid #d5d9e0}
+.permissible-card{font:14px/1.35 system-ui,sans-serif;color:#15181d;background:#fff;border:1.5px solid #15181d;border-radius:8px;
+padding:.9em 1.2em;margin:0 0 1em;max-width:44rem;break-inside:avoid}
+.permissible-card h4{font-size:1.15em;margin:0}
+.permissible-card p{margin:.15em 0 .6em;color:#4a5260}
+.permissible-card table{border-collapse:collapse;width:100%;margin:0 0 .9em}
+.permissible-card th,.permissible-card td{padding:4px 8px;text-align:left;border-bottom:1px solid #d5d9e0;vertical-align:bottom}
 .permissible-card .n{text-align:right;font-variant-numeric:tabular-nums}
+.permissible-card .box{width:4.5em;border:1px solid #8a93a3}
+.permissible-card .sum td{font-weight:600}
 </style>"""
+HOW = "Add up the points of the conditions that hold."
 
 
 COARSE = 0.05
@@ -71,13 +78,17 @@ class CardLine:
 
 @dataclass(frozen=True, slots=True)
 class TotalLine:
-    """A total, the probability of the positive class, the training cases with it and the positives among them, the decision."""
+    """A total, the probability of the positive class, the training cases with it and the positives among them, the decision.
+
+    `words` are those for the decision: a class, "refer", or the name of a risk group.
+    """
 
     total: int
     probability: float
     cases: float
     positives: float
     decision: object = None
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,61 +124,84 @@ class PointSheet:
 
     def to_text(self) -> str:
         """The card as text."""
-        width = max([len(line.condition) for line in self.lines] + [10])
+        width = max([len(text) for text, _ in self.rows] + [10])
         rows = [f"Points for {self.positive}"]
-        rows += [f"  {'for everybody'.ljust(width)}  {self.start:4d}"] if self.start else []
-        rows += [f"  {line.condition.ljust(width)}  {line.points:4d}" for line in self.lines]
-        rows += ["", "  ".join(self._heads())]
-        for line in self.totals:
-            cells = zip(self._cells(line), self._heads(), strict=True)
-            rows.append("  ".join(cell.rjust(len(head)) for cell, head in cells))
+        rows += [f"  {text.ljust(width)}  {points:4d}" for text, points in self.rows]
+        rows += [f"  {'total'.ljust(width)}  ____", ""]
+        heads, cells = self.heads, [self.cells(line) for line in self.totals]
+        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+        for row in (heads, *cells):
+            numbers = [cell.rjust(size) for cell, size in zip(row[:3], widths, strict=False)]
+            rows.append("  ".join([*numbers, *row[3:]]))
         return "\n".join(rows)
 
     def to_html(self) -> str:
-        """The card as two HTML tables."""
-        lines = [("for everybody", self.start)] if self.start else []
-        lines += [(line.condition, line.points) for line in self.lines]
-        first = "".join(f'<tr><td>{escape(text)}</td><td class="n">{points}</td></tr>' for text, points in lines)
-        heads = "".join(f'<th scope="col" class="n">{escape(head)}</th>' for head in self._heads())
+        """The card as HTML, to be printed: two tables, with a box for the points of each condition and for the total."""
+        box = '<td class="box"></td>'
+        first = "".join(
+            f'<tr><td>{escape(text)}</td><td class="n">{points}</td>{box}</tr>' for text, points in self.rows
+        )
+        heads = "".join(f"<th{_aligned(place)}>{escape(head)}</th>" for place, head in enumerate(self.heads))
         rows = "".join(
-            "<tr>" + "".join(f'<td class="n">{escape(cell)}</td>' for cell in self._cells(line)) + "</tr>"
+            "<tr>"
+            + "".join(f"<td{_aligned(place)}>{escape(cell)}</td>" for place, cell in enumerate(self.cells(line)))
+            + "</tr>"
             for line in self.totals
         )
         return (
-            f'{_STYLE}<div class="permissible-card"><table><caption>Points for {escape(self.positive)}</caption><thead><tr>'
-            f'<th scope="col">condition</th><th scope="col" class="n">points</th></tr></thead><tbody>{first}</tbody></table>'
-            f"<table><caption>What a total means</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+            f'{_STYLE}<div class="permissible-card"><h4>Points for {escape(self.positive)}</h4><p>{HOW}</p><table><thead><tr>'
+            '<th scope="col">condition</th><th scope="col" class="n">points</th><th scope="col">yours</th></tr></thead>'
+            f'<tbody>{first}<tr class="sum"><td>total</td><td></td>{box}</tr></tbody></table>'
+            f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
 
-    def _heads(self) -> list[str]:
-        return [
-            "total",
-            f"probability of {self.positive}",
-            "cases",
-            "positives",
-            *(["decision"] if self.decided else []),
-        ]
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """Write the card as an Excel workbook, in which one answers the conditions and reads the risk (needs openpyxl)."""
+        from permissible.models.points.excel import workbook
 
-    def _cells(self, line: TotalLine) -> list[str]:
-        counts = [number(round(line.cases, 6)), number(round(line.positives, 6))]
-        shown = [str(line.total), f"{100 * line.probability:.1f}%", *counts]
-        return [*shown, "refer" if line.decision is None else str(line.decision)] if self.decided else shown
+        Path(path).write_bytes(workbook([self]))
+
+    @property
+    def rows(self) -> list[tuple[str, int]]:
+        """The conditions with their points, after what everybody has."""
+        everybody = [("for everybody", self.start)] if self.start else []
+        return everybody + [(line.condition, line.points) for line in self.lines]
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the table of totals."""
+        heads = ["total", f"probability of {self.positive}", f"{self.positive}, of cases"]
+        return [*heads, "decision"] if self.decided else heads
+
+    def cells(self, line: TotalLine) -> list[str]:
+        """A total in words."""
+        positives, cases = (number(round(count, 6)) for count in (line.positives, line.cases))
+        shown = [str(line.total), f"{100 * line.probability:.1f}%", f"{positives} of {cases}"]
+        return [*shown, line.words] if self.decided else shown
+
+
+def _aligned(place: int) -> str:
+    return ' class="n"' if place < 3 else ""
 
 
 def sheet(
-    model: PointsModel, classes: Sequence[object], actions: Actions | None = None, scaling: Scaling | None = None
+    model: PointsModel,
+    classes: Sequence[object],
+    actions: Actions | None = None,
+    scaling: Scaling | None = None,
+    words: Sequence[str] = (),
 ) -> PointSheet:
-    """The printed card of a model; `actions` decide by its probabilities."""
+    """The printed card of a model; `actions` decide by its probabilities, and `words` has one for each."""
     start, factor = (0, 1) if scaling is None else scaling.of(model)
     totals = np.array(sorted(reachable(model)))
     scores = model.score_of(totals)
     proba = model.link.probabilities(scores)
-    decisions: list[object] = [None] * len(totals)
+    decisions: list[tuple[object, str]] = [(None, "")] * len(totals)
     if actions is not None:
         if actions.shape not in ("cuts", "costs", "largest"):
             raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
         places = actions.places(scores if actions.by_score else proba, actions.by_score)
-        decisions = [actions.labels[place] for place in places.tolist()]
+        decisions = [(actions.labels[place], words[place]) for place in places.tolist()]
     values = zip(totals.tolist(), proba[:, 1].tolist(), decisions, strict=True)
     rules = zip(model.rules, model.points.tolist(), strict=True)
     lines = sorted((CardLine(rule_words(rule, model), factor * points) for rule, points in rules), key=_heaviest)
@@ -176,7 +210,7 @@ def sheet(
         start,
         tuple(lines),
         tuple(
-            TotalLine(start + factor * total, share, *_cases(model, total), decision)
+            TotalLine(start + factor * total, share, *_cases(model, total), *decision)
             for total, share, decision in values
         ),
         actions is not None,

@@ -224,11 +224,11 @@
     const found = P.byCosts(explorer, state.costs, price);
     state.found = found;
     const alike = P.constantCosts(explorer, state.costs, price).sort((a, b) => a.cost - b.cost)[0];
-    const rivals = others.map((data) => [P.byCosts({ ...explorer, ...data }, state.costs, price).cost.toFixed(4), `mean cost of a row with ${named(data)}`, "rival-cost"]);
+    const rivals = others.map((data) => [P.byCosts({ ...explorer, ...data }, state.costs, price).cost.toFixed(4), `mean cost per row with ${named(data)}`, "rival-cost"]);
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), others.length ? `mean cost of a row with ${named(explorer)}` : "mean cost of a row with the model", "mean-cost"],
+      [found.cost.toFixed(4), others.length ? `mean cost per row with ${named(explorer)}` : "mean cost per row with the model", "mean-cost"],
       ...rivals,
-      [alike.cost.toFixed(4), `mean cost of a row when always ${alike.name === null ? "leaving it to a person" : `predicting ${alike.name}`}`, "alike-cost"],
+      [alike.cost.toFixed(4), `mean cost per row when always ${alike.name === null ? "leaving it to a person" : `predicting ${alike.name}`}`, "alike-cost"],
       [perThousand(alike.cost - found.cost), "saved in 1,000 rows", "saved"],
       [percent(found.error), state.mayReject ? "of the rows decided are decided wrongly" : "of the rows are decided wrongly", "mean-error"],
       ...(state.mayReject ? [[percent(found.rejected), "of the rows are left to a person", "share-rejected"]] : []),
@@ -247,7 +247,7 @@
     const found = P.byGroups(explorer, state.cuts);
     state.found = found;
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), "mean cost of a row in a wrong group (0 is perfect)", "mean-cost"],
+      [found.cost.toFixed(4), "mean cost per row in a wrong group (0 is perfect)", "mean-cost"],
       [String(state.cuts.length + 1), "groups", "n-groups"],
     ]));
     const ends = [0, ...state.cuts, 1];
