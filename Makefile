@@ -98,7 +98,7 @@ bench-full: $(VENV)/.bench $(CORE) ## the same at full size, and how time and me
 	@$(PY) -m benchmarks --full -o results/bench-full; status=$$?; $(PY) -m benchmarks.scaling -o results/scaling && exit $$status
 
 bench-kernels: $(STAMP) $(CORE) ## the kernels alone, as ratios to a reference kernel, beside the stored ratios
-	@$(PY) -m pytest benchmarks/kernels --benchmark-columns=min,median,rounds --benchmark-disable-gc
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest benchmarks/kernels --benchmark-timer=time.process_time --benchmark-columns=min,median,rounds --benchmark-disable-gc
 
 $(VENV)/.experiments: $(BASE)
 	@echo "Installing data sets and peers into $(VENV) (a few minutes, once) ..."

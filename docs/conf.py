@@ -28,6 +28,8 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_sidebars = {page: [] for page in ("index", "quickstart", "choosing", "faq", "changelog")}  # nothing to list there
 # `make docs` puts MathJax there where npm is installed, so that formulas show without a network; else it comes from its CDN.
 if (Path(__file__).parent / "_static" / "mathjax" / "tex-mml-chtml.js").exists():
     mathjax_path = "mathjax/tex-mml-chtml.js"

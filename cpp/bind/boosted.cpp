@@ -43,6 +43,39 @@ Trees trees_of(const SplitArrays& a) {
     return trees;
 }
 
+/// While it lives, rows are coded by bundles of columns, where there are some that exclude each other.
+class Bundled {
+  public:
+    Bundled(FitRows& rows, FitRows* held_out, const std::vector<Column>& given, const FitOptions& options)
+        : columns(given) {
+        const bool free = std::all_of(given.begin(), given.end(), [](const Column& c) { return c.monotone == 0; });
+        if (!options.bundle || !free || !options.tree.interactions.empty()) return;
+        std::vector<FitRows*> all{&rows};
+        if (held_out) all.push_back(held_out);
+        std::vector<const Codes*> codes;
+        for (const FitRows* part : all) codes.push_back(part->codes);
+        const std::vector<std::vector<int>> groups = find_bundles(codes, given);
+        if (groups.empty()) return;
+        columns = bundled(given, groups);
+        codes_.reserve(all.size());
+        for (FitRows* part : all) {
+            before_.emplace_back(part, part->codes);
+            codes_.emplace_back(*part->codes, groups, options.threads);
+            part->codes = &codes_.back();
+        }
+    }
+    ~Bundled() {
+        for (const auto& [part, codes] : before_) part->codes = codes;
+    }
+    Bundled(const Bundled&) = delete;
+    Bundled& operator=(const Bundled&) = delete;
+    std::vector<Column> columns;
+
+  private:
+    std::vector<Codes> codes_;
+    std::vector<std::pair<FitRows*, const Codes*>> before_;
+};
+
 Fitted bound_fit(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layout, const FitOptions& options,
                  nb::object callback) {
     const std::vector<Column> columns = columns_of(layout);
@@ -53,8 +86,9 @@ Fitted bound_fit(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layou
             "held-out rows must have the same columns and classes");
     return watched(callback, [&](const std::function<bool(int)>& watch) {
         FitRows* const held = held_out ? &held_out->rows : nullptr;
+        const Bundled bundles(rows.rows, held, columns, options);
         Part part(rows.rows, held, options.threads);
-        return fit(part, facts_of(rows.rows, held), *rows.rows.scores, columns, options, watch);
+        return fit(part, facts_of(rows.rows, held), *rows.rows.scores, bundles.columns, options, watch);
     });
 }
 
@@ -114,6 +148,7 @@ void bind_records(nb::module_& area) {
         .def_rw("rival_trees", &FitOptions::rival_trees)
         .def_rw("fit_constant", &FitOptions::fit_constant)
         .def_rw("track_loss", &FitOptions::track_loss)
+        .def_rw("bundle", &FitOptions::bundle)
         .def_rw("threads", &FitOptions::threads);
 }
 
@@ -153,7 +188,6 @@ void bind_boosted(nb::module_& area) {
     bind_trees_record(area);
     nb::class_<BoundCodes>(area, "Codes")
         .def(nb::init<In3<uint8_t>, std::size_t, int>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1)
-        .def("bundled", &BoundCodes::bundled, "bundles"_a, "threads"_a = 1)
         .def("hashes", &BoundCodes::hashes, "names"_a.noconvert(), "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")
@@ -177,15 +211,6 @@ void bind_boosted(nb::module_& area) {
         .def_prop_ro("stop", [](const Fitted& f) { return static_cast<int>(f.result.stop); });
     area.def("fit", &bound_fit, "rows"_a, "held_out"_a.none(), "layout"_a.noconvert(), "options"_a,
              "callback"_a = nb::none());
-    area.def(
-        "find_bundles",
-        [](const BoundCodes& codes, const In2<int32_t>& layout) {
-            const std::vector<Column> columns = columns_of(layout);
-            demand_codes(codes.codes, columns);
-            nb::gil_scoped_release free;
-            return find_bundles(codes.codes, columns);
-        },
-        "codes"_a, "layout"_a.noconvert());
     area.def("grow_tree", &grow_tree, "codes"_a, "layout"_a.noconvert(), "gradient"_a.noconvert(),
              "curvature"_a.noconvert(), "copies"_a.noconvert().none(), "used"_a.noconvert(), "options"_a);
     bind_boosted_parts(area);

@@ -29,17 +29,6 @@ struct BoundCodes {
         nb::gil_scoped_release free;
         codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads);
     }
-    BoundCodes(Codes made, In3<uint8_t> blocks) : blocks(blocks), codes(std::move(made)) {}
-
-    BoundCodes bundled(const std::vector<std::vector<int>>& bundles, int threads) const {
-        for (const auto& bundle : bundles) {
-            require(bundle.size() <= kMostMembers, "a bundle has too many columns");
-            for (const int j : bundle)
-                require(j >= 0 && static_cast<std::size_t>(j) < codes.columns(), "a bundle's column is not there");
-        }
-        nb::gil_scoped_release free;
-        return {Codes(codes, bundles, threads), blocks};
-    }
     nb::object hashes(In1<uint64_t> names, int threads) const {
         require(names.shape(0) == codes.columns(), "`names` must have one entry per column");
         std::vector<uint32_t> found;

@@ -18,8 +18,8 @@
 #include "predict/rules.hpp"
 #include "rules/grow.hpp"
 #include "rules/leverage.hpp"
-#include "rules/patterns.hpp"
-#include "rules/refit.hpp"
+#include "rules/refit/patterns.hpp"
+#include "rules/refit/refit.hpp"
 
 namespace permissible::rules {
 
@@ -210,7 +210,7 @@ class LossFunction {
         }
         return to_numpy(std::move(found), {n_cards, std::size_t{3}});
     }
-    /// The refitted coefficients, the residual, and whether the minimum was found: see rules/refit.hpp.
+    /// The refitted coefficients, the residual, and whether the minimum was found: see rules/refit/refit.hpp.
     nb::tuple refit(const In2<uint8_t>& bits, const In2<double>& weight, const In1<double>& theta,
                     const In1<bool>& refitted, double penalty, int max_steps) const {
         const std::size_t n = theta.shape(0);

@@ -16,7 +16,7 @@
 #include "common/interrupt.hpp"
 #include "losses/table.hpp"
 #include "rules/loop.hpp"
-#include "rules/patterns.hpp"
+#include "rules/refit/patterns.hpp"
 
 using namespace permissible;
 using namespace permissible::rules;

@@ -265,24 +265,49 @@ struct Tabulated : MarginState {
     }
 
   private:
-    /// The cells of some margins, lane by lane, and the places of the margins in them.
+    /// The cells of some margins, and the places of the margins in them.
     template <class V>
     struct Cells {
+        static_assert(LossTable::kDegree == 5, "a cell is two packs of four numbers");
         V weight[LossTable::kDegree + 1], per_half, value, y;
         PERMISSIBLE_INLINE Cells(const LossTable& table, V size) {
             constexpr std::size_t n = Lanes<V>::count;
-            double sizes[n], weights[LossTable::kDegree + 1][n], centres[n], scales[n], values[n];
+            double sizes[n], values[n];
             Lanes<V>::store(sizes, size);
+            const LossTable::Cell* cells[n];
             for (std::size_t i = 0; i < n; ++i) {
                 const std::size_t at = table.cell_of(sizes[i]);
-                const LossTable::Cell& cell = table[at];
-                for (int k = 0; k <= LossTable::kDegree; ++k) weights[k][i] = cell.weight[k];
-                centres[i] = cell.centre, scales[i] = cell.per_half, values[i] = table.value(at);
+                cells[i] = &table[at], values[i] = table.value(at);
             }
-            for (int k = 0; k <= LossTable::kDegree; ++k) weight[k] = Lanes<V>::load(weights[k]);
-            per_half = Lanes<V>::load(scales), value = Lanes<V>::load(values);
-            const V place = (size - Lanes<V>::load(centres)) * per_half;
+            V centre;
+            if constexpr (n == 4) {  // each cell is loaded in two packs, and these are transposed
+                transpose(cells, 0, weight[0], weight[1], weight[2], weight[3]);
+                transpose(cells, 4, weight[4], weight[5], centre, per_half);
+            } else {
+                const auto gathered = [&](auto part) {
+                    double found[n];
+                    for (std::size_t i = 0; i < n; ++i) found[i] = part(*cells[i]);
+                    return Lanes<V>::load(found);
+                };
+                for (int k = 0; k <= LossTable::kDegree; ++k)
+                    weight[k] = gathered([k](const LossTable::Cell& cell) { return cell.weight[k]; });
+                centre = gathered([](const LossTable::Cell& cell) { return cell.centre; });
+                per_half = gathered([](const LossTable::Cell& cell) { return cell.per_half; });
+            }
+            value = Lanes<V>::load(values);
+            const V place = (size - centre) * per_half;
             y = smaller(larger(place, Lanes<V>::all(-1.0)), Lanes<V>::all(1.0));
+        }
+        static PERMISSIBLE_INLINE void transpose(const LossTable::Cell* const* cells, std::size_t from, V& a, V& b,
+                                                 V& c, V& d) {
+            V row[4];
+            for (int i = 0; i < 4; ++i) row[i] = Lanes<V>::load(reinterpret_cast<const double*>(cells[i]) + from);
+            const V ac01 = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+            const V bd01 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+            const V ac23 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+            const V bd23 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+            a = __builtin_shufflevector(ac01, ac23, 0, 1, 4, 5), c = __builtin_shufflevector(ac01, ac23, 2, 3, 6, 7);
+            b = __builtin_shufflevector(bd01, bd23, 0, 1, 4, 5), d = __builtin_shufflevector(bd01, bd23, 2, 3, 6, 7);
         }
     };
 };

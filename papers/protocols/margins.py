@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from papers import published, statistics
+from papers import criteria, published, statistics
 from papers.datasets import suite
 from papers.pages import Chapter, Drawing, Prose, Table, claims
 from papers.pages.chapter import Cell
@@ -48,7 +48,7 @@ def plan(scope: Scope) -> tuple[list[Unit], dict[str, str]]:
         if not scope.quick or name in shown or found.rows[name] <= 300
         for literals, rounds in SETTINGS
         for fold in range(count)
-        for method in METHODS
+        for method in (*METHODS, *criteria.IMPURITY)
     ]
     return units, found.missing
 
@@ -63,8 +63,9 @@ def work(one: Unit) -> Payload:
         sign = np.where(task.target[test] == target[0], 1.0, -1.0)
         return _payload(one, float(np.mean(sign < 0)), sign)
     losses = {"M": lambda: loss("matsushita"), "Q": lambda: loss("logistic"), "mu": lambda: loss("mu", mu=MU)}
-    chosen = losses[one.method]()
-    model = public("ULSClassifier").plain(chosen, n_rules=options["rounds"], max_literals=options["literals"])
+    chosen = losses[criteria.IMPURITY.get(one.method, one.method)]()
+    settings = {"n_rules": options["rounds"], "max_literals": options["literals"]}
+    model = public("ULSClassifier").plain(chosen, criterion=criteria.name_of(one.method), **settings)
     model.fit(task.rows(train), target)
     score = np.asarray(model.decision_function(task.rows(test)), dtype=np.float64)
     sign = np.where(task.target[test] == 1, 1.0, -1.0)
@@ -83,6 +84,8 @@ def _payload(one: Unit, error: float, margins: AnyArray) -> Payload:
 
 def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str, str]) -> Chapter:
     """Draw Figures 7 and 8 again and set the printed regressions beside ours."""
+    extra = {one: payload for one, payload in results.items() if one.method in criteria.IMPURITY}
+    results = {one: payload for one, payload in results.items() if one.method in METHODS}
     datasets = comparison.datasets_of(results)
     tables = {setting: comparison.error_table(_of(results, setting), datasets, METHODS) for setting in SETTINGS}
     fits = {setting: statistics.regression(100 * table[:, 1], 100 * table[:, 0]) for setting, table in tables.items()}
@@ -105,6 +108,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
             cumulative_margins([_curves(results, *shown) for shown in FIGURE_8 if shown[0] in datasets]),
         ),
         _claims(results, tables, datasets),
+        *criteria.impurity_blocks(extra, SETTINGS),
     ]
     blocks += [
         comparison.per_dataset(

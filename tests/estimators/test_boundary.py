@@ -281,3 +281,15 @@ def test_rules_do_not_depend_on_threads_of_the_linear_algebra(data):
             fits.append(BoundaryClassifier((0.3, 0.7), learner="rule", n_jobs=n_threads).fit(X, y))
     assert fits[0].rules_ == fits[1].rules_
     assert np.array_equal(fits[0].coefficients_, fits[1].coefficients_)
+
+
+def test_a_score_of_zero_is_a_positive_for_the_hard_decision_everywhere():
+    # sigma(0) = +1 ([N] equation 3); a boundary in numbers is right-closed instead ([K])
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    row = np.zeros((1, 1))
+    model = BoundaryClassifier(pm.Hard(), fit_intercept=False).fit(X, y)
+    assert model.decision_function(row)[0] == 0.0
+    assert model.predict(row)[0] == 1
+    assert model.decide(row, pm.Hard())[0] == 1
+    right_closed = BoundaryClassifier((0.5,), fit_intercept=False).fit(X, y)
+    assert right_closed.predict_region(row)[0] == 0

@@ -163,3 +163,18 @@ def test_exports_decide_as_predict_when_no_decision_is_kept():
     rows = [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in X.tolist()]
     assert [space["decide"](row) for row in rows] == model.predict(X).tolist()
     assert (model.predict(X) != plain).any()
+
+
+def test_decide_is_that_of_the_saved_decision_as_in_the_exports(tmp_path):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 2))
+    y = np.where(X[:, 0] + generator.normal(size=200) > 0, "yes", "no")
+    model = pm.UDTClassifier(max_leaf_nodes=6).fit(X, y)
+    model.decision_ = pm.CostMatrix([[0, 1], [9, 0]], classes=["no", "yes"])
+    pm.save(model, tmp_path / "m.json")
+    again = pm.load(tmp_path / "m.json")
+    wanted = again.decision_.decide(again.predict_proba(X))
+    assert (wanted != (again.predict(X) == "yes")).any()
+    np.testing.assert_array_equal(again.decide(X), wanted)
+    np.testing.assert_array_equal(again.decide_labels(X), np.array(["no", "yes"])[wanted])
+    np.testing.assert_array_equal(again.decide(X, pm.Hard()), again.predict(X) == "yes")

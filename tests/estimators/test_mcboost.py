@@ -303,7 +303,7 @@ def test_grid_search_and_pipeline_work(iris):
 
 def test_separable_rows_are_reported(iris):
     X, y = iris
-    with pytest.warns(pm.DoubtfulFitWarning, match="0 or 1 to the last digit"):
+    with pytest.warns(pm.DoubtfulFitWarning, match="round to 0 or 1"):
         model = pm.MCBoostClassifier("gel", n_rounds=50).fit(X, (y == 0).astype(int))
     assert model.certificate_.separable
     assert model.certificate_.stopped == "separable"

@@ -96,7 +96,7 @@ def test_max_time_keeps_the_rules_so_far():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5))
     y = X[:, 0] + rng.normal(size=3000) > 0
-    with pytest.warns(DoubtfulFitWarning, match="its time was up"):
+    with pytest.warns(DoubtfulFitWarning, match="it reached the time limit"):
         model = ULSClassifier(n_rounds=10**6, early_stopping=False, max_time=0.3).fit(X, y)
     assert model.certificate_.stopped == "time"
     assert model.score(X, y) > 0.6

@@ -14,8 +14,73 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 45_600  # to become 27,000 without what was added since
-CORE_LINES = 16_800
+PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
+LATER_LINES = 12_400
+CORE_LINES = 14_000  # without LATER_CORE
+LATER_CORE_LINES = 3_400
+
+# Capabilities that were added after these aims were set, by the beginnings of their files.
+LATER = (
+    # boosted trees
+    "learners/trees/boosted",
+    "estimators/uls_trees",
+    "models/kinds/boosted",
+    "kernels/reference/boosted",
+    "learners/mcboost/tree_",
+    # point cards, reasons, recourse and constraints
+    "learners/points",
+    "models/points",
+    "models/files/points",
+    "estimators/cards",
+    "learners/constraints",
+    "models/card/recourse",
+    "models/card/reasons",
+    "models/kinds/tree_monotone",
+    "estimators/parameters/constraints",
+    "estimators/variants/stability",
+    # rules of boundary classifiers, the structured SVM
+    "learners/boundary/generation",
+    "estimators/variants/boundary_terms",
+    "estimators/large_margin",
+    "learners/structured_svm",
+    # the theory of losses
+    "losses/geometry",
+    "losses/boundary/excess",
+    "losses/boundary/rates",
+    "losses/multiclass/calibration",
+    "losses/multiclass/gamma_phi",
+    "losses/own/proper",
+    "losses/own/tabulation",
+    "losses/log_cosh",
+    "learners/uls/guarantees",
+    "learners/mcboost/linear/own",
+    # whether a model is good enough
+    "evaluation/validated",
+    "evaluation/net_benefit",
+    "evaluation/subgroups",
+    "evaluation/measures",
+    "evaluation/recalibration",
+    "evaluation/cells",
+    "evaluation/intervals",
+    "evaluation/tables",
+    "evaluation/labels",
+    "report/displays",
+    "report/answer",
+    "report/checklist",
+    "report/comparison",
+    "report/described",
+    "report/explorer",
+    # files as people have them, and the demo
+    "cli/io/columns",
+    "cli/io/contenders",
+    "cli/io/notices",
+    "cli/io/judging",
+    "cli/io/extras",
+    "cli/verbs/demo",
+    "table/files/notations",
+    "datasets",
+)
+LATER_CORE = ("trees/boosted", "points", "rules/refit")
 
 LONG_FILES: set[str] = set()
 LARGE_FOLDERS: set[str] = set()
@@ -85,6 +150,18 @@ def test_the_formatter_has_its_way():
     assert sum(found) <= FORMAT_SKIPS
 
 
+def split(folder: Path, endings: tuple[str, ...], later: tuple[str, ...]) -> tuple[int, int]:
+    """The lines of a folder without and of the files whose paths begin as listed; every entry must be there."""
+    paths = {path.relative_to(folder).as_posix(): lines(path) for path in sources(folder, *endings)}
+    assert [entry for entry in later if not any(path.startswith(entry) for path in paths)] == []
+    added = sum(count for path, count in paths.items() if path.startswith(later))
+    return sum(paths.values()) - added, added
+
+
 def test_the_package_does_not_grow():
-    assert sum(map(lines, sources(PACKAGE, ".py"))) <= PACKAGE_LINES
-    assert sum(map(lines, sources(ROOT / "cpp", ".hpp", ".cpp"))) <= CORE_LINES
+    first, later = split(PACKAGE, (".py",), LATER)
+    assert first <= PACKAGE_LINES
+    assert later <= LATER_LINES
+    first, later = split(ROOT / "cpp", (".hpp", ".cpp"), LATER_CORE)
+    assert first <= CORE_LINES
+    assert later <= LATER_CORE_LINES

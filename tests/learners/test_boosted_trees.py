@@ -37,21 +37,24 @@ def rows_of(X, y, weight=None, n_classes=2):
     return BoostedRows(encode(find_bins(read_rows), read_rows), y, n_classes, weight)
 
 
-def test_indicators_of_one_category_are_bundled():
-    X, y = table()
-    model, _ = boost_trees(rows_of(X, y), LOGISTIC, BoostedOptions(n_trees=5))
-    assert model.bundles == ((4, 5, 6, 7, 8),)
-    assert model.importances(9)[4:].sum() > 0
-
-
-def test_a_bundle_scores_unseen_rows_by_the_same_codes():
-    X, y = table()
-    rows = rows_of(X, y)
-    model, _ = boost_trees(rows, LOGISTIC, BoostedOptions(n_trees=5))
-    fresh = read(table(200, seed=1)[0], rows.binned.binning.schema)
-    scores = model.scores(encode(rows.binned.binning, fresh))
-    assert scores.shape == (200, 1)
-    assert np.isfinite(scores).all()
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("columns", [1.0, 0.4])
+def test_a_bundle_of_indicators_does_not_show_in_the_model(n_classes, columns):
+    X, y = table(n_classes=n_classes)
+    X["again"] = X["kind1"]  # a tie, and no member of the same bundle
+    rows, held_out = rows_of(X, y, n_classes=n_classes), None
+    twice = table(300, n_classes, seed=1)
+    twice[0]["again"] = twice[0]["kind2"]
+    twice[0]["kind2"] = np.ones(300)  # held-out rows of two kinds: nothing excludes kind2 any more
+    held_out = BoostedRows(encode(rows.binned.binning, read(twice[0], rows.binned.binning.schema)), twice[1], n_classes)
+    options = BoostedOptions(n_trees=12, column_fraction=columns, search_rows=400, search_fraction=0.1)
+    for other in (None, held_out):
+        together, seen = boost_trees(rows, LOGISTIC, options, held_out=other)
+        alone, seen_alone = boost_trees(rows, LOGISTIC, replace(options, bundle=False), held_out=other)
+        for name in ("parent", "test", "cut", "column", "set", "gain", "values"):
+            np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+        np.testing.assert_array_equal(seen.held_out, seen_alone.held_out)
+    assert np.isin(together.column, range(4, 10)).any()
 
 
 def test_stages_end_at_the_scores():
@@ -105,7 +108,7 @@ def test_losses_by_table_or_in_lanes_lower_their_surrogate(name):
     assert np.all(np.diff(trace.loss) <= 1e-6 * trace.loss[0])
 
 
-EXACT = BoostedOptions(n_trees=1, learning_rate=1.0, l2=0.0, min_curvature=1e-6, exact=True, bundle=False)
+EXACT = BoostedOptions(n_trees=1, learning_rate=1.0, l2=0.0, min_curvature=1e-6, exact=True)
 
 
 def numbers(n_rows=1500):
@@ -147,7 +150,7 @@ def test_the_figures_of_every_round_are_those_of_the_model():
     parts = [MemoryPart(taken(binned, rows), y[rows], weight[rows]) for rows in (slice(1000), slice(1000, None))]
     kept, held = (LocalSource((part,), binned.binning, np.arange(2), len(part.classes), True) for part in parts)
     loss = losses.get("matsushita")
-    options = BoostedOptions(n_trees=8, max_leaf_nodes=5, bundle=False)
+    options = BoostedOptions(n_trees=8, max_leaf_nodes=5)
     found = fit_trees(kept, TreesTask(loss, options, stopping=False, validation=held))
     for source, rows, name in ((kept, slice(1000), "surrogate"), (held, slice(1000, None), "validation")):
         table = read({k: v[rows] for k, v in X.items()}, binned.binning.schema)

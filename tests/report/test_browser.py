@@ -144,6 +144,61 @@ def test_the_decision_curve_and_the_threshold_table_follow_the_sliders_as_python
     assert driver.execute_script(marks) == 1
 
 
+def test_a_page_about_the_first_class_gives_what_python_computes(fitted, driver, tmp_path):
+    estimator, X, y = fitted["rules"]
+    page = pm.report(estimator, X, y, tmp_path / "sick.html", decision=pm.Weighted(0.3), pos_label="sick")
+    driver.get(f"file://{page}")
+    assert errors_of(driver) == []
+    ill, risk = (y == "sick").astype(int), estimator.predict_proba(X)[:, 0]
+    curve = driver.execute_script("return window.report.state.curve")
+    wanted = metrics.net_benefit(ill, risk, np.arange(1, 100) / 100, n_bootstrap=0)["net_benefit"]
+    np.testing.assert_allclose(curve, wanted, rtol=0, atol=1e-12)
+    assert driver.find_element("id", "mean-cost").text == f"{pm.Weighted(0.3).risk(ill, risk):.4f}"
+    number = driver.execute_script("return window.report.data.whatif.examples[0].number")
+    assert driver.find_element("id", "whatif-probability").text == f"{100 * risk[number - 1]:.1f} %"
+    decided = driver.find_element("id", "whatif-decision").text
+    assert decided == ("sick" if risk[number - 1] > 0.3 else "well")
+
+
+def test_a_reject_band_is_marked_at_both_ends_with_intervals_of_the_shares(fitted, driver, tmp_path):
+    estimator, X, y = fitted["rules"]
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    page = pm.report(estimator, X, y, tmp_path / "reject.html", decision=pm.Reject(0.2), sample_weight=weight)
+    driver.get(f"file://{page}")
+    marked = "#threshold-table tr.now"
+    cells = driver.execute_script(f"return [...document.querySelectorAll('{marked} th')].map(c => c.textContent)")
+    assert cells == ["20 %", "80 %"]
+    codes = class_codes(y, estimator.classes_)
+    table = metrics.threshold_table(codes, estimator.predict_proba(X), [0.2, 0.8], sample_weight=weight)
+    ends = driver.execute_script(f"return [...document.querySelectorAll('{marked} .interval')].map(c => c.textContent)")
+    wanted = [
+        f"{100 * table[f'{name}_low'][k]:.1f} to {100 * table[f'{name}_high'][k]:.1f} %"
+        for k in (0, 1)
+        for name in ("flagged", "sensitivity", "specificity", "ppv", "npv")
+    ]
+    assert ends == wanted
+    apart = """const [a, b] = [...document.querySelector('#threshold-table tr.now td').querySelectorAll('small')]
+      .map(e => e.getBoundingClientRect()); return b.top - a.bottom"""
+    assert driver.execute_script(apart) > -2  # they stand below each other
+    band = driver.execute_script("return window.report.data.explorer.band")
+    interval = metrics.net_benefit(
+        codes, estimator.predict_proba(X), np.arange(1, 100) / 100, sample_weight=weight, n_bootstrap=500
+    )
+    np.testing.assert_allclose(band["low"], interval["net_benefit_low"], atol=1e-6)
+    assert driver.execute_script("return document.querySelectorAll('#chart-curve path.area').length") == 1
+
+
+def test_one_half_is_decided_as_predict_decides(driver, tmp_path):
+    X = np.repeat(np.arange(3.0), 20)[:, None]
+    y = np.concatenate([np.zeros(20), np.arange(20) % 2, np.ones(20)]).astype(int)
+    model = pm.UDTClassifier(max_leaf_nodes=3, smoothing=0, pruning=None).fit(X, y)
+    keep = np.flatnonzero((X[:, 0] != 1) | (y == 1))
+    assert 0.5 in model.predict_proba(X)[:, 1]
+    driver.get(f"file://{pm.report(model, X[keep], y[keep], tmp_path / 'half.html')}")
+    wrong = (model.predict(X[keep]) != y[keep]).mean()
+    assert driver.find_element("id", "mean-cost").text == f"{wrong:.4f}"
+
+
 def test_two_models_share_the_controls(fitted, driver, tmp_path):
     first, X, y = fitted["rules"]
     second = fitted["tree"][0]

@@ -149,8 +149,40 @@ def test_the_answer_is_the_saving_against_the_best_constant_action(fitted):
     )
     assert best.saving == pytest.approx(min(always.values()) - costs.risk(codes, proba))
     text = unescape(page(summary))
-    assert f"{1000 * best.saving:,.1f}" in text
-    assert "Predicting well when it is sick costs 1; predicting sick when it is well costs 5." in text
+    assert f"{1000 * best.saving:,.0f}" in text
+    assert (
+        "Predicting “well” for a row that is “sick” costs 1; predicting “sick” for one that is “well” costs 5." in text
+    )
+
+
+def test_the_class_that_is_flagged_may_be_named(fitted):
+    estimator, X, y = fitted["rules"]  # its classes are sick and well
+    costs = pm.CostMatrix([[0, 1], [5, 0]], classes=["well", "sick"])
+    summary = summarise(estimator, X, y, decision=costs, pos_label="sick")
+    ill, risk = (y == "sick").astype(int), estimator.predict_proba(X)[:, 0]
+    assert summary.classes == ("well", "sick")
+    assert summary.answer.strategies[0].cost == pytest.approx(pm.CostMatrix([[0, 1], [5, 0]]).risk(ill, risk))
+    found = summary.tables["thresholds"]
+    wanted = pm.metrics.threshold_table(ill, risk, found["threshold"], costs=[[0, 1], [5, 0]], n_bootstrap=0)
+    for name in ("tp", "fp", "net_benefit", "cost"):
+        np.testing.assert_array_equal(found[name], wanted[name])
+    text = unescape(page(summary))
+    assert "Predicting “sick” for a row that is “well” costs 1" in text
+    assert "the more probable is well" in text  # the score stays that of the model
+    boundaries = pm.BoundaryClassifier([0.2, 0.7]).fit(*(part for part in fitted["linear"][1:]))
+    told = summarise(boundaries, *fitted["linear"][1:], pos_label=0).explorer["decision"]
+    assert told["boundaries"] == pytest.approx([0.3, 0.8])
+    own = summarise(boundaries, *fitted["linear"][1:])  # without a decision the page is about that of the fit
+    codes, proba = fitted["linear"][2], boundaries.predict_proba(fitted["linear"][1])
+    assert own.answer.strategies[0].cost == pytest.approx(pm.Boundaries([0.2, 0.7]).risk(codes, proba))
+    with pytest.raises(ValueError, match="`pos_label` must be one of two classes"):
+        summarise(estimator, X, y, pos_label="ill")
+
+
+def test_weights_that_are_no_counts_are_said_to_be_weights(fitted):
+    estimator, X, y = fitted["tree"]
+    text = unescape(page(summarise(estimator, X, y, sample_weight=np.full(len(y), 0.5))))
+    assert re.search(r"judged on 240 rows \(\d+ sick, \d+ well by weight\)", text)
 
 
 def test_no_word_of_the_theory_comes_before_the_model(fitted):
@@ -221,7 +253,7 @@ def test_a_page_of_many_rows_is_small_and_says_that_it_holds_a_sample(monkeypatc
     large = page(summarise(model, X, y))
     assert len(large.encode()) < 2_000_000
     assert "a random sample of 10,000 of the 30,000 rows" in large
-    assert "judged on 30,000 rows" in large
+    assert "evaluated on 30,000 rows" in large
 
 
 def test_weights_count_rows_in_every_part_of_the_page(fitted):

@@ -20,7 +20,9 @@ struct Column {
     int bins = 0;  // codes 0 to bins - 1; beside them 254 (rare categories) and 255 (missing)
     bool categorical = false;
     bool missing = false;
-    int monotone = 0;  // +1: the score never falls as the code grows
+    int monotone = 0;            // +1: the score never falls as the code grows
+    int origin = -1;             // its place among the columns that were given, that of the grower where below 0
+    std::vector<int> members{};  // of a bundle (bundles.hpp): the columns that it stands for; empty for any other
 };
 
 /// Calls work(thread, begin, end) for contiguous ranges of whole chunks, one per thread.

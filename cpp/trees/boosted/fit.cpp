@@ -66,7 +66,7 @@ class Boosting {
     }
 
     std::vector<uint8_t> columns_of(int round) const {
-        const std::size_t n = grower_.columns().size();
+        const std::size_t n = grower_.given();
         std::vector<uint8_t> used(n, 1);
         const auto wanted = static_cast<std::size_t>(std::ceil(options_.column_fraction * static_cast<double>(n)));
         if (wanted >= n) return used;
@@ -113,10 +113,19 @@ class Boosting {
     }
 
     void take(const Tree& tree, const std::vector<double>& step, int round) {
-        result_.splits.insert(result_.splits.end(), tree.splits.begin(), tree.splits.end());
+        for (const Split& split : tree.splits) result_.splits.push_back(given(split));
         result_.first_split.push_back(static_cast<int32_t>(result_.splits.size()));
         result_.values.insert(result_.values.end(), step.begin(), step.end());
         move(step, tree.leaves(), round + 1, true);
+    }
+
+    /// The same test of the column that was given: code 0 stays, 1 goes.
+    Split given(const Split& split) const {
+        const Column& column = grower_.columns()[split.column];
+        Split found = split;
+        found.column = origin_of(column, split);
+        if (!column.members.empty()) found.test = Test::missing_right, found.cut = 0, found.set = {};
+        return found;
     }
 
     /// Takes the step and draws the rows that the next round searches.
@@ -177,7 +186,7 @@ class Boosting {
     double next_gain() {
         TreeOptions one = tree_options(options_);
         one.max_leaf_nodes = 2;
-        const std::vector<uint8_t> all(grower_.columns().size(), 1);
+        const std::vector<uint8_t> all(grower_.given(), 1);
         const Tree tree = Grower(grower_.columns(), one).grow(rows_.searched(), all);
         return tree.splits.empty() ? 0.0 : tree.splits[0].gain;
     }

@@ -27,6 +27,7 @@ struct FitOptions {
     int rival_trees = 0;       // the trees that the rival took for it
     bool fit_constant = true;  // begin from the best constant
     bool track_loss = false;   // the training loss of every round
+    bool bundle = true;        // sum columns that exclude each other as one (bundles.hpp): the same model sooner
     int threads = 1;
 };
 
@@ -54,6 +55,7 @@ struct FitResult {
     Stop stop = Stop::rounds;
 };
 
+/// The splits of the result are those of the columns that were given, also where `columns` are bundles of them.
 /// `scores` says what the loss is; its rows are not looked at. `watch(round)` is called before each round; false stops
 /// the fit.
 FitResult fit(TrainingRows& rows, const RowFacts& facts, const Scores& scores, const std::vector<Column>& columns,

@@ -36,6 +36,11 @@ struct Split {
     }
 };
 
+/// The column that was given: of a bundle the one whose ones go.
+inline int origin_of(const Column& column, const Split& split) {
+    return column.members.empty() ? column.origin : column.members[split.cut - 1];
+}
+
 struct Tree {
     std::vector<Split> splits;
     std::vector<double> low, high;  // of each leaf: where a monotone constraint lets its value lie; else empty

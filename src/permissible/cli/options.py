@@ -25,7 +25,7 @@ Categorical: TypeAlias = Annotated[
 ]
 Drop: TypeAlias = Annotated[str, typer.Option("--drop", help="Columns to leave out: a,b,c.", show_default=False)]
 Id: TypeAlias = Annotated[
-    str, typer.Option("--id", help="Columns that identify a row: never learnt from.", show_default=False)
+    str, typer.Option("--id", help="Columns that identify a row; not used as features.", show_default=False)
 ]
 Weight: TypeAlias = Annotated[
     str | None, typer.Option("--weight", help="The column of row weights.", show_default=False)
@@ -141,7 +141,7 @@ class ColumnOptions:
 
     @property
     def left_out(self) -> list[str]:
-        """The columns that are not learnt from."""
+        """The columns that are not used as features."""
         return [*listed(self.drop), *listed(self.id_columns)]
 
 

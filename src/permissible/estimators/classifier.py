@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from permissible.decisions import Decision, Hard, decision_for
+from permissible.decisions import CostMatrix, Decision, Hard, decision_for
 from permissible.decisions.words import worded
 from permissible.estimators.exports import Exports
 from permissible.estimators.input.matrix import matrix, numeric_schema
@@ -64,11 +64,11 @@ class Classifier(Exports):
         ----------
         X : rows
         decision : Decision or array of costs, optional
-            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the one of the fit.
+            Such as ``pm.Reject(0.1)`` or ``pm.CostMatrix(C)``; by default the one that the model was saved with, else the
+            one of the fit.
         """
         given = self._rows(X)
-        chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
-        return self._decided(self.model_, given, actions_of(chosen, labels_of(self)))
+        return self._decided(self.model_, given, actions_of(self._deciding(decision), labels_of(self)))
 
     def decide_labels(
         self, X: Any, decision: object = None, refer: str = "refer", *, names: Sequence[str] | None = None
@@ -96,8 +96,7 @@ class Classifier(Exports):
         ['P <= 0.2', '0.2 < P <= 0.8', '0.2 < P <= 0.8', 'P > 0.8']
         """
         codes = self.decide(X, decision)
-        chosen = decision_for(self._fitted_for() if decision is None else decision, self.classes_)
-        return worded(chosen, codes, np.asarray(self.classes_), refer, names)
+        return worded(self._deciding(decision), codes, np.asarray(self.classes_), refer, names)
 
     def _decided(self, model: Model[Any], given: object, actions: Actions) -> AnyArray:
         read_from = model.scores if actions.by_score else model.probabilities
@@ -108,8 +107,13 @@ class Classifier(Exports):
         return predicting(labels_of(self), self.model_.link.kind == "loss")
 
     def _fitted_for(self) -> Decision:
-        """The decision of `decide` where none is given."""
+        """The decision of the fit."""
         return Hard()
+
+    def _deciding(self, decision: object) -> Decision:
+        """The given decision, else the one that the estimator was saved with, else that of the fit."""
+        kept = getattr(self, "decision_", None) if decision is None else decision
+        return decision_for(self._fitted_for() if kept is None else kept, self.classes_)
 
     def margins(self, X: Any, y: Any, *, normalised: bool = False) -> FloatArray:
         """Return the margin of each example: 2 Pr[its class] - 1, in [-1, 1], which for two classes is (27) of [T].
@@ -307,6 +311,14 @@ def decision_asked(estimator: Any, decision: object) -> Decision | None:
     """The given decision, else the one that the estimator was saved with, for its classes; None: `predict`."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     return None if chosen is None else decision_for(chosen, estimator.classes_)
+
+
+def judged_by(estimator: Any, decision: object = None) -> Decision | None:
+    """The decision that an estimator is judged by, as `decide` has it; None where every mistake costs 1."""
+    chosen: Decision = estimator._deciding(decision)
+    if decision is None and isinstance(chosen, CostMatrix) and chosen.reject_cost is None:
+        return None if np.array_equal(chosen.matrix, 1.0 - np.eye(chosen.n_classes)) else chosen
+    return None if decision is None and isinstance(chosen, Hard) else chosen
 
 
 def actions_for(estimator: Any, decision: object) -> Actions:

@@ -30,7 +30,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
     and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, shrinkage and l2,
     and lets five-fold cross-validation by content choose the number of rules and their length; then one fit on all rows.
-    :meth:`plain` is the papers' algorithm to the letter, :meth:`compact` a list of ten short rules.
+    :meth:`plain` is the papers' algorithm, :meth:`compact` a list of ten short rules.
 
     Parameters
     ----------
@@ -64,6 +64,9 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. Without a penalty a side
         of a rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
         the rule.
+    criterion : {"newton", "exact", "impurity"}, default="newton"
+        What a rule is chosen by: the second-order decrease of the loss; the loss after the rule's step, exactly ([N], [I]); or
+        the weighted impurity of its two sides ([T]). The last two are for :meth:`plain`, in memory, and take longer.
     beam : int, default=2
         Columns whose best literal starts a rule; with `points` also the rules that are tried in the place of another.
     early_stopping : bool or "auto", default="auto"
@@ -149,6 +152,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         fit_intercept: bool = True,
         learning_rate: Any = "auto",
         l2_regularization: float = 1.0,
+        criterion: str = "newton",
         beam: int = 2,
         early_stopping: Any = "auto",
         search_fraction: Any = "auto",
@@ -176,6 +180,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         self.fit_intercept = fit_intercept
         self.learning_rate = learning_rate
         self.l2_regularization = l2_regularization
+        self.criterion = criterion
         self.beam = beam
         self.early_stopping = early_stopping
         self.search_fraction = search_fraction
@@ -195,10 +200,11 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def plain(
         cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
     ) -> "ULSClassifier":
-        """Build the papers' algorithm to the letter: +-1 rules alone, exact coefficients, first literal and negation completed.
+        """Build the papers' algorithm: +-1 rules alone, exact coefficients, first literal and negation completed.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
-        literals, 2 unless given; with columns or trees there are no rules to search.
+        literals, 2 unless given; with columns or trees there are no rules to search. To the letter a rule is chosen by
+        ``criterion="exact"`` ([N], [I]) or ``"impurity"`` ([T]); the second-order one is faster, and nearly the first.
 
         Examples
         --------
@@ -206,12 +212,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> pm.ULSClassifier.plain("exponential", n_rules=50, max_literals=1).l2_regularization
         0.0
         """
-        options: dict[str, Any] = {
-            "fit_intercept": False,
-            "learning_rate": 1.0,
-            "l2_regularization": 0.0,
-            "early_stopping": False,
-        }
+        options = {"fit_intercept": False, "learning_rate": 1.0, "l2_regularization": 0.0, "early_stopping": False}
         learner = more.get("learner", "rule")
         if max_literals is not None or learner == "rule":
             options["max_literals"] = 2 if max_literals is None else max_literals

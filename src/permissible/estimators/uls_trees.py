@@ -140,7 +140,6 @@ def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
         category_l2=CATEGORY_L2 * l2,
         exact=rate == 1.0,
         fit_intercept=flag("fit_intercept", estimator.fit_intercept),
-        bundle=False,  # a test of a bundle is no literal, which exports and explanations need
         seed=seed,
     )
     if is_auto("search_fraction", estimator.search_fraction, "a fraction in (0, 1]"):

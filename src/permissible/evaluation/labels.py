@@ -41,7 +41,7 @@ def _distinct(labels: AnyArray) -> AnyArray:
         raise refusal("y", "labels that can be sorted", Words("a mixture of types")) from None
 
 
-def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: Any) -> tuple[Any, Any]:
+def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: object) -> tuple[Any, Any]:
     """Return y and `proba` as they are, or with `pos_label` as the codes 0 and 1 and the probability of that label.
 
     Examples
@@ -64,7 +64,7 @@ def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: Any) -> tuple[Any, An
     return np.array([label == pos_label for label in labels.tolist()], dtype=np.int64), chosen
 
 
-def positive_last(classes: AnyArray, pos_label: Any) -> list[int]:
+def positive_last(classes: AnyArray, pos_label: object) -> list[int]:
     """Return the places of sorted classes in the order in which two of them are judged: that of `pos_label` last.
 
     Examples
@@ -81,7 +81,7 @@ def positive_last(classes: AnyArray, pos_label: Any) -> list[int]:
     return places[::-1] if names[0] == pos_label else places
 
 
-def reordered(decision: Any, classes: AnyArray, order: Sequence[int]) -> Decision:
+def reordered(decision: object, classes: AnyArray, order: Sequence[int]) -> Decision:
     """Return a decision for classes in another order; thresholds of `pm.Weighted` and such are about the last class."""
     found = decision_for(decision, classes.tolist())
     if not isinstance(found, CostMatrix):

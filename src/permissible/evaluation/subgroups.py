@@ -46,7 +46,7 @@ def subgroup_table(
     *,
     threshold: float = 0.5,
     min_events: int = 20,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 1000,

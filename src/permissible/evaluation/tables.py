@@ -33,7 +33,7 @@ def expected_cost_curve(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return the mean cost of a row as the costs of the two mistakes change.
+    """Return the mean cost per row as the costs of the two mistakes change.
 
     At t a false alarm costs 2t and a miss 2(1 - t), as in `pm.Weighted(t)`, and rows above t are flagged. The area
     under the curve is the Brier score. ``best`` is the least cost that the same order of the rows could reach with

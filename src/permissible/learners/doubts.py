@@ -88,7 +88,7 @@ def of_rules(
     """
     reach, ends = (
         certain_score(loss),
-        bool(np.isfinite(getattr(loss, "score_limit", np.inf))),
+        bool(np.isfinite(loss.score_limit)),
     )  # for such a loss one rule may saturate
     largest = float(np.abs(effects).max(initial=0.0))
     share = 0.0
@@ -147,14 +147,14 @@ def of_boosted_trees(
     surrogate: FloatArray, loss: Loss, stop: str, largest: float, scores: Callable[[], FloatArray]
 ) -> Doubts:
     """Doubts about boosted trees: `surrogate` before the first tree and after each, the `largest` value of a leaf."""
-    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    reach, ends = certain_score(loss), bool(np.isfinite(loss.score_limit))
     n_trees = len(surrogate) - 1
     share = float(np.mean(np.abs(scores()) >= reach)) if largest * max(n_trees, 1) >= reach else 0.0
     return _found(
         rising(float(surrogate[0]), surrogate[1:], True),
         _separated(stop == "separable", largest, np.inf if ends else reach, terms="trees"),
         saturating(share, ends, "set l2_regularization > 0"),
-        _time_was_up(n_trees, float(surrogate[-1])) if stop == "time" else None,
+        _time_limit(n_trees, float(surrogate[-1])) if stop == "time" else None,
     )
 
 
@@ -165,7 +165,7 @@ def of_tree(surrogate: FloatArray) -> Doubts:
 
 def of_boundary(loss: Loss, effects: FloatArray, share: float, gap: float, tol: float, short: str | None) -> Doubts:
     """Doubts about a boundary classifier: `share` is the fraction of saturated rows, `short` why it stopped early."""
-    reach, ends = certain_score(loss), bool(np.isfinite(getattr(loss, "score_limit", np.inf)))
+    reach, ends = certain_score(loss), bool(np.isfinite(loss.score_limit))
     stopped = None
     if short is not None:
         stopped = Doubt(
@@ -226,16 +226,15 @@ def saturating(share: float, ends: bool, remedy: str) -> Doubt | None:
     return Doubt(
         "probabilities saturate",
         share,
-        f"The probabilities of {100 * share:.3g} % of the training rows are 0 or 1 to the last digit, so they cannot "
+        f"The probabilities of {100 * share:.3g} % of the training rows round to 0 or 1, so they cannot "
         f"rank these rows and should not be read as certainties; {remedy}.",
     )
 
 
 def certain_score(loss: Loss) -> float:
     """The score from which the probability is 1 in double precision."""
-    limit = float(getattr(loss, "score_limit", np.inf))
-    if np.isfinite(limit) or not hasattr(loss, "score"):  # user-defined tangents have no score function
-        return limit
+    if np.isfinite(loss.score_limit):
+        return loss.score_limit
     return float(np.asarray(loss.score(np.array([1.0 - LAST_DIGIT])))[0])
 
 
@@ -274,7 +273,7 @@ def _separated(
     return Doubt(
         "coefficient explodes",
         largest,
-        f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability is 1 to the last digit; {remedy}.",
+        f"One term alone moves the score by {largest:.3g}; beyond {reach:.3g} a probability rounds to 1; {remedy}.",
     )
 
 
@@ -288,8 +287,9 @@ def _endless(trace: Trace, intercept: float, effects: FloatArray, name: Callable
     return Doubt(
         "coefficient explodes",
         largest,
-        f"The surrogate falls for ever along {named}, so there is no finite minimiser: the fit kept a finite coefficient there "
-        f"(moving the score by {largest:.3g}) and continued with the other terms; set l2_regularization > 0.",
+        f"The surrogate decreases without bound along {named}, so there is no finite minimiser: the fit kept a "
+        f"finite coefficient there (moving the score by {largest:.3g}) and continued with the other terms; set "
+        "l2_regularization > 0.",
     )
 
 
@@ -308,13 +308,13 @@ def _out_of_time(trace: Trace) -> Doubt | None:
     if trace.stop != "time":
         return None
     rounds = len(trace.rounds)
-    return _time_was_up(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
+    return _time_limit(rounds, trace.rounds[-1].surrogate if rounds else trace.start_surrogate)
 
 
-def _time_was_up(rounds: int, surrogate: float) -> Doubt:
+def _time_limit(rounds: int, surrogate: float) -> Doubt:
     said = (
-        f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because its time was up, at a mean surrogate of "
-        f"{surrogate:.4g}; raise max_time or lower n_rounds."
+        f"The fit stopped after {rounds} round{'' if rounds == 1 else 's'} because it reached the time limit, at a mean "
+        f"surrogate of {surrogate:.4g}; raise max_time or lower n_rounds."
     )
     return Doubt("stopped early", float(rounds), said)
 

@@ -59,8 +59,8 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
 
 
 def _named(strategy: str) -> str:
-    if strategy == "model":
-        return "the model"
+    if strategy in ("model", "always refer"):
+        return {"model": "the model", "always refer": "always leaving the row to a person"}[strategy]
     return f"always predicting {strategy.removeprefix('always ')}" if strategy.startswith("always ") else strategy
 
 
@@ -71,24 +71,25 @@ def costs_in_words(decision: Decision, classes: Sequence[str]) -> str:
     --------
     >>> import permissible as pm
     >>> costs_in_words(pm.Reject(0.2), ["well", "ill"])
-    'Every mistake costs 1, and leaving a row to a person costs 0.2.'
+    'Every mistake costs 1, and referring a row to a person costs 0.2.'
     """
     if isinstance(decision, Hard):
         return "Every mistake costs 1."
     if isinstance(decision, Reject):
-        return f"Every mistake costs 1, and leaving a row to a person costs {decision.cost:g}."
+        return f"Every mistake costs 1, and referring a row to a person costs {decision.cost:g}."
     if isinstance(decision, Weighted):
         return _two(2 * decision.pi, 2 * (1 - decision.pi), classes)
     if isinstance(decision, CostMatrix):
-        reject = "" if decision.reject_cost is None else " A row may be left to a person, at a price."
+        reject = "" if decision.reject_cost is None else " A row may be referred to a person, at a cost."
         if len(classes) == 2:
             return _two(float(decision.matrix[0, 1]), float(decision.matrix[1, 0]), classes) + reject
         return f"Mistakes cost between {_least(decision):g} and {float(decision.matrix.max()):g}, by class.{reject}"
     if isinstance(decision, Boundaries):
         cuts = ", ".join(f"{100 * cut:g} %" for cut in decision.boundaries)
-        return f"Rows are put into risk groups, cut at {cuts}; a row in a wrong group costs by how far off it is."
+        cost = "the cost of a wrong group grows with its distance from the right one"
+        return f"Rows are assigned to risk groups, with boundaries at {cuts}; {cost}."
     if isinstance(decision, Soft):
-        return "The probability itself is used; it costs its squared distance to what happened."
+        return "The probability itself is used; its cost is its squared distance to the outcome."
     return f"Costs are those of {decision!r}."
 
 
@@ -97,5 +98,5 @@ def _least(decision: CostMatrix) -> float:
 
 
 def _two(false_alarm: float, miss: float, classes: Sequence[str]) -> str:
-    no, yes = classes
-    return f"Predicting {yes} when it is {no} costs {false_alarm:g}; predicting {no} when it is {yes} costs {miss:g}."
+    no, yes = (f"“{name}”" for name in classes)
+    return f"Predicting {yes} for a row that is {no} costs {false_alarm:g}; predicting {no} for one that is {yes} costs {miss:g}."

@@ -20,9 +20,9 @@ def charts(summary: Summary) -> dict[str, dict[str, Any]]:
     """The charts by name."""
     drawn = {"reliability": _reliability(summary), "coverage": _coverage(summary), "margins": _margins(summary)}
     if summary.columns:
-        drawn["columns"] = _bars(summary.columns, "rise of the log-loss when its values are shuffled")
+        drawn["columns"] = _bars(summary.columns, "increase of the log-loss when its values are shuffled")
     if len(summary.terms) > 1:
-        drawn["terms"] = _bars(summary.terms, "standard deviation of what it adds to the score")
+        drawn["terms"] = _bars(summary.terms, "standard deviation of its contribution to the score")
     if any(len(values) > 1 for values in summary.history.values()):
         drawn["history"] = _history(summary)
     return drawn
@@ -46,6 +46,7 @@ def _reliability(summary: Summary) -> dict[str, Any]:
         "low": [b.low for b in bins],
         "high": [b.high for b in bins],
         "name": "rows",
+        "labels": [f"{b.count:,.0f} rows" for b in bins],
         "notes": [
             f"predicted {b.predicted:.3f}, happened {b.happened:.3f} ({b.low:.3f} to {b.high:.3f}), {b.count:,.0f} rows"
             for b in bins

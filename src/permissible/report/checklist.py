@@ -1,6 +1,6 @@
 """The reporting checklist: TRIPOD+AI (Collins et al., BMJ 2024;385:e078378), item by item.
 
-An item is answered where model and rows answer it; what only the authors know is a question to them. Some items are
+An item is answered where the model and the rows answer it; the rest are questions to the authors. Some items are
 both: the answer says what is known here, the question what is missing.
 """
 
@@ -90,11 +90,11 @@ _ITEMS: tuple[tuple[int, str, str], ...] = (
     (3, "Background", "Why is a model needed, what exists already, who uses it, and which inequalities are known?"),
     (4, "Objectives", "Is this development, evaluation, or both?"),
     (5, "Data", "Where do the rows come from, from when to when, and do they represent those the model is for?"),
-    (6, "Participants", "Where and how were they chosen, and which treatments did they receive?"),
+    (6, "Participants", "Where and how were participants selected, and which treatments did they receive?"),
     (7, "Data preparation", "How were the data prepared, and was it done in the same way for all groups?"),
     (8, "Outcome", "How and when was the outcome determined, and by whom, without knowledge of the predictors?"),
     (9, "Predictors", "How and when was each predictor measured, and why were these chosen?"),
-    (10, "Sample size", "How was the number of rows arrived at?"),
+    (10, "Sample size", "How was the sample size determined?"),
     (11, "Missing data", "Why are values missing?"),
     (12, "Analytical methods", "Why this kind of model, and how were its settings chosen?"),
     (13, "Class imbalance", ""),
@@ -103,21 +103,27 @@ _ITEMS: tuple[tuple[int, str, str], ...] = (
     (16, "Training versus evaluation", "How do the rows of this page differ from those the model was fitted on?"),
     (17, "Ethical approval", "Which body approved the study, and how was consent obtained?"),
     (18, "Open science", "Who paid, who has interests, where are protocol, registration and data?"),
-    (19, "Patient and public involvement", "Were those concerned involved, and how?"),
+    (19, "Patient and public involvement", "Were patients or the public involved, and how?"),
     (20, "Participants in the results", "How many were approached, and how many followed to the end?"),
     (21, "Model development", "How many rows and events were used to fit it?"),
     (22, "Model specification", ""),
     (23, "Model performance", ""),
     (24, "Model updating", "Was the model updated after a first evaluation?"),
-    (25, "Interpretation", "What do the results mean beside those of other studies, for fairness too?"),
+    (25, "Interpretation", "What do the results mean in the light of other studies, also for fairness?"),
     (26, "Limitations", "What could be biased, too small or not transferable?"),
     (27, "Usability", "Who enters the values, how skilled must they be, and what comes next?"),
 )
 
 
 def _counted(summary: Reported) -> str:
-    parts = [f"{count:,.0f} {name}" for name, count in zip(summary.classes, summary.class_counts, strict=True)]
-    return f"{summary.n_rows:,} rows: {', '.join(parts)}."
+    return f"{summary.n_rows:,} rows: {counts_in_words(summary)}."
+
+
+def counts_in_words(summary: Reported) -> str:
+    """The rows of each class, by weight where rows have weights."""
+    weighted = sum(summary.class_counts) != summary.n_rows
+    pairs = zip(summary.classes, summary.class_counts, strict=True)
+    return ", ".join(f"{count:,.0f} {name}" for name, count in pairs) + (" by weight" if weighted else "")
 
 
 def _data_answers(summary: Reported) -> dict[int, str]:
@@ -144,7 +150,7 @@ def _data_answers(summary: Reported) -> dict[int, str]:
         else f"{len(missing)} of {len(summary.described)} columns have missing values, most of all {worst.name} "
         f"({worst.missing:,} of {summary.n_rows:,} rows). The model was given them as missing; nothing was filled in.",
         13: f"The rarer class, {rare}, has {share} of the rows. Rows were not resampled; class weights: {weights}.",
-        20: f"{_counted(summary)} Columns with their usual and missing values are described above.",
+        20: f"{_counted(summary)} Columns with their typical and missing values are described above.",
     }
 
 
@@ -152,14 +158,14 @@ def _model_answers(summary: Reported, version: str) -> dict[int, str]:
     stated = dict(summary.certificate).get("statement", "")
     return {
         4: f"Evaluation of a fitted model for this decision. {summary.answer.costs}",
-        12: f"{summary.estimator} of permissible {version}, all parameters below. Judged by cost, net benefit, calibration "
+        12: f"{summary.estimator} of permissible {version}, all parameters below. Evaluated by cost, net benefit, calibration "
         f"(intercept, slope, observed / expected), Brier score and its parts, with bootstrap and Wilson intervals. {stated}",
         15: f"A probability of each class, and a decision from it. {summary.answer.costs}",
         16: summary.held_out,
         18: f"The model can be written as JSON, SQL, Python or ONNX by permissible {version}; parameters and seed are below.",
-        22: "The full model is above, in words; with its values in the panel “What if?” each row can be computed by hand.",
+        22: "The full model is described above; the panel “What if?” shows how the score of a row is computed.",
         24: "The model is shown as it was fitted.",
-        27: "A missing or unknown value is an answer of its own where the model says so; "
+        27: "Missing and unknown values are handled as the model above states; "
         "the panel “What if?” shows what each value does to the decision.",
     }
 
@@ -181,9 +187,13 @@ def _result_answers(summary: Reported) -> dict[int, str]:
     if "subgroups" in summary.tables:
         table = summary.tables["subgroups"]
         columns = list(dict.fromkeys(table["column"]))
-        compared = zip(table["group"], table["measure"], table["differs"], table["small"], strict=True)
+        compared = zip(*(table[key] for key in ("column", "group", "measure", "differs", "small")), strict=True)
         apart = list(
-            dict.fromkeys(name for name, key, differs, small in compared if key in COMPARED and differs and not small)
+            dict.fromkeys(
+                f"{column} {name}"
+                for column, name, key, differs, small in compared
+                if key in COMPARED and differs and not small
+            )
         )
         found[14] = f"Figures by {', '.join(columns)} are above; " + (
             f"beyond chance differ {', '.join(apart)}." if apart else "no group differs beyond chance."

@@ -1,4 +1,4 @@
-"""The rows of a report described: each column with its kind, its missing values and its usual values."""
+"""The rows of a report described: each column with its kind, its missing values and its typical values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from permissible.types import AnyArray, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class ColumnDescription:
-    """A column: its kind, whether the model uses it, the rows where it is missing, and its usual values in words."""
+    """A column: its kind, whether the model uses it, the rows where it is missing, and its typical values in words."""
 
     name: str
     kind: str

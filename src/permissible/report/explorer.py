@@ -7,6 +7,8 @@ import numpy as np
 
 from permissible.decisions import Decision
 from permissible.estimators.classifier import actions_for
+from permissible.evaluation.cells import row_count
+from permissible.evaluation.net_benefit import Columns
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.render.browser import plain_actions, plain_card
 from permissible.table.table import Table
@@ -26,9 +28,14 @@ def sample(n_rows: int, size: int) -> IntArray:
 
 
 def explorer_data(
-    codes: IntArray, proba: FloatArray, classes: Sequence[str], decision: Decision | None, weight: FloatArray | None
+    codes: IntArray,
+    proba: FloatArray,
+    classes: Sequence[str],
+    decision: Decision | None,
+    weight: FloatArray | None,
+    curve: Columns | None = None,
 ) -> dict[str, Any]:
-    """For two classes distinct probabilities with counts; for more classes rows."""
+    """For two classes distinct probabilities with counts, and the interval of the decision curve; for more classes rows."""
     kept = sample(len(codes), MAX_ROWS)
     weights = np.ones(len(kept)) if weight is None else weight[kept]
     shown = None if decision is None else _plain(decision.to_document())
@@ -37,7 +44,10 @@ def explorer_data(
         "total": float(weights.sum()),
         "decision": shown,
         "sampled": len(kept) < len(codes),
+        "unit": row_count(weights) / float(weights.sum()),
     }
+    if curve is not None:
+        base["band"] = {end: curve[f"net_benefit_{end}"].round(6).tolist() for end in ("low", "high")}
     return {**base, "rows_shown": len(kept), **probability_data(codes[kept], proba[kept], weights)}
 
 

@@ -23,6 +23,7 @@ def report(
     folds: Sequence[Any] = (),
     proba: Any = None,
     subgroups: Any = None,
+    pos_label: object = None,
 ) -> str:
     """Write a page about a fitted estimator on rows whose classes are known.
 
@@ -43,6 +44,9 @@ def report(
         Probabilities to be judged in place of the estimator's own, such as those of fits that have not seen a row.
     subgroups : mapping from name to column, or names of columns of X, optional
         Groups of rows to look at (two classes); by default truth values and columns of few categories.
+    pos_label : label, optional
+        The class that is flagged, of two: sensitivity, net benefit, and the thresholds of a given `pm.Weighted` are about
+        it. By default the second in sorted order: "healthy" where the other is "disease".
 
     Returns
     -------
@@ -65,6 +69,7 @@ def report(
         "folds": folds,
         "subgroups": subgroups,
         "proba": proba,
+        "pos_label": pos_label,
     }
     write(path, page(summarise(estimator, X, y, **options)))
     return os.fspath(path)
@@ -99,7 +104,7 @@ def page(summary: Summary) -> str:
         data=Markup(embedded(data)),
         charts=drawn,
         figure=lambda name, heading, caption: Markup(_figure(name, heading, caption, drawn)),
-        tree_drawing=Markup(tree_drawing(summary.tree, summary.card, summary.classes)) if summary.tree else "",
+        tree_drawing=Markup(tree_drawing(summary.tree, summary.card, summary.model_classes)) if summary.tree else "",
         **model_words(summary),
         **answer_words(summary),
         **trust_words(summary),

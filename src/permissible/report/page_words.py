@@ -9,7 +9,7 @@ from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.validated.result import WORDS
 from permissible.models.card.scorecard import KernelTerm, SlopeTerm
 from permissible.report.answer import UNIT, Strategy
-from permissible.report.checklist import COMPARED, checklist
+from permissible.report.checklist import COMPARED, checklist, counts_in_words
 from permissible.report.comparison import Rival, verdict
 from permissible.report.summary import RuleRow, Summary, classes_in_words
 
@@ -29,9 +29,9 @@ def model_words(summary: Summary) -> dict[str, Any]:
     """The model in words."""
     card = summary.card
     linear = any(isinstance(term, SlopeTerm) for term in card.terms)
-    binary = len(summary.classes) == 2
+    binary = len(summary.model_classes) == 2
     if card.n_scores == 1:
-        adds = f"The score is the sum below; the larger it is, the more probable is {summary.classes[1]}. " + (
+        adds = f"The score is the sum below; the larger it is, the more probable is {summary.model_classes[1]}. " + (
             "Each column adds its value times the number shown."
             if linear
             else "A rule that does not hold subtracts instead."
@@ -61,11 +61,11 @@ def model_words(summary: Summary) -> dict[str, Any]:
 def _row(row: RuleRow, summary: Summary, heaviest: float) -> dict[str, Any]:
     if row.shares is None:
         share = ""
-    elif len(summary.classes) == 2:
-        share = f"{100 * row.shares[1]:.1f} %"
+    elif len(summary.model_classes) == 2:
+        share = f"{100 * row.shares[summary.model_classes.index(summary.classes[1])]:.1f} %"
     else:
         best = max(range(len(row.shares)), key=lambda k: (row.shares or ())[k])
-        share = f"{summary.classes[best]} {100 * row.shares[best]:.0f} %"
+        share = f"{summary.model_classes[best]} {100 * row.shares[best]:.0f} %"
     largest = max(row.adds, key=abs, default=0.0)
     return {
         "words": row.words,
@@ -79,10 +79,14 @@ def _row(row: RuleRow, summary: Summary, heaviest: float) -> dict[str, Any]:
 
 def _adds_heads(summary: Summary) -> list[str]:
     if summary.tree:
-        return [f"P({name})" for name in summary.classes]
+        return [f"P({name})" for name in summary.model_classes]
     if summary.card.n_scores == 1:
         return ["adds"]
-    return [f"adds to {name}" for name in summary.classes] if len(summary.classes) <= MAX_COLUMNS else ["adds most to"]
+    return (
+        [f"adds to {name}" for name in summary.model_classes]
+        if len(summary.model_classes) <= MAX_COLUMNS
+        else ["adds most to"]
+    )
 
 
 def _adds_words(summary: Summary, adds: tuple[float, ...]) -> list[str]:
@@ -92,7 +96,7 @@ def _adds_words(summary: Summary, adds: tuple[float, ...]) -> list[str]:
     if len(adds) <= MAX_COLUMNS:
         return [f"{value:+.4g}" if value else "" for value in adds]
     best = max(range(len(adds)), key=lambda k: abs(adds[k]))
-    return [f"{summary.classes[best]} {adds[best]:+.3g}"]
+    return [f"{summary.model_classes[best]} {adds[best]:+.3g}"]
 
 
 # -- the answer -------------------------------------------------------------------------------------------------------
@@ -101,10 +105,9 @@ def _adds_words(summary: Summary, adds: tuple[float, ...]) -> list[str]:
 def answer_words(summary: Summary) -> dict[str, Any]:
     """Strategies and comparisons."""
     dearest = max(line.cost for line in summary.answer.strategies) or 1.0
-    pairs = zip(summary.classes, summary.class_counts, strict=True)
     return {
         "unit": UNIT,
-        "counts_in_words": ", ".join(f"{count:,.6g} {name}" for name, count in pairs),
+        "counts_in_words": counts_in_words(summary),
         "strategies": [_strategy(line, dearest) for line in summary.answer.strategies],
         "rivals": [_rival_words(summary, one) for one in summary.rivals],
     }
@@ -115,21 +118,24 @@ def _strategy(line: Strategy, dearest: float) -> dict[str, Any]:
     return {
         "name": line.name,
         "exact": repr(line.cost),
-        "cost": _thousand(line.cost),
+        "cost": _thousand(line.cost, dearest),
         "width": round(100 * line.cost / dearest),
-        "ends": f"{_thousand(line.low)} to {_thousand(line.high)}",
-        "saved": "" if first else _thousand(line.saving),
-        "saved_ends": "" if first else f"{_thousand(line.saving_low)} to {_thousand(line.saving_high)}",
+        "ends": f"{_thousand(line.low, dearest)} to {_thousand(line.high, dearest)}",
+        "saved": "" if first else _thousand(line.saving, dearest),
+        "saved_ends": ""
+        if first
+        else f"{_thousand(line.saving_low, dearest)} to {_thousand(line.saving_high, dearest)}",
     }
 
 
-def _thousand(cost: float) -> str:
-    return f"{UNIT * cost:,.1f}"
+def _thousand(cost: float, dearest: float) -> str:
+    """The cost of so many rows, with a digit after the point where all costs are small."""
+    return f"{UNIT * cost:,.{0 if UNIT * dearest >= 100 else 1}f}"
 
 
 def _rival_words(summary: Summary, one: Rival) -> dict[str, Any]:
     _, low, high = one.saving
-    lines = [("mean cost of a row", f"{summary.answer.strategies[0].cost:.4f}", f"{one.cost:.4f}")]
+    lines = [("mean cost per row", f"{summary.answer.strategies[0].cost:.4f}", f"{one.cost:.4f}")]
     for mine, theirs in zip(_calibration(summary.tables), _calibration(one.tables), strict=True):
         lines.append((mine[0], f"{mine[1]} ({mine[2]})", f"{theirs[1]} ({theirs[2]})"))
     return {
@@ -211,7 +217,7 @@ def _subgroups(table: Columns | None) -> list[tuple[str, list[dict[str, Any]]]]:
                 if measures[key]["differs"] and not first["small"]
             ]
             cells = [_value_and_ends(measures[key]) for key in SUBGROUP_HEADS]
-            remark = "too small to tell" if first["small"] else f"differs in {', '.join(apart)}" if apart else ""
+            remark = "too small to judge" if first["small"] else f"differs in {', '.join(apart)}" if apart else ""
             share = f"{100 * first['events'] / first['rows']:.1f} %"
             counted = (share, f"{first['events']:,.6g} of {first['rows']:,.6g}")
             groups.append({"group": name, "cells": [counted, *cells], "remark": remark, "differs": bool(apart)})

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Hard, class_codes
-from permissible.estimators.classifier import card_of, decision_asked, table_of
+from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_codes
+from permissible.estimators.classifier import card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
 from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
 from permissible.evaluation.importance import Importance, column_importance, term_importance
 from permissible.evaluation.intervals import Resampling
+from permissible.evaluation.labels import positive_last, reordered
 from permissible.evaluation.metrics import Metric, metrics
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.validated.judgement import Judgement, judge
@@ -49,6 +50,7 @@ class Summary:
     name: str
     estimator: str
     classes: tuple[str, ...]
+    model_classes: tuple[str, ...]
     n_rows: int
     n_columns: int
     class_counts: tuple[float, ...]
@@ -81,7 +83,7 @@ class Summary:
         if not self.folds:
             return ""
         n_folds = len(getattr(self.folds[0], "values", ()))
-        return f"Figures over {n_folds} folds are given, each of rows that were not learnt from."
+        return f"Figures over {n_folds} folds are given, each on rows that were not used for training."
 
 
 def summarise(
@@ -95,6 +97,7 @@ def summarise(
     folds: Sequence[object] = (),
     proba: object = None,
     subgroups: object = None,
+    pos_label: object = None,
 ) -> Summary:
     """Summarise a fitted estimator, or several, on rows whose classes are known.
 
@@ -113,35 +116,42 @@ def summarise(
         Probabilities to be judged in place of the estimator's own.
     subgroups : mapping from name to column, or names of columns of X, optional
         By default truth values and columns of few categories.
+    pos_label : label, optional
+        The class that is flagged, of two: it comes last in ``classes``; ``model_classes`` are in the order of the model.
     """
     models = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
     first, *others = _checked(models)
     card, table = card_of(first), table_of(first, X)
-    codes = class_codes(y, np.asarray(first.classes_))
+    known = np.asarray(first.classes_)
+    order = positive_last(known, pos_label)
+    judged_classes = known[order]
+    model_codes = class_codes(y, known)
+    codes = class_codes(y, judged_classes)
     own = np.asarray(first.predict_proba(X), dtype=np.float64)
-    proba = own if proba is None else np.asarray(proba, dtype=np.float64)
+    proba = (own if proba is None else np.asarray(proba, dtype=np.float64))[:, order]
     weight = None if sample_weight is None else weights_of(sample_weight, len(codes))
-    chosen = decision_asked(first, decision)
+    chosen = _decision(first, decision, known, order)
     deciding = Hard() if chosen is None else chosen
-    classes = tuple(str(label) for label in np.asarray(first.classes_).tolist())
-    importance = column_importance(card, table, codes)
+    classes, model_classes = (tuple(str(label) for label in names.tolist()) for names in (judged_classes, known))
+    importance = column_importance(card, table, model_codes)
     groups = _groups(subgroups, X, card, table, importance) if len(classes) == 2 else {}
     how = Resampling(n_bootstrap=RESAMPLES)
-    tables = judge(codes, proba, np.asarray(first.classes_), weight, Judgement(deciding, None, how, groups))
+    tables = judge(codes, proba, judged_classes, weight, Judgement(deciding, None, how, groups))
     names = names_of(models)
     weights = weights_of(weight, len(codes))
     return Summary(
-        title=title or f"Telling {classes_in_words(classes)}",
+        title=title or f"Model report: {classes_in_words(classes)}",
         name=names[0],
         estimator=type(first).__name__,
         classes=classes,
+        model_classes=model_classes,
         n_rows=len(codes),
         n_columns=len(card.schema.columns),
         class_counts=tuple(np.bincount(codes, weights, minlength=len(classes)).tolist()),
         answer=answer(tables["decision"], deciding, classes),
         tables=tables,
         rivals=tuple(
-            _rival(model, name, X, proba, codes, weights, Judgement(deciding, None, how), np.asarray(first.classes_))
+            _rival(model, name, X, proba, codes, weights, Judgement(deciding, None, how), known, order)
             for model, name in zip(others, names[1:], strict=True)
         ),
         described=describe_columns(card, table),
@@ -151,9 +161,9 @@ def summarise(
         margins=cumulative(probability_margins(codes, proba), weight=weight),
         coverage=risk_coverage(codes, proba, weight=weight),
         columns=importance,
-        explorer=explorer_data(codes, proba, classes, chosen, weight),
-        whatif=whatif_data(first, card, table, codes, own, classes),
-        **_of_model(first, card, table, codes, weights, decision),
+        explorer=explorer_data(codes, proba, classes, chosen, weight, tables.get("net_benefit")),
+        whatif=whatif_data(first, card, table, model_codes, own, model_classes),
+        **_of_model(first, card, table, model_codes, weights, decision),
     )
 
 
@@ -197,10 +207,23 @@ def _rival(
     weight: FloatArray,
     judgement: Judgement,
     classes: AnyArray,
+    order: list[int],
 ) -> Rival:
-    proba = np.asarray(model.predict_proba(X), dtype=np.float64)
-    tables = judge(codes, proba, classes, weight, judgement)
+    proba = np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
+    tables = judge(codes, proba, classes[order], weight, judgement)
     return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
+
+
+def _decision(first: Any, given: object, classes: AnyArray, order: list[int]) -> Decision | None:
+    """The decision for the classes as they are judged; thresholds of the estimator's own are about its last class."""
+    found = judged_by(first, given)
+    if found is None or order == sorted(order):
+        return found
+    if given is None and isinstance(found, Weighted):
+        return Weighted(1 - found.pi)
+    if given is None and isinstance(found, Boundaries):
+        return Boundaries(tuple(1 - cut for cut in found.boundaries[::-1]))
+    return reordered(found, classes, order)
 
 
 def _groups(
@@ -212,11 +235,10 @@ def _groups(
 
 
 def classes_in_words(classes: Sequence[str]) -> str:
-    """The classes in words: "sick from well", "a, b and c apart"."""
+    """The classes as text: "sick versus well", "a, b and c", "12 classes"."""
     if len(classes) == 2:
-        return f"{classes[1]} from {classes[0]}"
-    listed = f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
-    return f"{listed} apart"
+        return f"{classes[1]} versus {classes[0]}"
+    return f"{', '.join(classes[:-1])} and {classes[-1]}" if len(classes) <= 8 else f"{len(classes)} classes"
 
 
 def _rule_rows(

@@ -210,6 +210,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "fit_intercept": (False, True),
         "learning_rate": (0.7,),
         "l2_regularization": (20.0,),
+        "criterion": ("impurity", "exact"),
         "beam": (1, 3),
         "early_stopping": (False, True),
         "search_fraction": (0.4,),

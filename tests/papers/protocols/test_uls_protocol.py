@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from papers.datasets import suite
 from papers.protocols import margins, uls
 from papers.scope import Scope, binary_task, folds
 from papers.store import unit
@@ -28,12 +29,29 @@ def uls_results(small_folder_of_sets):
         return {one: uls.work(one) for one in planned}
 
 
+def test_the_plan_is_that_of_the_paper(monkeypatch):
+    monkeypatch.delenv("PERMISSIBLE_DATA", raising=False)
+    assert len(suite("uls")) == 52
+    scope = Scope(network=False)  # the sets that are made by a rule, without a folder
+    for protocol, methods, size, expected in (
+        (uls, uls.FITTED, "rules", {(2, 10), (3, 100)}),
+        (margins, margins.METHODS, "rounds", {(1, 50), (2, 10), (10, 20)}),
+    ):
+        planned, _ = protocol.plan(scope)
+        assert {(one.options["literals"], one.options[size]) for one in planned} == expected
+        assert {one.fold for one in planned} == set(range(10))
+        assert set(methods) <= {one.method for one in planned}
+
+
 def test_eleven_algorithms_make_a_chapter(uls_results):
     chapter = uls.chapter(uls_results, SCOPE, {})
     tables = {block.name: block for block in chapter.blocks if hasattr(block, "rows")}
     assert {row[0] for row in tables["summary-l2-r5"].rows} == set(uls.METHODS)
     assert len(uls.METHODS) == 11
     assert all(0 <= row[1] < 0.5 for row in tables["summary-l2-r5"].rows)
+    bars = next(block.figure for block in chapter.blocks if getattr(block, "name", "") == "figure-l2-r5")
+    heights = sorted(bar.get_height() for bar in bars.axes[0].patches)
+    assert heights == pytest.approx(sorted(row[1] for row in tables["summary-l2-r5"].rows))
 
 
 def test_star_is_the_least_training_error_of_each_fold(uls_results):

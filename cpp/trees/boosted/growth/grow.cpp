@@ -16,7 +16,12 @@ constexpr std::size_t kParallelCells = 500000;  // a second thread pays from so 
 
 Grower::Grower(std::vector<Column> columns, TreeOptions options)
     : columns_(std::move(columns)), options_(std::move(options)), layout_(columns_) {
-    for (const Column& column : columns_) monotone_ = monotone_ || column.monotone != 0;
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        Column& column = columns_[j];
+        monotone_ = monotone_ || column.monotone != 0;
+        if (column.origin < 0) column.origin = static_cast<int>(j);
+        given_ += std::max<std::size_t>(column.members.size(), 1);
+    }
     found_[0].resize(columns_.size());
     found_[1].resize(columns_.size());
 }
@@ -81,6 +86,7 @@ ScanLimits Grower::limits_of(const Leaf& leaf) const {
     limits.bounded = monotone_;
     limits.low = leaf.low, limits.high = leaf.high;
     limits.rule = options_.rule, limits.outside = leaf.outside;
+    limits.used = given_used_.data();
     return limits;
 }
 
@@ -125,13 +131,18 @@ void Grower::search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* 
     if (b) choose(*b, found_[1]);
 }
 
-/// The best of the columns; ties to the first. The gain is computed again in double precision.
+/// The best of the columns; ties to the first that was given. The gain is computed again in double precision.
 void Grower::choose(Leaf& leaf, const std::vector<Candidate>& found) const {
     leaf.gain = -1.0;
     const Candidate* best = nullptr;
     std::size_t column = 0;
-    for (std::size_t j = 0; j < found.size(); ++j)
-        if (used_[j] && found[j].worth > (best ? best->worth : 0.0f)) best = &found[j], column = j;
+    int origin = 0;
+    for (std::size_t j = 0; j < found.size(); ++j) {
+        if (!used_[j] || !(found[j].worth > 0.0f) || (best && found[j].worth < best->worth)) continue;
+        const int own = origin_of(columns_[j], found[j].split);
+        if (best && found[j].worth == best->worth && own > origin) continue;
+        best = &found[j], column = j, origin = own;
+    }
     if (!best) return;
     leaf.best = *best;
     leaf.best.split.column = static_cast<int>(column);
@@ -212,8 +223,18 @@ void Grower::split(const SearchRows& rows, std::size_t at, Tree& tree) {
     search(rows, rows.codes ? list_of(rows, split, made, wanted) : RowList{}, smaller, &larger);
 }
 
+void Grower::use(const std::vector<uint8_t>& given) {
+    given_used_ = given;
+    used_.assign(columns_.size(), 0);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        const Column& column = columns_[j];
+        used_[j] = column.members.empty() ? given[column.origin] : 0;
+        for (const int member : column.members) used_[j] |= given[member];
+    }
+}
+
 Tree Grower::grow(const SearchRows& rows, const std::vector<uint8_t>& used) {
-    used_ = used;
+    use(used);
     begin(rows);
     Tree tree;
     sum_root(rows);

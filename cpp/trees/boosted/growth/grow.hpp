@@ -42,9 +42,10 @@ struct SearchRows {
 class Grower {
   public:
     Grower(std::vector<Column> columns, TreeOptions options);
-    /// `used`: a flag a column.
+    /// `used`: a flag for each column that was given, those of bundles one by one.
     Tree grow(const SearchRows& rows, const std::vector<uint8_t>& used);
     const std::vector<Column>& columns() const { return columns_; }
+    std::size_t given() const { return given_; }  // columns, those of bundles one by one
     TreeOptions& options() { return options_; }
     std::size_t cells() const { return layout_.size() + 1; }
 
@@ -81,12 +82,14 @@ class Grower {
     /// splits.
     void search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* b);
     void choose(Leaf& leaf, const std::vector<Candidate>& found) const;
+    void use(const std::vector<uint8_t>& given);
 
     std::vector<Column> columns_;
     TreeOptions options_;
     CellLayout layout_;
     bool monotone_ = false;
-    std::vector<uint8_t> used_;
+    std::size_t given_ = 0;
+    std::vector<uint8_t> used_, given_used_;
     std::vector<Leaf> leaves_;
     LargeVector<int64_t> histograms_;
     std::vector<uint8_t> leaf_;

@@ -167,10 +167,31 @@ Candidate scan_categories(const Column& column, const int64_t* cells, Sums total
     return best;
 }
 
+/// One of the columns of a bundle: the rows that hold a one go. Worths are those of the column itself.
+Candidate scan_members(const Column& column, const int64_t* cells, Sums total, const ScanLimits& limits) {
+    Candidate best;
+    for (std::size_t place = 0; place < column.members.size(); ++place) {
+        if (!limits.used[column.members[place]]) continue;
+        const Sums right{cells[place + 1]}, left{total.packed - right.packed};
+        if (left.curvature() < limits.least_curvature || right.curvature() < limits.least_curvature) continue;
+        const float worth =
+            worth_of<float>(static_cast<float>(left.gradient()), static_cast<float>(left.curvature()) + limits.l2,
+                            static_cast<float>(right.gradient()), static_cast<float>(right.curvature()) + limits.l2);
+        if (!(worth > best.worth)) continue;
+        best.worth = worth, best.left = left;
+        best.split.cut = static_cast<uint8_t>(place + 1);
+    }
+    best.split.test = Test::in_set;
+    best.split.set.fill(~uint64_t{0});
+    best.split.set[best.split.cut >> 6] ^= uint64_t{1} << (best.split.cut & 63);
+    return best;
+}
+
 }  // namespace
 
 Candidate scan_column(const Column& column, const int64_t* cells, int width, Sums total, const ScanLimits& limits) {
     if (width == 0) return {};
+    if (!column.members.empty()) return scan_members(column, cells, total, limits);
     return column.categorical ? scan_categories(column, cells, total, limits)
                               : scan_numeric(column, cells, width, total, limits);
 }

@@ -23,6 +23,7 @@ struct ScanLimits {
     // Rules: the rows outside of this leaf join the side that is not inside.
     bool rule = false;
     Sums outside;
+    const uint8_t* used = nullptr;  // of bundles: a flag for each column that was given
 };
 
 struct Candidate {

@@ -63,6 +63,39 @@ PERMISSIBLE_WIDE_CLONES void derive_rows(const Loss& loss, const double* state, 
     derive<double>(loss, state, factor, moved, i, n, w, k);
 }
 
+template <class V, class Loss>
+inline __attribute__((always_inline)) std::size_t evaluate(const Loss& loss, const double* state, std::size_t i,
+                                                           std::size_t n, double* value) {
+    for (; i + Lanes<V>::count <= n; i += Lanes<V>::count)
+        Lanes<V>::store(value + i, loss.value(Lanes<V>::load(state + i)));
+    return i;
+}
+
+template <class Loss>
+PERMISSIBLE_WIDE_CLONES void evaluate_rows(const Loss& loss, const double* state, std::size_t n, double* value) {
+    std::size_t i = 0;
+    if constexpr (Loss::in_lanes) i = evaluate<V4>(loss, state, i, n, value);
+    evaluate<double>(loss, state, i, n, value);
+}
+
+/// The largest loss of n rows whose sum on the grid is found without branches.
+constexpr double kLargestInLanes = 16384.0;
+
+/// The sum of n losses on the grid, where none is larger than that.
+PERMISSIBLE_WIDE_CLONES
+int64_t sum_on_grid(const double* value, std::size_t n) {
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += rounded(value[i] * kLossGrid);
+    return sum;
+}
+
+PERMISSIBLE_WIDE_CLONES
+double largest_of(const double* value, std::size_t n) {
+    double most = 0.0;
+    for (std::size_t i = 0; i < n; ++i) most = most < value[i] ? value[i] : most;
+    return most;
+}
+
 /// Signs and real weights, and the largest sizes.
 PERMISSIBLE_WIDE_CLONES
 Extremes sign_and_weigh(const uint16_t* target, const float* weight, std::size_t n, float* g, float* h) {
@@ -176,16 +209,28 @@ class BinaryScores final : public Scores {
 
     __int128 loss(std::size_t begin, std::size_t end) const override {
         __int128 total = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            double value = loss_.value(state_[i]);
-            if (labels_.weight) value *= static_cast<double>(labels_.weight[i]);
-            const auto whole = static_cast<int64_t>(std::nearbyint(std::min(value, kLargestLoss) * kLossGrid));
-            total += static_cast<__int128>(whole) * (labels_.copies ? labels_.copies[i] : 1);
+        double value[kChunk];
+        for (std::size_t at = begin; at < end; at += kChunk) {
+            const std::size_t n = std::min(kChunk, end - at);
+            evaluate_rows(loss_, state_.data() + at, n, value);
+            if (!labels_.weight && !labels_.copies && largest_of(value, n) <= kLargestInLanes)
+                total += sum_on_grid(value, n);
+            else
+                total += weighted_loss(at, n, value);
         }
         return total;
     }
 
   private:
+    __int128 weighted_loss(std::size_t at, std::size_t n, const double* values) const {
+        __int128 total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double value = labels_.weight ? values[i] * static_cast<double>(labels_.weight[at + i]) : values[i];
+            const auto whole = static_cast<int64_t>(std::nearbyint(std::min(value, kLargestLoss) * kLossGrid));
+            total += static_cast<__int128>(whole) * (labels_.copies ? labels_.copies[at + i] : 1);
+        }
+        return total;
+    }
     const float* weight(std::size_t at) const { return labels_.weight ? labels_.weight + at : nullptr; }
 
     Loss loss_;

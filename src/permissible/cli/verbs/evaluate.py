@@ -25,10 +25,11 @@ def command(
     from permissible.cli.io.judging import BASELINE
     from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.model_options import decision_of
+    from permissible.estimators.classifier import judged_by
 
     fitted = load_model(model)
     asked = decision_of(deciding, fitted.classes_)
-    decision = getattr(fitted, "decision_", None) if asked is None else asked
+    decision = judged_by(fitted, asked)
     codes, proba = judged(fitted, data, target_of(fitted, target), file)
     found = _found(fitted, codes, proba, decision)
     if json:

@@ -18,6 +18,12 @@ def command(
         list[Path] | None,
         typer.Option("--compare", help="Another model of the same classes, shown beside.", show_default=False),
     ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive", help="The class to flag, of two; else the second in sorted order.", show_default=False
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
     file: options.FileOptions,
     json: options.Json = False,
@@ -50,7 +56,11 @@ def command(
             raise UseError(f"{data} must have at least one row, got none.")
         X = {key: np.concatenate([asked[key] for asked, _ in parts]) for key in parts[0][0]} | X
     y = fitted.classes_[codes_of(np.concatenate([extra[name] for _, extra in parts]), fitted.classes_, name, data)]
-    write_report(models if len(models) > 1 else fitted, X, y, output, title=title or data.name)
+    known = {str(label): label for label in fitted.classes_.tolist()}
+    if positive is not None and (positive not in known or len(known) != 2):
+        raise UseError(f"--positive must be one of two classes, got {positive!r}; the model has {', '.join(known)}.")
+    flagged = None if positive is None else known[positive]
+    write_report(models if len(models) > 1 else fitted, X, y, output, title=title or data.name, pos_label=flagged)
     if json:
         show.as_json({"report": str(output), "rows": len(y)})
     else:

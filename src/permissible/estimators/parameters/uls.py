@@ -20,6 +20,7 @@ from permissible.validation.numbers import count, flag, fraction, is_auto, real_
 
 MOST_POINTS = 100
 LEARNERS = ("rule", "column", "tree")
+CRITERIA = ("newton", "exact", "impurity")
 LENGTHS = (1, 2, 3)
 """The numbers of literals between which the folds choose when `max_literals="auto"`."""
 WIDE = 2000
@@ -84,6 +85,7 @@ def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
         max_seconds=0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
         edges=estimator.points is None,
         intervals=two_values,  # the +-1 rules of the papers name a column once
+        criterion=_criterion(estimator, two_values, scheme),
     )
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
     if stopping:
@@ -131,6 +133,8 @@ def refused_on_parts(estimator: Any, loss: object, validation: object) -> None:
         raise refusal("learner", '"rule" or "tree" for data in parts', estimator.learner, remedy)
     if validation is not None:
         raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
+    if estimator.criterion != "newton":
+        raise refusal("criterion", '"newton" on data in parts', estimator.criterion, "fit rows in memory")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
 
@@ -149,6 +153,15 @@ def scheme_of(scheme: object) -> int:
     if isinstance(scheme, str):
         return 1 if one_of("scheme", scheme, ("classic", "corrective")) == "classic" else 0
     return count("scheme", scheme, also=', "classic" or "corrective"')
+
+
+def _criterion(estimator: Any, two_values: bool, scheme: int) -> str:
+    """The criterion of the rules; those of the papers are for their +-1 rules with one new coefficient a round."""
+    name = one_of("criterion", estimator.criterion, CRITERIA)
+    if name != "newton" and (two_values or scheme != 1 or estimator.search_fraction not in ("auto", 1, 1.0)):
+        needed = 'fit_intercept=False, scheme="classic" and every row in the search'
+        raise refusal("criterion", f'"newton", or {needed}', name, "see ULSClassifier.plain")
+    return name
 
 
 def _search_fraction(given: object, n_rows: int) -> float:

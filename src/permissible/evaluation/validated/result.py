@@ -149,7 +149,7 @@ def _decision(table: Columns) -> Section:
     for line in _lines(table):
         saved = "" if line["strategy"] == "model" else _ended(line, "saving", 4)
         rows.append((line["model"], line["strategy"], _ended(line, "cost", 4), saved))
-    header = ("model", "strategy", "mean cost of a row", "saved by the model")
+    header = ("model", "strategy", "mean cost per row", "saved by the model")
     return Section("What the decision costs, compared with the same action for every row", header, tuple(rows))
 
 

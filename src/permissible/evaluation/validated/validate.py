@@ -52,7 +52,7 @@ def validate(
     decision: object = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     n_refits: int | None = None,
     level: float = 0.95,
@@ -144,7 +144,9 @@ def _decision(given: object) -> Any:
     return Hard() if given is None else given
 
 
-def _rows(X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: Any) -> Rows:
+def _rows(
+    X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: object
+) -> Rows:
     labels = np.asarray(y)
     n_rows = n_rows_of(X)
     if labels.shape != (n_rows,):

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ class FitOptions:
     rival_trees: int
     fit_constant: bool
     track_loss: bool
+    bundle: bool
     threads: int
     def __init__(self) -> None: ...
 
@@ -47,7 +48,6 @@ class Codes:
     n_rows: int
     def __init__(self, blocks: CodeArray, n_columns: int, threads: int = 1) -> None: ...
     def hashes(self, names: Words, threads: int = 1) -> npt.NDArray[np.uint32]: ...
-    def bundled(self, bundles: Sequence[Sequence[int]], threads: int = 1) -> Codes: ...
 
 class Rows:
     def __init__(
@@ -162,7 +162,6 @@ def fit_asked(
     options: FitOptions,
     callback: Callable[[int], bool] | None = None,
 ) -> Fitted: ...
-def find_bundles(codes: Codes, layout: Ints) -> list[list[int]]: ...
 def grow_tree(
     codes: Codes,
     layout: Ints,

@@ -53,9 +53,7 @@ class Certificate(CertificateHead):
     def ended(self, converged: bool, n_iter: int, max_iter: int, doubts: Doubts) -> "Certificate":
         """The certificate at the end of a fit: with why it stopped, a statement, and the doubts."""
         stopped = "converged" if converged else "max_iter" if n_iter >= max_iter else "rounding"
-        known = (
-            f"the objective is {self.objective:.6g}, and no classifier of this kind is below {self.dual_objective:.6g}"
-        )
+        known = f"the objective is {self.objective:.6g}, and no classifier of this kind has one below {self.dual_objective:.6g}"
         statement = f"The fit ended after {n_iter} iterations ({_REASONS[stopped]}): {known}."
         return replace(self, statement=statement, stopped=stopped, doubts=doubts)
 

@@ -6,7 +6,7 @@ satisfy (C1)-(C3).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -85,6 +85,7 @@ class Interpolated:
 
     boundaries: tuple[float, ...]
     deltas: tuple[float, ...]
+    score_limit: ClassVar[float] = np.inf
 
     def probability(self, score: ArrayLike) -> FloatArray:
         """The probability of a score; pi_k at delta_k."""

@@ -9,8 +9,8 @@ from permissible.learners.doubts import of_rounds
 from permissible.learners.mcboost.loop import CostTrace
 
 _REASONS = {
-    "rounds": "it took all the rounds that it was given",
-    "no edge": "no step lowers the surrogate any more",
+    "rounds": "it reached the maximum number of rounds",
+    "no edge": "no step lowers the surrogate further",
     "separable": "every row is on the right side, so the surrogate has no finite minimiser",
     "validation": "the held-out rows did not improve any more",
     "converged": "a round lowered the surrogate by less than tol",

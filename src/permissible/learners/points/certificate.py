@@ -60,12 +60,13 @@ def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
     loss, real = found.loss, found.real_loss
     percent = 100.0 * (loss - real) / real if real > 0 else 0.0
     said = f"The card has a mean loss of {loss:.4g}, the best real coefficients on its rules {real:.4g}: "
-    said += f"whole numbers cost {percent:.2g}%."
+    said += f"rounding to whole numbers costs {percent:.2g}%."
     if found.optimal:
         said += " No other points of this size on these rules have a smaller loss."
     elif found.searched:
         left = 100.0 * (loss - found.bound) / loss if loss > 0 else 0.0
-        said += f" The time was up before the best points were proved: they can be better by at most {left:.2g}%."
+        said += " The time limit was reached before these points were proved optimal: "
+        said += f"the loss of others is at most {left:.2g}% smaller."
     elif found.too_large:
         said += f" The best points are searched for up to {MAX_RULES} rules of at most {MAX_POINTS} points only."
     return PointsCertificate(

@@ -26,8 +26,6 @@ from permissible.types import AnyArray, Codes, FloatArray, IntArray
 Stopped: TypeAlias = Literal["rounds", "no gain", "held-out loss", "callback"]
 STOPPED: tuple[Stopped, ...] = ("rounds", "no gain", "held-out loss", "callback")
 Callback: TypeAlias = Callable[[int], bool]
-Bundles: TypeAlias = tuple[tuple[int, ...], ...]
-"""Columns of zeros and ones that exclude each other: each group is one categorical column to the trees."""
 FEW_ROWS, FEW_BINS = 20_000, 127
 """With fewer rows, scanning 255 bins costs more than summing the rows, and gains nothing."""
 
@@ -51,9 +49,7 @@ class BoostedTrees:
     """The fitted trees: splits in the order in which they were made, tree by tree.
 
     Split s of a tree sends the rows of leaf `parent` that fail its test to the new leaf s + 1. `test` is 0 for
-    code <= cut, 1 for the same or missing, 2 for a code of `set` (four words of 64 bits). The columns are those outside
-    of `bundles`, in order, then one per bundle: its code is 0 where all its columns are 0, else 1 + the place of the last
-    one that is 1.
+    code <= cut, 1 for the same or missing, 2 for a code of `set` (four words of 64 bits).
     """
 
     constant: FloatArray  # (outputs,)
@@ -65,7 +61,6 @@ class BoostedTrees:
     gain: FloatArray
     first_split: AnyArray  # of each tree, and the end
     values: FloatArray  # (leaves, outputs), shrinkage included
-    bundles: Bundles = ()
 
     @property
     def n_trees(self) -> int:
@@ -80,14 +75,14 @@ class BoostedTrees:
 
     def scores(self, binned: BinnedTable, n_threads: int = 1) -> FloatArray:
         """Scores of coded rows, shape (n_rows, outputs)."""
-        codes = _codes(binned, self.bundles, n_threads)
+        codes = _codes(binned, n_threads)
         scores = np.tile(self.constant, (binned.n_rows, 1))
         self.kernel().add(codes, 0, self.n_trees, scores, n_threads)
         return scores
 
     def staged_scores(self, binned: BinnedTable, n_threads: int = 1) -> Iterator[FloatArray]:
         """Scores after every tree."""
-        codes = _codes(binned, self.bundles, n_threads)
+        codes = _codes(binned, n_threads)
         scores, trees = np.tile(self.constant, (binned.n_rows, 1)), self.kernel()
         for tree in range(self.n_trees):
             trees.add(codes, tree, tree + 1, scores, n_threads)
@@ -95,12 +90,11 @@ class BoostedTrees:
 
     def leaves(self, binned: BinnedTable, tree: int, n_threads: int = 1) -> IntArray:
         """The leaf of each coded row in one tree."""
-        found = self.kernel().leaves(_codes(binned, self.bundles, n_threads), tree, n_threads)
+        found = self.kernel().leaves(_codes(binned, n_threads), tree, n_threads)
         return np.asarray(found, dtype=np.int64)
 
     def node_arrays(self) -> dict[str, AnyArray]:
-        """The trees as the arrays of a :class:`.Forest`; they must have been grown without bundles."""
-        assert not self.bundles
+        """The trees as the arrays of a :class:`.Forest`."""
         left, right = np.full(len(self.parent), -1, dtype=np.int32), np.full(len(self.parent), -1, dtype=np.int32)
         for tree in range(self.n_trees):
             _link(self.parent, left, right, int(self.first_split[tree]), int(self.first_split[tree + 1]))
@@ -123,13 +117,8 @@ class BoostedTrees:
         }
 
     def importances(self, n_columns: int) -> FloatArray:
-        """Sum of the gains of each column's splits; the columns of a bundle share those of the bundle."""
-        groups = column_groups(n_columns, self.bundles)
-        gains = np.bincount(self.column, weights=self.gain, minlength=len(groups))
-        importances = np.zeros(n_columns)
-        for gain, group in zip(gains, groups, strict=True):
-            importances[[*group]] = gain / len(group)
-        return importances
+        """Sum of the gains of each column's splits."""
+        return np.asarray(np.bincount(self.column, self.gain, n_columns), dtype=np.float64)
 
     def kernel(self) -> kernels.Trees:
         """The trees as the kernel takes them."""
@@ -185,11 +174,7 @@ def boost_trees(
 ) -> tuple[BoostedTrees, BoostedTrace]:
     """Boost trees from start to end in compiled code; `trace.best_round` trees have the least held-out loss."""
     layout = layout_of(rows.binned.binning, options.monotone)
-    codes = kernels.Codes(rows.binned.blocks, rows.binned.n_columns, n_threads)
-    free = options.bundle and not options.monotone and not options.interactions
-    bundles = tuple(map(tuple, kernels.find_bundles(codes, layout))) if free else ()
-    if bundles:
-        codes, layout = codes.bundled(bundles, n_threads), _bundled_layout(layout, bundles)
+    codes = _codes(rows.binned, n_threads)
     whole, total = rows.weight is None or _whole(rows.weight), _total(rows)
     order = np.arange(rows.n_classes)
     if rows.n_classes > 2:
@@ -199,24 +184,22 @@ def boost_trees(
     if held_out is not None:
         others_whole = held_out.weight is None or _whole(held_out.weight)
         held_out = replace(held_out, target=order[held_out.target]) if rows.n_classes > 2 else held_out
-        others = kernel_rows(_codes(held_out.binned, bundles, n_threads), held_out, loss, whole=others_whole)
+        others = kernel_rows(_codes(held_out.binned, n_threads), held_out, loss, whole=others_whole)
     hashed = options.sample_size(total) < total
     found = kernels.fit(
-        kernel_rows(codes, rows, loss, whole=whole, hashed=hashed, bundles=bundles, n_threads=n_threads),
+        kernel_rows(codes, rows, loss, whole=whole, hashed=hashed, n_threads=n_threads),
         others,
         layout,
         fit_options(options, rows.binned.n_columns, total, loss.scale, n_threads),
         callback,
     )
-    return fitted(found, loss, bundles, order)
+    return fitted(found, loss, order)
 
 
-def fitted(
-    found: kernels.Fitted, loss: Functor, bundles: Bundles, order: IntArray
-) -> tuple[BoostedTrees, BoostedTrace]:
+def fitted(found: kernels.Fitted, loss: Functor, order: IntArray) -> tuple[BoostedTrees, BoostedTrace]:
     """The trees in the unit of the loss and with the classes in their own order, and how the fit went."""
     record = found.loss, found.held_out, found.searched, found.best_round, STOPPED[found.stop], found.largest_gain
-    model = _model(found, loss.scale, bundles)
+    model = _model(found, loss.scale)
     if len(model.constant) > 1:
         values = np.ascontiguousarray(model.values[:, order])
         model = replace(model, constant=model.constant[order], values=values)
@@ -244,21 +227,8 @@ def class_order(sums: FloatArray) -> IntArray:
     return np.lexsort((away.max(axis=0, initial=0.0), count))
 
 
-def column_groups(n_columns: int, bundles: Bundles) -> list[tuple[int, ...]]:
-    """The columns behind each column of the trees."""
-    inside = {column for bundle in bundles for column in bundle}
-    return [(column,) for column in range(n_columns) if column not in inside] + [*bundles]
-
-
-def _bundled_layout(layout: AnyArray, bundles: Bundles) -> AnyArray:
-    groups = column_groups(len(layout), bundles)
-    made = [layout[group[0]] if len(group) == 1 else (1, len(group) + 1, 0, 0) for group in groups]
-    return np.array(made, dtype=np.int32).reshape(-1, 4)
-
-
-def _codes(binned: BinnedTable, bundles: Bundles, n_threads: int) -> kernels.Codes:
-    codes = kernels.Codes(binned.blocks, binned.n_columns, n_threads)
-    return codes.bundled(bundles, n_threads) if bundles else codes
+def _codes(binned: BinnedTable, n_threads: int) -> kernels.Codes:
+    return kernels.Codes(binned.blocks, binned.n_columns, n_threads)
 
 
 def layout_of(binning: Binning, monotone: tuple[int, ...] = ()) -> AnyArray:
@@ -290,7 +260,7 @@ def fit_options(
     fit.exact, fit.column_fraction, fit.seed = options.exact, options.column_fraction, options.seed
     fit.search_rows = options.sample_size(total)
     fit.patience, (fit.rival, fit.rival_trees) = options.patience, options.rival
-    fit.track_loss, fit.threads = options.track_loss, n_threads
+    fit.track_loss, fit.bundle, fit.threads = options.track_loss, options.bundle, n_threads
     return fit
 
 
@@ -308,11 +278,9 @@ def _total(rows: BoostedRows) -> float:
     return float(round(math.fsum(rows.weight) ** 2 / math.fsum(rows.weight**2)))
 
 
-def _names(binning: Binning, bundles: Bundles) -> Hashes:
-    """A hash of the name of each column of the trees, so that their order does not matter to the sample."""
-    names = [column.name for column in binning.schema.columns]
-    groups = column_groups(len(names), bundles)
-    return np.array([category_hash(names[group[0]]) for group in groups], dtype=np.uint64)
+def _names(binning: Binning) -> Hashes:
+    """A hash of the name of each column, so that their order does not matter to the sample."""
+    return np.array([category_hash(column.name) for column in binning.schema.columns], dtype=np.uint64)
 
 
 def kernel_rows(
@@ -322,7 +290,6 @@ def kernel_rows(
     *,
     whole: bool,
     hashed: bool = False,
-    bundles: Bundles = (),
     n_threads: int = 1,
 ) -> kernels.Rows:
     """The rows as the kernels hold them; whole weights are copies, of which sums take so many times the same term."""
@@ -333,7 +300,7 @@ def kernel_rows(
         real = rows.weight.astype(np.float32)
     target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
     if hashed and rows.content is None:
-        hashes = codes.hashes(_names(rows.binned.binning, bundles), n_threads)
+        hashes = codes.hashes(_names(rows.binned.binning), n_threads)
     elif hashed and rows.content is not None:
         hashes = rows.content().astype(np.uint32)  # the lower half: the upper one chooses what is held out
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
@@ -344,7 +311,7 @@ def equal_weights(rows: BoostedRows) -> FloatArray:
     return np.ones(rows.binned.n_rows) if rows.weight is None else rows.weight
 
 
-def _model(found: kernels.Fitted, scale: float, bundles: Bundles) -> BoostedTrees:
+def _model(found: kernels.Fitted, scale: float) -> BoostedTrees:
     trees = found.trees
     splits = trees.parent, trees.test, trees.cut, trees.column, trees.set, trees.gain, trees.first_split
-    return BoostedTrees(scale * found.constant, *splits, scale * trees.values, bundles)
+    return BoostedTrees(scale * found.constant, *splits, scale * trees.values)

@@ -296,10 +296,10 @@ def _errors_and_edges(rows: BoostedRows, trees: BoostedTrees, loss: Loss) -> tup
 
 _REASONS: dict[TreesStop, str] = {
     "rounds": "it grew all the trees that it was given",
-    "no edge": "no split lowers the surrogate any more",
+    "no edge": "no split lowers the surrogate further",
     "separable": "the trees separate the classes, so the surrogate has no finite minimiser and the leaves were capped",
-    "time": "its time was up",
-    "callback": "a callback asked for it",
+    "time": "it reached the time limit",
+    "callback": "a callback stopped it",
 }
 
 

@@ -47,7 +47,7 @@ class BoostedOptions:
     fit_intercept : bool
         Begin from the best constant instead of 0.
     bundle : bool
-        Take columns of zeros and ones that exclude each other as one categorical column.
+        Sum columns of zeros and ones that exclude each other as one: the same model sooner.
     monotone : tuple of int
         Of each column -1, 0 or 1; empty for no constraint.
     interactions : tuple of tuple of int

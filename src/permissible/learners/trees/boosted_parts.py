@@ -289,4 +289,4 @@ class RowsInParts:
             )
         finally:
             rows.close()
-        return fitted(found, loss, (), self._order)
+        return fitted(found, loss, self._order)

@@ -96,7 +96,7 @@ def finest_surrogate(tree: TreeModel, binned: BinnedTable, target: AnyArray, wei
 
 
 def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:
-    known = f"the surrogate is {surrogate:.6g}, and no tree over these bins is below {bound:.6g}"
+    known = f"the surrogate is {surrogate:.6g}, and no tree over these bins has one below {bound:.6g}"
     if trace.stopped != "no gain":
         return f"Greedy growth: {_REASONS[trace.stopped]}; {known}."
     splits = len(trace.split_order)

@@ -20,6 +20,7 @@ from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.constraints.signed import refit_signed
+from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Refit, refit
@@ -53,7 +54,8 @@ class LoopTask:
     """The arguments of both loops in addition to rows and options.
 
     `surrogate` is the loss in the units of the rows; values of the model are `scale` times theirs. `start` is a fit to
-    continue; its model is not changed by the classic scheme.
+    continue; its model is not changed by the classic scheme. `search` finds the rules where they have a criterion of
+    their own.
     """
 
     loss_name: str
@@ -63,6 +65,7 @@ class LoopTask:
     start: Start | None = None
     callback: OnRound | None = None
     journal: Journal = field(default_factory=NoJournal)
+    search: CriterionSearch | None = None
 
     @staticmethod
     def of(loss: Loss, binning: Binning, **more: Any) -> "LoopTask":
@@ -231,6 +234,8 @@ def _fit_constant(fit: Fit) -> None:
 def grow(fit: Fit, seed: int) -> GrownRule | None:
     """Find the rule of this round from histograms of the current weights."""
     rows, options = fit.rows, fit.options
+    if fit.task.search is not None:
+        return fit.task.search.best()
     request = rows.request(options.fit_intercept, options.search_fraction, seed)
     fit.request = request
     everything = rows.histogram(request)
@@ -302,6 +307,8 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     options, scale, before = fit.options, fit.task.scale, fit.rows.state.weight
     value_in, value_out = options.learning_rate * step.value_in, options.learning_rate * step.value_out
     apply(fit.all_rows, grown.rule, value_in, value_out, fit.next_request)
+    if fit.task.search is not None:
+        fit.task.search.move(grown.rule, scale * value_in, scale * value_out)
     fit.rules.append(grown.rule)
     fit.theta = np.append(fit.theta, 0.5 * (value_in - value_out))
     fit.theta[0] += 0.5 * (value_in + value_out)

@@ -143,11 +143,11 @@ def in_unit(certificate: RuleCertificate, scale: float) -> RuleCertificate:
 
 
 _REASONS: dict[str, str] = {
-    "rounds": "it took all the rounds that it was given",
-    "no edge": "no {term} lowers the surrogate any more",
+    "rounds": "it reached the maximum number of rounds",
+    "no edge": "no {term} lowers the surrogate further",
     "separable": "the {terms} separate the classes, so the surrogate has no finite minimiser and the coefficients were capped",
-    "time": "its time was up",
-    "callback": "a callback asked for it",
+    "time": "it reached the time limit",
+    "callback": "a callback stopped it",
 }
 
 
@@ -155,7 +155,7 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     columns = trace.evidence.get("learner") == "column"
     term, terms, single = ("column", "columns", "a column") if columns else ("rule", "rules", "a rule of one literal")
     known = bool(trace.rounds) and not np.isnan(trace.largest_edge)
-    left = f"; the largest edge left to {single} is {trace.largest_edge:.3g}" if known else ""
+    left = f"; the largest remaining edge of {single} is {trace.largest_edge:.3g}" if known else ""
     theorem = (
         f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
     )

@@ -25,6 +25,7 @@ from permissible import losses
 from permissible.learners.choose import Choice, Fold, Runs, race
 from permissible.learners.uls.boost import GRADIENT_WORK, Loop, LoopTask, OnRound, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
+from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
     FLAVOURS,
     LossEvidence,
@@ -263,9 +264,12 @@ def _rows_of(
         only = opened[0].rows.only
         in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
         # The compiled loop records no rounds in a journal, refits nothing, and starts held-out rows at score 0.
-        free = options.constraints is None
+        free = options.constraints is None and options.criterion == "newton"
         classic = free and options.scheme == 1 and (task.start is None or held is None)
-        more = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        if options.criterion != "newton":
+            score = None if task.start is None else task.start.scores
+            more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
         yield opened[0], held, LoopTask.of(task.loss, source.binning, **more), in_memory and classic
     finally:
         for rows in opened:

@@ -28,6 +28,7 @@ from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import LoopTask, OnRound, Start
 from permissible.learners.uls.compiled import loop_options, round_of
+from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.loss_rows import ExamplesOpening, kernel_rows
 from permissible.learners.uls.options import STOPS, Stop, ULSOptions
 from permissible.learners.uls.rows import Examples
@@ -119,9 +120,14 @@ class _Candidate:
         self.task = LoopTask.of(loss, examples.binned.binning)
         self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
         self.layout = layout_of(examples.binned.binning).by_column
+        own = options.criterion != "newton"
+        self.search = CriterionSearch(examples, loss, options) if own else None
 
     def propose(self, score: FloatArray, number: int) -> "Proposal | Stop":
         """The rule and its values, or why there is none."""
+        if self.search is not None:
+            self.search.score = score
+            return self._searched(self.search)
         options = loop_options(self.options, self.task, number, start_constant=False)
         found = kernels.boost(self.rows, None, self.layout, options, score / self.task.scale)
         if not found.rounds:
@@ -129,6 +135,23 @@ class _Candidate:
         step = found.rounds[0]
         separable = STOPS[found.stop] == "separable"
         return Proposal(self.loss, round_of(step, self.task, self.total), step.error, separable)
+
+    def _searched(self, search: CriterionSearch) -> "Proposal | Stop":
+        """The rule of a criterion of its own, and its exact step."""
+        grown = search.best()
+        if grown is None or not grown.decrease > self.options.tolerance * search.trivial:
+            return "no edge"
+        examples, total, mask = search.examples, float(search.weight.sum()), search.examples.covers(grown.rule)
+        step = float(search.line(mask[None], np.zeros(1))[0][0])
+        after = search.score + np.where(mask, step, -step)
+        wrong = np.where(after == 0, ~examples.positive, (after > 0) != examples.positive)  # H = 0 predicts +1
+        edge = abs(2.0 * grown.weight_in - grown.weight_all) / total
+        risk = math.fsum(search.sample[wrong])
+        covered = math.fsum(search.sample[mask])
+        share = covered / self.total, math.fsum(search.sample[mask & examples.positive]) / max(covered, 1e-300)
+        found = Round(grown.rule, step, -step, edge, total, math.nan, risk / self.total, self.loss.name)
+        found = replace(found, support=share[0], positive=share[1])
+        return Proposal(self.loss, found, risk, abs(step) >= search.cap)
 
 
 class _Margins:

@@ -40,6 +40,8 @@ class ULSOptions:
         Whether an ordered column may stand twice in a rule, once for each bound.
     patience : int
         Stop after this many rounds without a new least held-out loss; 0 is never.
+    criterion : str
+        What a rule is chosen by: "newton" (search.py), or "exact" and "impurity" (criteria/), which need +-1 rules.
     constraints : Constraints or None
         What the rules and the signs of their coefficients must obey.
     edges : bool
@@ -59,5 +61,6 @@ class ULSOptions:
     max_seconds: float = 0.0
     intervals: bool = False
     patience: int = 0
+    criterion: str = "newton"
     constraints: Constraints | None = None
     edges: bool = True

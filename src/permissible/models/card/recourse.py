@@ -40,7 +40,7 @@ class Recourse:
     before, after : label
         The decision of the row, and after the change.
     proved : bool
-        Whether no cheaper change exists; False only where the time was up.
+        Whether no cheaper change exists; False only where the time limit was reached.
 
     Examples
     --------

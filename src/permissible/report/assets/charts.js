@@ -42,7 +42,7 @@ const permissibleCharts = (() => {
     const { box, plot } = area;
     for (const value of ticks(...x.range, Math.max(3, Math.floor(plot.width / 75))).filter((v) => !spec.whole || Number.isInteger(v))) {
       svg.append(make("line", { x1: x(value), x2: x(value), y1: box.top, y2: box.top + plot.height, class: "grid" }),
-        make("text", { x: x(value), y: box.top + plot.height + 16, "text-anchor": "middle" }, shown(value)));
+        make("text", { x: x(value), y: box.top + plot.height + 16, "text-anchor": "middle" }, spec.percent ? `${shown(100 * value)} %` : shown(value)));
     }
     for (const value of y ? ticks(...y.range, 5) : []) {
       svg.append(make("line", { x1: box.left, x2: box.left + plot.width, y1: y(value), y2: y(value), class: "grid" }),
@@ -64,6 +64,12 @@ const permissibleCharts = (() => {
     const path = points.map(([a, b], i) => `${i ? "L" : "M"}${a.toFixed(1)},${b.toFixed(1)}`).join("");
     if (s.area && points.length) svg.append(make("path", { d: `${path}L${points.at(-1)[0]},${base}L${points[0][0]},${base}Z`, class: `area ${s.colour || "blue"}` }));
     svg.append(make("path", { d: path, class: `line ${s.colour || "blue"}`, "stroke-dasharray": s.dash || "none" }));
+  }
+
+  function band(svg, s, x, y) {
+    const known = s.x.map((_, i) => i).filter((i) => Number.isFinite(s.low[i]) && Number.isFinite(s.high[i]));
+    const side = (key) => (i) => `${x(s.x[i]).toFixed(1)},${y(s[key][i]).toFixed(1)}`;
+    if (known.length) svg.append(make("path", { d: `M${[...known.map(side("high")), ...known.reverse().map(side("low"))].join("L")}Z`, class: `area ${s.colour || "blue"}` }));
   }
 
   function dots(svg, s, x, y) {
@@ -117,6 +123,7 @@ const permissibleCharts = (() => {
     svg.append(inside);
     for (const s of spec.series) {
       if (s.kind === "line") line(inside, s, x, y, box.top + plot.height);
+      else if (s.kind === "band") band(inside, s, x, y);
       else if (s.kind === "dots") dots(svg, s, x, y);
       else bars(svg, s, x, area);
     }

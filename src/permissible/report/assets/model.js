@@ -178,13 +178,13 @@ const permissible = (() => {
   // What a rejection costs a class: one price for all, or a price by class.
   const priceOf = (rejectCost, truth) => (Array.isArray(rejectCost) ? rejectCost[truth] : rejectCost);
 
-  // The action of least expected cost, the first on ties; a rejection (-1) only where it is strictly cheaper.
-  function cheapest(proba, costs, rejectCost) {
+  // The action of least expected cost; of equals the first, or the last where asked; a rejection (-1) only where it is strictly cheaper.
+  function cheapest(proba, costs, rejectCost, last = false) {
     let best = 0;
     let least = Infinity;
     for (let k = 0; k < costs[0].length; k++) {
       const expected = proba.reduce((sum, p, j) => sum + p * costs[j][k], 0);
-      if (expected < least) [best, least] = [k, expected];
+      if (expected < least || (last && expected === least)) [best, least] = [k, expected];
     }
     if (rejectCost === null) return best;
     const asked = Array.isArray(rejectCost) ? proba.reduce((sum, p, j) => sum + p * rejectCost[j], 0) : rejectCost;
@@ -206,7 +206,7 @@ const permissible = (() => {
     const table = Array.from({ length: classes }, () => new Array(classes + 1).fill(0));
     let cost = 0;
     for (const [proba, weights] of weighted(data)) {
-      const action = cheapest(proba, costs, rejectCost);
+      const action = cheapest(proba, costs, rejectCost, data.tiesLast);
       weights.forEach((weight, truth) => {
         table[truth][action < 0 ? classes : action] += weight;
         cost += weight * (action < 0 ? priceOf(rejectCost, truth) : costs[truth][action]);
@@ -223,7 +223,7 @@ const permissible = (() => {
     const rows = data.classes.map((_, k) => weighted(data).reduce((sum, [, weights]) => sum + weights[k], 0));
     const mean = (price) => rows.reduce((sum, n, truth) => sum + n * price(truth), 0) / data.total;
     const found = data.classes.map((name, action) => ({ name, cost: mean((truth) => costs[truth][action]) }));
-    return rejectCost === null ? found : [...found, { name: "refer", cost: mean((truth) => priceOf(rejectCost, truth)) }];
+    return rejectCost === null ? found : [...found, { name: null, cost: mean((truth) => priceOf(rejectCost, truth)) }];
   }
 
   // -- thresholds of two classes ----------------------------------------------------------------------------------------

@@ -63,10 +63,11 @@
   }
 
   // The decision as it stands now, for one row of probabilities: its label and how to colour it.
-  function decideNow(proba) {
+  function decideNow(given) {
+    const proba = classes.map((name) => given[whatif.classes.indexOf(name)]);
     if (state.mode === "groups") return `group ${P.group(proba[1], state.cuts)}`;
-    const action = P.cheapest(proba, state.costs, state.mayReject ? state.reject : null);
-    return action < 0 ? "reject: let a person decide" : classes[action];
+    const action = P.cheapest(proba, state.costs, state.mayReject ? state.reject : null, explorer.tiesLast);
+    return action < 0 ? "leave it to a person" : classes[action];
   }
 
   function drawExplorer() {
@@ -218,14 +219,16 @@
 
   function showCosts() {
     const price = state.mayReject ? state.reject : null;
+    // Without costs of its own the page starts from predict, which says the last of two classes at one half.
+    explorer.tiesLast = binary && price === null && (!explorer.decision || explorer.decision.kind === "Hard") && state.costs[0][1] === state.costs[1][0];
     const found = P.byCosts(explorer, state.costs, price);
     state.found = found;
     const alike = P.constantCosts(explorer, state.costs, price).sort((a, b) => a.cost - b.cost)[0];
-    const rivals = others.map((data) => [P.byCosts({ ...explorer, ...data }, state.costs, price).cost.toFixed(4), `mean cost of a row with ${named(data)}`, "rival-cost"]);
+    const rivals = others.map((data) => [P.byCosts({ ...explorer, ...data }, state.costs, price).cost.toFixed(4), `mean cost per row with ${named(data)}`, "rival-cost"]);
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), others.length ? `mean cost of a row with ${named(explorer)}` : "mean cost of a row with the model", "mean-cost"],
+      [found.cost.toFixed(4), others.length ? `mean cost per row with ${named(explorer)}` : "mean cost per row with the model", "mean-cost"],
       ...rivals,
-      [alike.cost.toFixed(4), `mean cost of a row when always predicting ${alike.name}`, "alike-cost"],
+      [alike.cost.toFixed(4), `mean cost per row when always ${alike.name === null ? "leaving it to a person" : `predicting ${alike.name}`}`, "alike-cost"],
       [perThousand(alike.cost - found.cost), "saved in 1,000 rows", "saved"],
       [percent(found.error), state.mayReject ? "of the rows decided are decided wrongly" : "of the rows are decided wrongly", "mean-error"],
       ...(state.mayReject ? [[percent(found.rejected), "of the rows are left to a person", "share-rejected"]] : []),
@@ -244,7 +247,7 @@
     const found = P.byGroups(explorer, state.cuts);
     state.found = found;
     fill("explorer-answer", answer([
-      [found.cost.toFixed(4), "mean cost of a row in a wrong group (0 is perfect)", "mean-cost"],
+      [found.cost.toFixed(4), "mean cost per row in a wrong group (0 is perfect)", "mean-cost"],
       [String(state.cuts.length + 1), "groups", "n-groups"],
     ]));
     const ends = [0, ...state.cuts, 1];
@@ -261,6 +264,10 @@
   function currentThresholds() {
     if (state.mode === "groups") return state.cuts;
     const [alarm, miss] = [state.costs[0][1], state.costs[1][0]];
+    if (state.mayReject && !Array.isArray(state.reject)) {  // left to a person between the two
+      const ends = [state.reject / miss, 1 - state.reject / alarm];
+      if (ends[0] < ends[1]) return ends.filter((t) => t > 0 && t < 1);
+    }
     return alarm + miss > 0 && miss > 0 ? [alarm / (alarm + miss)] : [];
   }
 
@@ -271,12 +278,13 @@
       { kind: "line", x: at, y: own.map((b) => b.all), name: `predict ${classes[1]} for all`, colour: "grey", dash: "6 4" },
       { kind: "line", x: [0, 1], y: [0, 0], name: `predict ${classes[1]} for none`, colour: "ink", dash: "2 4" },
       ...others.map((data) => ({ kind: "line", x: at, y: at.map((t) => P.netBenefit(data, t).model), name: named(data), colour: "orange" })),
-      { kind: "line", x: at, y: own.map((b) => b.model), name: others.length ? named(explorer) : "the model" },
+      ...(explorer.band ? [{ kind: "band", x: at, ...explorer.band }] : []),
+      { kind: "line", x: at, y: own.map((b) => b.model), name: `${others.length ? named(explorer) : "the model"} (shaded: 95 % interval)` },
     ];
     state.curve = own.map((b) => b.model);
-    const top = Math.max(own[0].all, ...own.map((b) => b.model), 0.01);
+    const top = Math.max(own[0].all, ...own.map((b) => b.model), ...(explorer.band ? explorer.band.high.filter(Number.isFinite) : []), 0.01);
     const marks = currentThresholds().map((t) => ({ at: t, label: threshold(t) }));
-    const spec = { x: `threshold: predict ${classes[1]} above this probability`, y: "net benefit of a row", series, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
+    const spec = { x: `threshold: predict ${classes[1]} above this probability`, y: "net benefit of a row", series, percent: true, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
     C.draw(document.getElementById("chart-curve"), spec, marks);
   }
 
@@ -286,21 +294,23 @@
   function showThresholds() {
     const current = currentThresholds();
     const all = [...new Set([...USUAL, ...current])].filter((t) => t < 1).sort((a, b) => a - b);
-    const share = (part, whole) => {
+    const share = (part, whole, marked) => {
       if (!whole) return "–";
-      const [low, high] = P.wilson(part / whole, whole);
-      return make("span", { title: `95 % interval ${percent(low)} to ${percent(high)}` }, percent(part / whole), make("small", {}, `${count(part)} of ${count(whole)}`));
+      const [low, high] = P.wilson(part / whole, explorer.unit * whole);
+      const ends = `${(100 * low).toFixed(1)} to ${percent(high)}`;
+      return make("span", { title: `95 % interval ${ends}` }, percent(part / whole), make("small", {}, `${count(part)} of ${count(whole)}`), ...(marked ? [make("small", { class: "interval" }, ends)] : []));
     };
     state.thresholds = all.map((t) => ({ t, ...P.flagged(explorer, t), benefit: P.netBenefit(explorer, t).model }));
     const rows = state.thresholds.map(({ t, tp, fp, fn, tn, benefit }) => {
       const n = tp + fp + fn + tn;
       const cost = (fp * state.costs[0][1] + fn * state.costs[1][0]) / n;
-      const cells = [threshold(t), share(tp + fp, n), share(tp, tp + fn), share(tn, tn + fp), share(tp, tp + fp), share(tn, tn + fn), benefit.toFixed(4), ...(state.mode === "costs" ? [cost.toFixed(4)] : [])];
-      return { cells, row: current.includes(t) ? "now" : "" };
+      const now = current.includes(t);
+      const cells = [threshold(t), share(tp + fp, n, now), share(tp, tp + fn, now), share(tn, tn + fp, now), share(tp, tp + fp, now), share(tn, tn + fn, now), benefit.toFixed(4), ...(state.mode === "costs" ? [cost.toFixed(4)] : [])];
+      return { cells, row: now ? "now" : "" };
     });
     const [no, yes] = classes;
     const header = ["above", `flagged as ${yes}, of all rows`, `sensitivity: flagged, of actual ${yes}`, `specificity: not flagged, of actual ${no}`, `PPV: actual ${yes}, of flagged`, `NPV: actual ${no}, of not flagged`, "net benefit of a row", ...(state.mode === "costs" ? ["cost of a row"] : [])];
-    fill("threshold-table", tableOf("What happens at each threshold; the marked line is that of the controls above", header, rows));
+    fill("threshold-table", tableOf(`What happens at each threshold; the marked ${current.length > 1 ? "lines are those" : "line is that"} of the controls above, with 95 % intervals of the shares`, header, rows));
   }
 
   // -- what if ------------------------------------------------------------------------------------------------------
@@ -364,7 +374,7 @@
     const said = P.predict(whatif.actions, found.scores, proba);
     whatif.found = { ...found, proba, said };
     const top = proba.indexOf(Math.max(...proba));
-    const shown = binaryShown() ? 1 : top;
+    const shown = binaryShown() ? whatif.classes.indexOf(classes[1]) : top;
     fill("whatif-answer", answer([
       [Number.isNaN(proba[shown]) ? "unknown" : percent(proba[shown]), `probability of ${whatif.classes[shown]}`, "whatif-probability"],
       [said === null || said === undefined ? "no decision" : said, "what predict says", "whatif-prediction"],
@@ -373,7 +383,7 @@
     const wins = String(said) === String(whatif.classes[1]);
     const reasons = binaryShown() ? P.reasons(card, row, wins, 4) : [];
     const told = reasons.length ? [make("p", { id: "whatif-reasons" }, `Principal reasons: ${reasons.map((one) => one.words).join("; ")}.`)] : [];
-    fill("whatif-table", ...told, termsTable(found, shown));
+    fill("whatif-table", ...told, termsTable(found, found.scores.length === 1 ? 1 : shown));
   }
   const binaryShown = () => whatif.classes.length === 2;
   const meter = (share) => { const bar = make("i"); bar.style.width = `${100 * (share || 0)}%`; return bar; };

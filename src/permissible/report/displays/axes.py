@@ -34,7 +34,7 @@ def two_classes(estimator: object) -> Any:
     return classes
 
 
-def labels_of(estimator: Any, y: Any, pos_label: Any = None) -> Any:
+def labels_of(estimator: Any, y: Any, pos_label: object = None) -> Any:
     """Return the codes of labels of a fitted classifier of two classes, or the labels where the positive one is named."""
     classes = two_classes(estimator)
     codes = class_codes(y, classes)

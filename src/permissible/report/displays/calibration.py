@@ -58,7 +58,7 @@ class CalibrationDisplay:
         proba: ArrayLike,
         *,
         n_bins: int = 10,
-        pos_label: Any = None,
+        pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         level: float = 0.95,
         ax: object = None,

@@ -1,4 +1,4 @@
-"""The cost curve: the mean cost of a row as the costs of the two mistakes change."""
+"""The cost curve: the mean cost per row as the costs of the two mistakes change."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,7 +78,7 @@ class CostCurveDisplay:
         lower = np.minimum(curve["act_on_all"], curve["act_on_none"])
         self.ax_.set_ylim(0, 1.25 * float(max(lower.max(), np.max(curve["cost"]))))
         self.ax_.set(
-            xlabel="cost of a false alarm / (false alarm + miss)", ylabel="mean cost of a row (the two costs sum to 2)"
+            xlabel="cost of a false alarm / (false alarm + miss)", ylabel="mean cost per row (the two costs sum to 2)"
         )
         self.ax_.legend(frameon=False)
         return self

@@ -1,4 +1,4 @@
-"""The decision curve: net benefit of acting by the model, on everybody and on nobody, at each threshold."""
+"""The decision curve: net benefit of acting by the model, on all rows and on none, at each threshold."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +78,8 @@ class DecisionCurveDisplay:
             self.ax_.axhline(0.0, color="0.2", linestyle=":", label="act on none")
         top = max(float(np.max(curve["net_benefit"])), float(curve["treat_all"][0]), 1e-6)
         self.ax_.set_ylim(-0.15 * top, 1.12 * top)
-        self.ax_.set(xlabel="threshold: probability above which one acts", ylabel="net benefit (found rows per row)")
+        self.ax_.set(
+            xlabel="threshold: probability above which one acts", ylabel="net benefit (true positives per row)"
+        )
         self.ax_.legend(frameon=False)
         return self

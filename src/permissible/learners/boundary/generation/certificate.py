@@ -14,7 +14,7 @@ from permissible.learners.doubts import Doubts
 
 _REASONS = {
     "optimal": "no rule that the search found has an edge above alpha",
-    "rounds": "it found as many rules as it was allowed",
+    "rounds": "it reached the maximum number of rules",
     "rounding": "rounding hides any further decrease",
 }
 

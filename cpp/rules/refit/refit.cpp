@@ -1,11 +1,11 @@
 // See refit.hpp. Step by step as in the readable twin, but for its search for coefficients without a finite minimum.
-#include "rules/refit.hpp"
+#include "rules/refit/refit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "rules/patterns.hpp"
+#include "rules/refit/patterns.hpp"
 
 namespace permissible::rules {
 

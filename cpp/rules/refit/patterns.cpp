@@ -1,5 +1,5 @@
 // Patterns by refinement: each new rule splits the patterns so far.
-#include "rules/patterns.hpp"
+#include "rules/refit/patterns.hpp"
 
 #include <algorithm>
 #include <cmath>

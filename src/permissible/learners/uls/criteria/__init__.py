@@ -1,0 +1,1 @@
+"""Searches by the criteria of the papers."""
