@@ -39,7 +39,7 @@ class Look(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Searched:
     """The rows of a search: codes, gradients, curvatures, and copies (empty: 1 each)."""
 
     blocks: Codes
@@ -48,11 +48,11 @@ class Drawn:
     copies: AnyArray
 
     @staticmethod
-    def joined(drawn: Sequence["Drawn"]) -> "Drawn":
+    def joined(drawn: Sequence["Searched"]) -> "Searched":
         """Those of all parts."""
         blocks = np.ascontiguousarray(np.concatenate([one.blocks for one in drawn], axis=1))
         names = "gradient", "curvature", "copies"
-        return Drawn(blocks, *(np.concatenate([getattr(one, name) for one in drawn]) for name in names))
+        return Searched(blocks, *(np.concatenate([getattr(one, name) for one in drawn]) for name in names))
 
     def sizes(self, grids: tuple[float, float]) -> IntArray:
         """Sums of |g| and h on the given grids, as `SearchSizes` has them."""
@@ -75,7 +75,7 @@ class Seen(NamedTuple):
     terms: FloatArray
     largest: FloatArray
     taken: int
-    drawn: Drawn | None = None
+    drawn: Searched | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,18 +188,13 @@ class TakeTree(Question[PartTrees, Seen]):
     changes: ClassVar[bool] = True
 
     def answer(self, rows: PartTrees) -> Seen:
-<<<<<<< HEAD
-        """Those of one part."""
-        _, state = rows.open(hashed=self.look.mu > 0)
-=======
         """The answer of one part."""
-        _, state = rows.open()
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        _, state = rows.open(hashed=self.look.mu > 0)
         *largest, taken = rows.take(state, self.step, self.look)
         rows.look, rows.grids = self.look, None
         rows.keep(state)
         sums = state.measure() if self.measured else NO_SUMS
-        drawn = Drawn(*state.searched()) if self.send else None
+        drawn = Searched(*state.searched()) if self.send else None
         return Seen(sums, np.array(largest[:2]), np.array(largest[2:]), int(taken), drawn)
 
     def merge(self, answers: Sequence[Seen]) -> Seen:
@@ -208,7 +203,7 @@ class TakeTree(Question[PartTrees, Seen]):
         largest = np.max([answer.largest for answer in answers], axis=0)
         sums = np.sum([answer.sums for answer in answers], axis=0)
         drawn = [answer.drawn for answer in answers if answer.drawn is not None]
-        joined = Drawn.joined(drawn) if drawn else None
+        joined = Searched.joined(drawn) if drawn else None
         return Seen(sums, terms, largest, sum(answer.taken for answer in answers), joined)
 
 
@@ -219,13 +214,8 @@ class SumOfRoots(Question[PartTrees, int]):
     largest: float
 
     def answer(self, rows: PartTrees) -> int:
-<<<<<<< HEAD
-        """That of one part."""
-        return int(rows.looking(drawn=False).sum_of_roots(self.largest))
-=======
         """The answer of one part."""
-        return int(rows.open()[1].sum_of_roots(self.largest))
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        return int(rows.looking(drawn=False).sum_of_roots(self.largest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +225,8 @@ class SearchSizes(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
-=======
         """The answer of one part."""
-        return np.array(rows.open()[1].sizes(*self.grids), dtype=np.int64)
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,13 +252,8 @@ class LeafSums(Question[PartTrees, IntArray]):
     grids: tuple[float, float]
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        state = rows.looking(drawn=False)
-=======
         """The answer of one part."""
-        state = rows.open()[1]
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        state = rows.looking(drawn=False)
         return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
 
 
@@ -285,12 +265,7 @@ class TreeSlopes(Question[PartTrees, IntArray]):
     alpha: float
 
     def answer(self, rows: PartTrees) -> IntArray:
-<<<<<<< HEAD
-        """Those of one part."""
-        selected, state = rows.open(hashed=False)
-=======
         """The answer of one part."""
-        selected, state = rows.open()
->>>>>>> 28190c914310b881f6a02abf83a6dc3300c321d6
+        selected, state = rows.open(hashed=False)
         moves = self.step.moves(selected.problem.task.n_classes)
         return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)
