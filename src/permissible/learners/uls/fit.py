@@ -193,7 +193,7 @@ def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, 
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
-def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
+def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, object]:
     """What the choice saw, as the estimator shows it."""
     candidates = [
         {
