@@ -404,3 +404,10 @@ def test_auto_decides_at_least_expected_cost(overlapping):
     X, y = overlapping
     model = pm.MCBoostClassifier(learner="auto", cost_matrix=COSTS, n_rounds=20, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X) @ COSTS).argmin(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_signs_of_all_classes_do_not_end_a_fit_along_the_gradient(overlapping, seed):
+    model = pm.MCBoostClassifier(n_rounds=12, learner="tree", descent="gradient", random_state=seed).fit(*overlapping)
+    assert len(model.history_["surrogate"]) == 12
+    assert (np.diff(model.history_["surrogate"]) < 0).all()
