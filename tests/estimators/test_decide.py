@@ -178,3 +178,35 @@ def test_decide_is_that_of_the_saved_decision_as_in_the_exports(tmp_path):
     np.testing.assert_array_equal(again.decide(X), wanted)
     np.testing.assert_array_equal(again.decide_labels(X), np.array(["no", "yes"])[wanted])
     np.testing.assert_array_equal(again.decide(X, pm.Hard()), again.predict(X) == "yes")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pm.UDTClassifier(max_leaf_nodes=4),
+        pm.ULSClassifier(n_rounds=4),
+        pm.BoundaryClassifier([0.3]),
+        pm.BoundaryClassifier([0.3], learner="rule", n_rounds=4),
+        pm.MCBoostClassifier(n_rounds=4),
+    ],
+    ids=repr,
+)
+def test_a_new_fit_forgets_the_decision_of_a_file(made):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=120) > 0
+    model = copy.deepcopy(made).fit(X, y)
+    before = model.decide(X)
+    model.decision_ = pm.CostMatrix([[0, 1], [500, 0]])
+    assert (model.decide(X) != before).any()
+    np.testing.assert_array_equal(model.fit(X, y).decide(X), before)
+
+
+def test_boundaries_set_after_a_fit_change_nothing_before_the_next():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=200) > 0
+    model = pm.BoundaryClassifier([0.2]).fit(X, y)
+    before = model.predict(X), model.decide(X), model.decide_labels(X)
+    model.set_params(boundaries=[0.8])
+    for was, now in zip(before, (model.predict(X), model.decide(X), model.decide_labels(X)), strict=True):
+        np.testing.assert_array_equal(now, was)
+    assert (model.fit(X, y).decide(X) != before[1]).any()

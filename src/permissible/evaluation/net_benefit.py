@@ -159,7 +159,12 @@ def decision_benefit(
 
 
 def strategy_table(
-    codes: IntArray, proba: FloatArray, weight: FloatArray, decision: Decision, classes: Sequence[Any], how: Resampling
+    codes: IntArray,
+    proba: FloatArray,
+    weight: FloatArray,
+    decision: Decision,
+    classes: Sequence[object],
+    how: Resampling,
 ) -> Columns:
     """Return the table of `decision_benefit` for codes of classes and a decision of the same order."""
     strategies, losses = strategy_losses(codes, proba, decision, tuple(map(str, classes)), weight)

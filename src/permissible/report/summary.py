@@ -174,7 +174,7 @@ def _of_model(
     contributions = [adds(term, card, table) for term in card.terms]
     only = card.terms[0] if len(card.terms) == 1 else None
     has_card = any(isinstance(term, PointsTerm) for term in card.terms)
-    sheets = first.card(decision=decision) if has_card else []
+    sheets = first.card(decision=decision if len(first.classes_) == 2 else None) if has_card else []
     return {
         "text": first.to_text(),
         "rules": _rule_rows(card, table, codes, contributions, len(first.classes_), weight),

@@ -120,7 +120,7 @@ def validate(
     return Validation(about, names, repr(rows.judgement.decision), tuple(models), how, tables, probas)
 
 
-def named_models(given: object) -> dict[str, Any]:
+def named_models(given: object) -> dict[str, object]:
     """Return estimators by name; those of one type are numbered."""
     if isinstance(given, Mapping):
         models = {str(name): model for name, model in given.items()}
@@ -145,7 +145,7 @@ def _decision(given: object) -> Any:
 
 
 def _rows(
-    X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: object
+    X: object, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: object, pos_label: object
 ) -> Rows:
     labels = np.asarray(y)
     n_rows = n_rows_of(X)
@@ -222,13 +222,13 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
     return found, f"cross-validation in {len(found)} splits"
 
 
-def _places(rows: Any) -> IntArray:
+def _places(rows: object) -> IntArray:
     """Rows of a split as places, also where they are given as truth values."""
     given = np.asarray(rows)
     return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
 
 
-def _fitted(model: Any, rows: Rows, training: IntArray) -> Any:
+def _fitted(model: object, rows: Rows, training: IntArray) -> object:
     from sklearn.base import clone
 
     weight = None if rows.weight is None else rows.weight[training]
@@ -283,7 +283,7 @@ def _bootstrapped(
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
 
 
-def _clone(model: object) -> Any:
+def _clone(model: object) -> object:
     from sklearn.base import clone
 
     return clone(model)

@@ -193,7 +193,7 @@ def _continue(fit: Fit, terms: Terms) -> None:
         fit.endless, fit.short = [place + 1 for place in evidence["endless"]], np.array(evidence["unconverged"])
 
 
-def _refit_evidence(fit: Fit) -> dict[str, Any]:
+def _refit_evidence(fit: Fit) -> dict[str, object]:
     """Positions of the rules without a finite coefficient (-1: the constant), and the remaining gradient of refits.
 
     The remaining gradient is given for the constant and each coefficient: that of its last refit, 0 if it converged.

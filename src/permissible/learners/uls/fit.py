@@ -237,7 +237,7 @@ def _curve(
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
-def _selection(seen: _Seen, averaged: bool = False) -> dict[str, Any]:
+def _selection(seen: _Seen, averaged: bool = False) -> dict[str, object]:
     """What the choice saw, as the estimator shows it."""
     used = seen.choice.kept if averaged else (seen.choice.chosen,)
     candidates = [
