@@ -20,7 +20,6 @@ from permissible.models.words import rule_words
 from permissible.rows.source import Source
 from permissible.validation.numbers import count
 
-
 FOR_POINTS = 0.95
 """Share of the time left that the search for the best points may use: what follows it takes time too."""
 
