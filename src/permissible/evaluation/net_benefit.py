@@ -190,11 +190,14 @@ def strategy_losses(
     return ["model", *(f"always {name}" for name in named)], np.column_stack([own, table[codes]])
 
 
+REFER = "refer"
+
+
 def action_names(n_actions: int, decision: Decision, names: Sequence[str]) -> list[str]:
     """Return the names of the actions of a decision: classes and then "refer", or risk groups."""
     if isinstance(decision, Boundaries):
         return group_names(decision.boundaries)
-    return [*names, "refer"][:n_actions]
+    return [*names, REFER if "refer" not in names else "leave to a person"][:n_actions]
 
 
 def paired_means(losses: FloatArray, weight: FloatArray, how: Resampling) -> Columns:
