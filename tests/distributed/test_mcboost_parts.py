@@ -77,7 +77,7 @@ def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
         weight="w" if weighted else None,
         keep_values="learner" not in settings,
     )
-    settings = {"random_state": 0, **settings}
+    settings = {"learner": "linear", "random_state": 0, **settings}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
     for source in (dataset, InParts(dataset, [1, 500, 0, 399])):
         assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted

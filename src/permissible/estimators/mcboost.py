@@ -51,12 +51,13 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         ``cost_matrix[true, predicted]``, classes in sorted order unless named. None: every mistake costs 1.
     n_rounds : int, default=100
         Number of rounds; with early stopping the maximum.
-    learner : {"linear", "linear-full", "rule", "tree", "auto"}, default="linear"
+    learner : {"auto", "linear", "linear-full", "rule", "tree"}, default="auto"
         "linear" is a x + b on the best single column, the variant that reproduces the published table; "linear-full"
         uses all columns at once. There missing values count as the column's mean, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins and support missing values and categories.
         "auto" chooses affine terms, trees or a blend, and how many rounds, by the cost of held-out rows; it fits a
-        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused.
+        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused: name
+        a learner to set them. Data in parts need a named one.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the full gradient.
     decision : {"argmax", "bayes"}, default="argmax"
@@ -141,7 +142,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         *,
         cost_matrix: Any = None,
         n_rounds: int = 100,
-        learner: str = "linear",
+        learner: str = "auto",
         descent: str = "coordinate",
         decision: str = "argmax",
         learning_rate: float | str = "auto",

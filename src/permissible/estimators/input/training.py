@@ -134,6 +134,7 @@ def remember_schema(estimator: Any, schema: Schema) -> None:
 
 def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) -> None:
     """Store the number of columns, and their names where they had some."""
+    vars(estimator).pop("decision_", None)  # that of a file belongs to the model in it
     estimator.n_features_in_ = count
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)

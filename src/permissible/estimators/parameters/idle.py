@@ -92,7 +92,7 @@ def _one_test(estimator: Any, _: Mapping[str, Any]) -> bool:
 
 
 _CONSTRAINTS = ("monotonic_cst", "interaction_cst")
-_RULES = ("max_literals", "beam", "criterion", "max_bins", "categorical_features", "validation")
+_RULES = ("max_literals", "beam", "criterion", "max_bins", "categorical_features", "validation", "ensemble")
 ULS = (
     Mode(
         'with learner="column"',
@@ -102,7 +102,7 @@ ULS = (
     Mode(
         'with learner="tree"',
         _is("learner", "tree"),
-        _unused("beam", "max_literals", "criterion", "warm_start", scheme=1),
+        _unused("beam", "max_literals", "criterion", "warm_start", "ensemble", scheme=1),
     ),
     Mode(
         'without learner="tree"',
@@ -112,20 +112,29 @@ ULS = (
     Mode(
         "with points",
         lambda estimator, _: estimator.points is not None,
-        _unused("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "criterion", learning_rate=1.0),
+        _unused(
+            *("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "criterion", "ensemble"),
+            learning_rate=1.0,
+        ),
     ),
     Mode(
         "with a loss that changes between rounds",
         _is("loss", *MIXED),
         _unused("learner", "points", *_CONSTRAINTS, scheme=1),
     ),
+    Mode("with a loss that is a bag of losses", _is("loss", *BAGS), _unused("ensemble"), 'name one loss, or "auto"'),
+    Mode("with validation rows", lambda _, facts: facts.get("validation") is not None, _unused("ensemble")),
     Mode('without criterion="newton"', _is("criterion", "exact", "impurity"), _unused(*_CONSTRAINTS)),
     Mode("with rules or trees of one test", _one_test, _unused("interaction_cst")),
-    Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
+    Mode(
+        "where coefficients are refitted",
+        lambda estimator, _: not _classic(estimator),
+        _unused("ensemble", learning_rate=1.0),
+    ),
     Mode(
         "with warm_start=True",
         _is("warm_start", True),
-        _unused("validation", early_stopping=False),
+        _unused("validation", "ensemble", early_stopping=False),
         "set early_stopping=False, or warm_start=False",
     ),
     ON_PARTS,
