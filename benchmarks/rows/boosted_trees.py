@@ -1,6 +1,7 @@
 """Boosted trees: the preset beside LightGBM stopped early, other modes of LightGBM, losses, threads, memory and small tables."""
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,29 +9,33 @@ import numpy as np
 
 from benchmarks.fresh import peak_memory
 from benchmarks.row import Row, Work
-from benchmarks.rows.equal_loss import Split, judged, light, ours, split_of
+from benchmarks.rows.equal_loss import Split, judged, light, ours, split_of, test_loss
 
-STOPPED = ("adult", "letter", "higgs-11k")
+STOPPED, STOPPED_LARGE = ("adult", "letter", "higgs-11k", "pendigits"), ("covertype", "covertype, 7 classes")
+MODES, MODES_LARGE = ("adult", "higgs-11k"), ("covertype", "1e5x28")
 LOSSES = {"logcosh": 1.5, "power": 1.5, "matsushita": 1.5, "own phi": 5.0}
 PATIENCE, HELD_OUT = 30, 5
 
 
 def rows(full: bool) -> Iterator[Row]:
     """Quality of the defaults first, then the cost of losses, threads and memory."""
-    for name in STOPPED:
+    for name in (*STOPPED, *(STOPPED_LARGE if full else ())):
         yield Row(
             name=f"ULSClassifier.trees() with its choice beside LightGBM stopped early, {name}",
             prepare=functools.partial(with_choice, name),
             at_least={"LightGBM, stopped": 1.0},
             quality="test log-loss",
+            repeats=1 if name in STOPPED_LARGE else 3,
             note="both hold out a fifth and are fitted again on all rows; LightGBM has at most 1000 trees",
         )
-    yield Row(
-        name="100 boosted trees of 31 leaves, rate .1, adult, other modes of LightGBM",
-        prepare=functools.partial(other_modes, "adult"),
-        at_least={},
-        quality="test log-loss",
-    )
+    for name in (*MODES, *(MODES_LARGE if full else ())):
+        yield Row(
+            name=f"100 boosted trees of 31 leaves, rate .1, {name}, other modes of LightGBM",
+            prepare=functools.partial(other_modes, name),
+            at_least={},
+            quality="test log-loss",
+            repeats=1 if name in MODES_LARGE else 3,
+        )
     yield Row(
         name="ULSClassifier.trees() on 300x10",
         prepare=small_table,
@@ -68,6 +73,21 @@ def rows(full: bool) -> Iterator[Row]:
         prepare=many_classes,
         at_least={"LightGBM": 3.0},
         quality="test log-loss",
+        repeats=1,
+    )
+    yield Row(
+        name="MCBoostClassifier(), 200 classes, 20,000x20",
+        prepare=many_classes_linear,
+        at_least={"LightGBM": 3.0},
+        quality="test log-loss",
+        repeats=1,
+    )
+    yield Row(
+        name="2000 rules on covertype, beside the time that they took before searches looked at a sample",
+        prepare=many_rules,
+        at_least={"a tenth of 46 s": 1.0},
+        quality="test log-loss",
+        unit="s of processor time",
         repeats=1,
     )
 
@@ -209,17 +229,49 @@ def memory() -> Mapping[str, Work]:
     return {contender: work(*script) for contender, script in scripts.items()}
 
 
-def many_classes() -> Mapping[str, Work]:
-    """Two hundred classes: one tree a round with 200 values a leaf, and LightGBM's 200 trees a round."""
-    from permissible.learners.trees.boosted_options import BoostedOptions
-
+def _two_hundred() -> Split:
+    """Two hundred classes around centres of their own."""
     random = np.random.default_rng(0)
     centre = random.normal(size=(200, 20))
     y = random.permutation(np.arange(30_000) % 200)
     X = (centre[y] + 0.9 * random.normal(size=(30_000, 20))).astype(np.float32)
-    data = Split(X[:20_000], y[:20_000], X[20_000:], y[20_000:])
+    return Split(X[:20_000], y[:20_000], X[20_000:], y[20_000:])
+
+
+def many_classes() -> Mapping[str, Work]:
+    """One tree a round with 200 values a leaf, and LightGBM's 200 trees a round."""
+    from permissible.learners.trees.boosted_options import BoostedOptions
+
+    data = _two_hundred()
     fits = {
         "permissible": ours(data, BoostedOptions(n_trees=300, learning_rate=0.2, max_leaf_nodes=127)),
         "LightGBM": light(data),
     }
     return {contender: judged(data, fit) for contender, fit in fits.items()}
+
+
+def many_classes_linear() -> Mapping[str, Work]:
+    """MCBoost with its defaults on the same classes."""
+    import permissible as pm
+
+    data = _two_hundred()
+    fits = {
+        "permissible": lambda: pm.MCBoostClassifier(n_jobs=1).fit(data.train, data.labels),
+        "LightGBM": light(data),
+    }
+    return {contender: judged(data, fit) for contender, fit in fits.items()}
+
+
+def many_rules() -> Mapping[str, Any]:
+    """Rules of at most six literals, all of them kept; and the seconds that they may take."""
+    import permissible as pm
+
+    data = split_of("covertype")
+
+    def fit() -> tuple[float, float]:
+        start = time.process_time()
+        rules = pm.ULSClassifier(n_rounds=2000, max_literals=6, early_stopping=False, n_jobs=1)
+        rules.fit(data.train, data.labels)
+        return time.process_time() - start, test_loss(data, rules)
+
+    return {"permissible": fit, "a tenth of 46 s": lambda: (4.6, 0.0)}

@@ -51,7 +51,7 @@ struct RowsProblem {
 struct Start {
     In1<double> coef, dual;
     double intercept;
-    bool warm;
+    bool warm, whole;
 };
 
 std::vector<double> copied(const In1<double>& values) { return {values.data(), values.data() + values.shape(0)}; }
@@ -65,7 +65,7 @@ Solution solve_dense(In2<T> x, const RowsProblem& given, const Start& start, dou
     Interrupt interrupt;
     DenseSolver<T> solver(given.problem, x.data(), given.positive.data(), given.weight.data(), n, d,
                           allowed_threads(threads), interrupt);
-    return solver.solve(copied(start.coef), start.intercept, start.warm, tol, max_iter);
+    return solver.solve(copied(start.coef), start.intercept, start.warm, start.whole, tol, max_iter);
 }
 
 template <typename Store>
@@ -219,8 +219,8 @@ void bind_records(nb::module_& area) {
              "positive"_a.noconvert(), "weight"_a.noconvert(), "hinge"_a.noconvert(), "width"_a.noconvert(),
              "strength"_a, "fit_intercept"_a = true, "penalize_intercept"_a = false);
     nb::class_<Start>(area, "Start")
-        .def(nb::init<In1<double>, In1<double>, double, bool>(), "coef"_a.noconvert(), "dual"_a.noconvert(),
-             "intercept"_a = 0.0, "warm"_a = false);
+        .def(nb::init<In1<double>, In1<double>, double, bool, bool>(), "coef"_a.noconvert(), "dual"_a.noconvert(),
+             "intercept"_a = 0.0, "warm"_a = false, "whole"_a = false);
     nb::class_<KernelSpec>(area, "Kernel")
         .def(
             "__init__",

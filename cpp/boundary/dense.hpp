@@ -41,10 +41,12 @@ class DenseSolver {
                 scale_ = std::max(scale_, std::abs(problem.side[side].hinge[k]));
     }
 
-    Solution solve(std::vector<double> w, double b, bool warm, double tol, int max_steps) {
+    /// `whole`: no levels, for rows that are not alike.
+    Solution solve(std::vector<double> w, double b, bool warm, bool whole, double tol, int max_steps) {
         const std::size_t smallest = std::max<std::size_t>(10000, 20 * d_);
         best_.w.assign(d_, 0.0), best_.t.assign(n_, 0.0);
-        if (n_ <= 2 * smallest || !by_bands(w, b, smallest, tol, max_steps)) directly(w, b, warm, tol, max_steps);
+        if (whole || n_ <= 2 * smallest || !by_bands(w, b, smallest, tol, max_steps))
+            directly(w, b, warm, tol, max_steps);
         best_.converged = best_.primal - best_.dual <= tol * std::abs(best_.primal);
         return best_;
     }

@@ -39,9 +39,10 @@ inline int resolve_threads(int requested, std::size_t cells) {
 }  // namespace permissible
 
 // AVX2 if the machine has it, else the baseline, chosen once at load time. Put it on block kernels
-// (plain functions called from inside a parallel region), never on a function that opens one.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+// (plain functions called from inside a parallel region), never on a function that opens one. A program that is
+// compiled with PERMISSIBLE_ONE_VERSION has the version of its own flags alone: so each of them can be tested.
+#if !defined(PERMISSIBLE_ONE_VERSION) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define PERMISSIBLE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define PERMISSIBLE_CLONES
@@ -49,8 +50,8 @@ inline int resolve_threads(int requested, std::size_t cells) {
 
 // The same with AVX-512 where the machine has it, for long chains of arithmetic (a third less time). The file must be
 // among those that CMakeLists.txt compiles for vectors of 512 bits.
-#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(PERMISSIBLE_ONE_VERSION) && defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && \
+    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define PERMISSIBLE_WIDE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define PERMISSIBLE_WIDE_CLONES PERMISSIBLE_CLONES

@@ -87,8 +87,8 @@ Seen TreeRows::take(const Shape& tree, const double* step, const Outlook& outloo
         seen.taken = 0;
         for (std::size_t i = 0; i < n; ++i) seen.taken += copies[i];
     }
-    seen.gradient = largest_size(g, searched().rows());
-    seen.curvature = largest_size(h, searched().rows());
+    seen.gradient = largest_size(g, searched().codes.rows());
+    seen.curvature = largest_size(h, searched().codes.rows());
     return seen;
 }
 
@@ -108,35 +108,30 @@ int64_t TreeRows::sum_of_roots(float largest) const {
 }
 
 SearchSizes TreeRows::sizes(float gradient_grid, float curvature_grid) const {
-    const float* g = sampled_ ? taken_.gradient.data() : scores.gradient();
-    const float* h = sampled_ ? taken_.curvature.data() : scores.curvature();
-    const std::vector<int32_t>& copies = scores.copies();
-    const std::size_t n = searched().rows();
+    const Searched rows = searched();
+    const std::size_t n = rows.codes.rows();
+    const float *g = rows.gradient, *h = rows.curvature;
     SearchSizes found;
-    if (copies.empty()) return {sum_of_sizes(g, n, gradient_grid), sum_of_sizes(h, n, curvature_grid)};
+    if (rows.copies.empty()) return {sum_of_sizes(g, n, gradient_grid), sum_of_sizes(h, n, curvature_grid)};
     for (std::size_t i = 0; i < n; ++i) {
-        const int64_t times = copies[sampled_ ? taken_.rows[i] : i];
-        found.gradient += times * static_cast<int64_t>(std::fabs(g[i]) * gradient_grid);
-        found.curvature += times * static_cast<int64_t>(h[i] * curvature_grid);
+        found.gradient += rows.times(i) * static_cast<int64_t>(std::fabs(g[i]) * gradient_grid);
+        found.curvature += rows.times(i) * static_cast<int64_t>(h[i] * curvature_grid);
     }
     return found;
 }
 
 void TreeRows::pack(double gradient_grid, double curvature_grid) {
-    const float* g = sampled_ ? taken_.gradient.data() : scores.gradient();
-    const float* h = sampled_ ? taken_.curvature.data() : scores.curvature();
-    const std::vector<int32_t>& copies = scores.copies();
+    const Searched rows = searched();
     gradient_grid_ = gradient_grid, curvature_grid_ = curvature_grid;
-    packed_.resize(searched().rows());
+    packed_.resize(rows.codes.rows());
     const auto by_g = static_cast<float>(gradient_grid), by_h = static_cast<float>(curvature_grid);
-    pack_rows(g, h, packed_.size(), by_g, by_h, packed_.data());
-    for (std::size_t i = 0; i < packed_.size() && !copies.empty(); ++i)
-        packed_[i] *= copies[sampled_ ? taken_.rows[i] : i];
+    pack_rows(rows.gradient, rows.curvature, packed_.size(), by_g, by_h, packed_.data());
+    for (std::size_t i = 0; i < packed_.size() && !rows.copies.empty(); ++i) packed_[i] *= rows.times(i);
 }
 
 Shape TreeRows::grow(const boosted::TreeOptions& options, const std::vector<uint8_t>& used) {
     boosted::SearchRows rows;
-    rows.codes = &searched(), rows.packed = packed_.data();
+    rows.codes = &searched().codes, rows.packed = packed_.data();
     rows.gradient_grid = gradient_grid_, rows.curvature_grid = curvature_grid_;
     if (grower_)
         grower_->options() = options;
@@ -148,7 +143,7 @@ Shape TreeRows::grow(const boosted::TreeOptions& options, const std::vector<uint
 
 void TreeRows::sum(const std::vector<boosted::Split>& splits, uint8_t wanted, const std::vector<uint8_t>& used,
                    int64_t* cells) const {
-    const boosted::Codes& codes = searched();
+    const boosted::Codes& codes = searched().codes;
     const std::vector<uint8_t> leaf = leaves_of({splits, -1}, codes);
     std::vector<uint32_t> list(codes.rows());
     std::vector<int64_t> packed(codes.rows());

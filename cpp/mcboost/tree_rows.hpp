@@ -48,6 +48,7 @@ class TreeRows {
 
     RowScores scores;
     std::size_t cells() const { return layout_.size() + 1; }
+    bool hashed() const { return hash_.size() == codes_.rows(); }
     const std::vector<boosted::Column>& columns() const { return columns_; }
 
     /// Takes the steps (leaves, M) of a tree (none: derives where the scores are), then looks along a direction.
@@ -56,6 +57,18 @@ class TreeRows {
     /// The sum of sqrt(g^2 + h^2 / 10), from which the first mu follows.
     int64_t sum_of_roots(float largest) const;
     SearchSizes sizes(float gradient_grid, float curvature_grid) const;
+    /// The rows searched; `copies` (none: 1 each) of row i is that of row origin[i], or of i where origin is null.
+    struct Searched {
+        const boosted::Codes& codes;
+        const float *gradient, *curvature;
+        const std::vector<int32_t>& copies;
+        const uint32_t* origin;
+        int32_t times(std::size_t i) const { return copies.empty() ? 1 : copies[origin ? origin[i] : i]; }
+    };
+    Searched searched() const {
+        if (!sampled_) return {codes_, scores.gradient(), scores.curvature(), scores.copies(), nullptr};
+        return {sample_, taken_.gradient.data(), taken_.curvature.data(), scores.copies(), taken_.rows.data()};
+    }
     /// Puts the rows searched on the grids of all parts.
     void pack(double gradient_grid, double curvature_grid);
     Shape grow(const boosted::TreeOptions& options, const std::vector<uint8_t>& used);
@@ -66,7 +79,6 @@ class TreeRows {
     LineSums slopes(const Shape& tree, const double* step, double alpha) const;
 
   private:
-    const boosted::Codes& searched() const { return sampled_ ? sample_ : codes_; }
     std::vector<uint8_t> leaves_of(const Shape& tree, const boosted::Codes& codes) const;
 
     boosted::Codes codes_, sample_;

@@ -11,6 +11,8 @@ import permissible as pm
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.estimators.files.save_load import text_of
+from permissible.learners.boundary.parts import bands
+from permissible.learners.boundary.parts import rows as rows_module
 
 SETTINGS = [
     {"boundaries": "soft"},
@@ -63,6 +65,69 @@ def test_neither_blocks_nor_chunks_show(monkeypatch, data, settings):
         monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
         texts.add(text_of(pm.BoundaryClassifier(**settings).fit(dataset(frame, y, weight, sizes))))
     assert len(texts) == 1
+
+
+@pytest.fixture
+def few_gathered(monkeypatch):
+    """Samples of 300 rows and levels of 1,500: most rows of these tests are summed where they lie."""
+    monkeypatch.setattr(bands, "SAMPLE_CELLS", 1)
+    monkeypatch.setattr(bands, "LEAST_SAMPLE", 300)
+    asked = []
+    for kind in (bands.Reduce, rows_module.Evaluate):
+        monkeypatch.setattr(kind, "merge", counting(kind.merge, asked, kind.__name__))
+    return asked
+
+
+def counting(merge, asked, name):
+    def counted(self, answers):
+        asked.append(name)
+        return merge(self, answers)
+
+    return counted
+
+
+@pytest.mark.parametrize("settings", [case for case in SETTINGS if case["boundaries"] != "soft"])
+def test_summed_rows_lead_to_the_certified_optimum_in_few_passes(monkeypatch, few_gathered, settings):
+    random = np.random.default_rng(5)
+    X = random.standard_normal((4000, 4)) * [1.0, 10.0, 0.1, 1.0]
+    y, weight = (X @ [1.0, 0.1, 5.0, 0.3] + random.standard_normal(4000) > 0).astype(int), random.random(4000) + 0.1
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    wanted = pm.BoundaryClassifier(**settings).fit(frame, y, sample_weight=weight)
+    texts = set()
+    for block_rows, sizes in ((4000, (4000,)), (300, (1, 1999, 0, 2000))):
+        monkeypatch.setattr(store_module, "BLOCK_ROWS", block_rows)
+        few_gathered.clear()
+        found = pm.BoundaryClassifier(**settings).fit(dataset(frame, y, weight, sizes))
+        if block_rows == 4000:
+            assert set(few_gathered) == {"Reduce"}
+            assert len(few_gathered) <= 8  # a level, and at most two bands too narrow
+        assert found.certificate_.relative_gap <= 1e-6
+        assert found.certificate_.dual_objective <= wanted.objective_ * (1 + 1e-9)  # a lower bound on any classifier
+        assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-6)
+        texts.add(text_of(found))
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("cells", [bands.BAND_CELLS, 100])
+def test_rows_that_all_lie_at_kinks_are_gathered_or_solved_by_smoothing(monkeypatch, few_gathered, cells):
+    monkeypatch.setattr(bands, "BAND_CELLS", cells)
+    random = np.random.default_rng(6)
+    frame = pd.DataFrame({"a": random.integers(0, 2, 3000).astype(float)})
+    y = (random.random(3000) < 0.3 + 0.4 * frame["a"]).astype(int)
+    wanted = pm.BoundaryClassifier(alpha=1e-3).fit(frame, y)
+    found = pm.BoundaryClassifier(alpha=1e-3).fit(dataset(frame, y, sizes=(1000, 2000)))
+    assert ("Evaluate" in few_gathered) == (cells == 100)
+    assert found.certificate_.relative_gap <= 1e-6
+    assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-6)
+
+
+def test_a_table_that_fits_is_fitted_as_in_memory(data):
+    frame, y, weight = data
+    for settings in SETTINGS:
+        found = pm.BoundaryClassifier(**settings).fit(dataset(frame, y, weight, (100, 600)))
+        wanted = pm.BoundaryClassifier(**settings).fit(frame, y, sample_weight=weight)
+        assert found.coef_.tobytes() == wanted.coef_.tobytes()
+        assert found.intercept_ == wanted.intercept_
 
 
 def test_sub_gradients_on_parts_do_as_well_as_in_memory(data):
@@ -121,7 +186,7 @@ def test_a_free_intercept_without_rows_near_a_kink_is_found(loss):
 @pytest.mark.parametrize(
     ("options", "remedy"), [({"max_iter": 2}, "raise max_iter or tol"), ({}, "raise tol, or alpha")]
 )
-def test_a_gap_above_the_tolerance_names_a_remedy_that_helps(data, options, remedy):
+def test_a_gap_above_the_tolerance_names_a_remedy_that_helps(data, few_gathered, options, remedy):
     frame, y, _ = data
     with pytest.warns(pm.DoubtfulFitWarning, match=remedy):
         pm.BoundaryClassifier(alpha=1e-2, tol=1e-15, **options).fit(dataset(frame, y))

@@ -170,13 +170,16 @@ def test_a_reject_band_is_marked_at_both_ends_with_intervals_of_the_shares(fitte
     assert cells == ["20 %", "80 %"]
     codes = class_codes(y, estimator.classes_)
     table = metrics.threshold_table(codes, estimator.predict_proba(X), [0.2, 0.8], sample_weight=weight)
-    ends = driver.execute_script(f"return [...document.querySelectorAll('{marked} .ends')].map(c => c.textContent)")
+    ends = driver.execute_script(f"return [...document.querySelectorAll('{marked} .interval')].map(c => c.textContent)")
     wanted = [
-        f"{100 * table[f'{name}_low'][k]:.1f} % to {100 * table[f'{name}_high'][k]:.1f} %"
+        f"{100 * table[f'{name}_low'][k]:.1f} to {100 * table[f'{name}_high'][k]:.1f} %"
         for k in (0, 1)
         for name in ("flagged", "sensitivity", "specificity", "ppv", "npv")
     ]
     assert ends == wanted
+    apart = """const [a, b] = [...document.querySelector('#threshold-table tr.now td').querySelectorAll('small')]
+      .map(e => e.getBoundingClientRect()); return b.top - a.bottom"""
+    assert driver.execute_script(apart) > -2  # they stand below each other
     band = driver.execute_script("return window.report.data.explorer.band")
     interval = metrics.net_benefit(
         codes, estimator.predict_proba(X), np.arange(1, 100) / 100, sample_weight=weight, n_bootstrap=500

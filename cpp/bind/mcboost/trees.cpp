@@ -99,6 +99,7 @@ nb::tuple take(BoundTreeRows& of, Splits splits, int inside, nb::object step, In
     const Shape tree = of.shape(splits, inside);
     const double* steps = step.is_none() ? nullptr : of.steps(tree, nb::cast<In2<double>>(step));
     require(along.shape(0) == of.rows.scores.classes(), "`along` must have one value per class");
+    require(!sampled || of.rows.hashed(), "sampled rows need hashes");
     const Outlook outlook{{{along.data(), along.data() + along.shape(0)}, coordinate}, sampled, key, mu};
     Seen seen;
     {
@@ -161,6 +162,38 @@ auto cells(const BoundTreeRows& of, Splits splits, int wanted, In1<uint8_t> used
         of.rows.sum(known, static_cast<uint8_t>(wanted), flags, found.data());
     }
     return array_of(found, {found.size()});
+}
+
+/// Codes, gradient, curvature and copies (empty: 1 each) of the rows searched.
+nb::tuple searched(const BoundTreeRows& of) {
+    const TreeRows::Searched rows = of.rows.searched();
+    const std::size_t n = rows.codes.rows(), blocks = rows.codes.n_blocks();
+    auto codes = std::make_unique_for_overwrite<uint8_t[]>(std::max<std::size_t>(8 * n * blocks, 1));
+    for (std::size_t b = 0; b < blocks; ++b)
+        std::copy_n(rows.codes.block(b), n, reinterpret_cast<uint64_t*>(codes.get()) + b * n);
+    std::vector<float> gradient(rows.gradient, rows.gradient + n), curvature(rows.curvature, rows.curvature + n);
+    std::vector<int32_t> copies(rows.copies.empty() ? 0 : n);
+    for (std::size_t i = 0; i < copies.size(); ++i) copies[i] = rows.times(i);
+    return nb::make_tuple(to_numpy<uint8_t>(std::move(codes), {blocks, n, std::size_t{8}}), array_of(gradient, {n}),
+                          array_of(curvature, {n}), array_of(copies, {copies.size()}));
+}
+
+/// A tree of rows that were gathered here; `packed` are their gradients and curvatures on the grids.
+nb::tuple grow_gathered(In3<uint8_t> blocks, In1<int64_t> packed, In2<int32_t> layout,
+                        const boosted::TreeOptions& options, In1<uint8_t> used, double gradient_grid,
+                        double curvature_grid) {
+    boosted::Grower grower(columns_of(layout), options);
+    require(used.shape(0) == layout.shape(0), "`used` must have one flag per column");
+    require(blocks.shape(1) == packed.shape(0) && blocks.shape(0) == (layout.shape(0) + 7) / 8 && blocks.shape(2) == 8,
+            "`blocks` must have one row per gradient");
+    nb::gil_scoped_release release;
+    const boosted::Codes codes(blocks.data(), packed.shape(0), layout.shape(0), options.threads);
+    boosted::SearchRows rows;
+    rows.codes = &codes, rows.packed = packed.data();
+    rows.gradient_grid = gradient_grid, rows.curvature_grid = curvature_grid;
+    boosted::Tree tree = grower.grow(rows, {used.data(), used.data() + used.shape(0)});
+    nb::gil_scoped_acquire hold;
+    return tuple_of({std::move(tree.splits), tree.inside});
 }
 
 /// A tree of rows that lie elsewhere: `ask(splits, leaf)` gives the cells of a leaf.
@@ -255,6 +288,7 @@ void bind_trees(nb::module_& area) {
                  return nb::make_tuple(found.gradient, found.curvature);
              })
         .def("pack", [](BoundTreeRows& of, double g, double h) { of.rows.pack(g, h); })
+        .def("searched", &searched)
         .def("grow", &grow_here, nb::arg("options"), nb::arg("used").noconvert())
         .def("cells", &cells, nb::arg("splits").noconvert(), nb::arg("wanted"), nb::arg("used").noconvert())
         .def("step_sums", &step_sums, nb::arg("splits").noconvert(), nb::arg("inside"), nb::arg("coordinate"),
@@ -267,6 +301,9 @@ void bind_trees(nb::module_& area) {
              nb::rv_policy::take_ownership);
     area.def("grow_asked", &grow_asked, nb::arg("ask"), nb::arg("layout").noconvert(), nb::arg("options"),
              nb::arg("used").noconvert(), nb::arg("gradient_grid"), nb::arg("curvature_grid"));
+    area.def("grow_gathered", &grow_gathered, nb::arg("blocks").noconvert(), nb::arg("packed").noconvert(),
+             nb::arg("layout").noconvert(), nb::arg("options"), nb::arg("used").noconvert(), nb::arg("gradient_grid"),
+             nb::arg("curvature_grid"));
     area.def("score_trees", &score_trees, nb::arg("blocks").noconvert(), nb::arg("columns"),
              nb::arg("column").noconvert(), nb::arg("left").noconvert(), nb::arg("right").noconvert(),
              nb::arg("mask").noconvert(), nb::arg("first_node").noconvert(), nb::arg("first_value").noconvert(),

@@ -27,7 +27,7 @@ void divide_by_set_plain(const Split& split, const uint8_t* code, uint8_t* leaf,
         if (leaf[i] == split.parent && !split.stays(code[i])) leaf[i] = made;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__AVX2__) || !defined(PERMISSIBLE_ONE_VERSION))
 /// Byte code >> 3 of the set's 32, then its bit code & 7: three look-ups in tables of sixteen bytes.
 __attribute__((target("avx2"))) void divide_by_set_avx2(const Split& split, const uint8_t* code, uint8_t* leaf,
                                                         std::size_t n, uint8_t made) {
@@ -56,7 +56,7 @@ __attribute__((target("avx2"))) void divide_by_set_avx2(const Split& split, cons
 #endif
 
 void divide_by_set(const Split& split, const uint8_t* code, uint8_t* leaf, std::size_t n, uint8_t made) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__AVX2__) || !defined(PERMISSIBLE_ONE_VERSION))
     static const bool has_avx2 = __builtin_cpu_supports("avx2");
     if (has_avx2) return divide_by_set_avx2(split, code, leaf, n, made);
 #endif

@@ -27,9 +27,10 @@ from permissible.estimators.parameters.boundary import (
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.estimators.uls_rules import rules_columns
-from permissible.learners.boundary import Options, Problem, Segments, Solution, Target, decision_of
+from permissible.learners.boundary import Options, Problem, Solution, Target, decision_of
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
 from permissible.learners.boundary.problem import Penalty
+from permissible.learners.boundary.segments import NO_SEGMENTS
 from permissible.learners.boundary.subgradient import Stream, stream_step
 from permissible.learners.boundary.target import boundaries_of, tie_is_positive
 from permissible.models.card.actions import Actions, predicting
@@ -39,7 +40,6 @@ from permissible.models.kinds.rules import RuleModel
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
 _OF_SOME = ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_", "fit_", "schema_", "_rounds", "_coverage")
-NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
 
 
 def _streams(estimator: Any) -> bool:
@@ -273,6 +273,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         )
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
         self.target_, self.deltas_, self.n_iter_ = target, target.deltas, self.stream_.batches
+        self._decides = decision_of(self.boundaries)
         self.gap_ = np.inf
         return self
 
@@ -312,6 +313,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """Keep the fit in place of an earlier one; of rows in memory also the support vectors."""
         self._forget()
         self.fit_, self.target_, self.deltas_ = fit.solution, target, target.deltas
+        self._decides = decision_of(self.boundaries)
         self.model_ = fit.model
         self.intercept_ = np.array([fit.model.intercept])
         if isinstance(fit.model, LinearModel):
@@ -378,4 +380,4 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return predicting(labels_of(self), True, self.target_.cutoff, tie_is_positive(self.boundaries))
 
     def _fitted_for(self) -> Decision:
-        return decision_for(decision_of(self.boundaries), self.classes_)
+        return decision_for(getattr(self, "_decides", decision_of(self.boundaries)), self.classes_)

@@ -24,7 +24,9 @@ class Problem:
 class Start:
     """Where a linear solver starts."""
 
-    def __init__(self, coef: Floats, dual: Floats, intercept: float = 0.0, warm: bool = False) -> None: ...
+    def __init__(
+        self, coef: Floats, dual: Floats, intercept: float = 0.0, warm: bool = False, whole: bool = False
+    ) -> None: ...
 
 class Kernel:
     """A kernel by its number and LIBSVM's parameters."""

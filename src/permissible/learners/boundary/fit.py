@@ -4,7 +4,7 @@
 |---|---|---|---|
 | memory | none | `linear` (Newton, coordinate descent) or `subgradient` | `objective` |
 | memory | any | `kernel` (pair updates) | `kernel` (through the eigenvectors) |
-| parts | none | `objective` over smoothed hinges, or `subgradient` | `objective` |
+| parts | none | `parts/bands`, else `objective` over smoothed hinges; or `subgradient` | `objective` |
 """
 
 from dataclasses import dataclass, replace
@@ -16,8 +16,10 @@ from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.kernel import solve_kernel, solve_kernel_soft
 from permissible.learners.boundary.linear import solve_linear
 from permissible.learners.boundary.objective import minimise, solve_soft
+from permissible.learners.boundary.parts.bands import gathered, problem_of, solve_bands
+from permissible.learners.boundary.parts.rows import LinearOpening, SummedObjective
 from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
-from permissible.learners.boundary.rows import LinearOpening, SummedObjective
+from permissible.learners.boundary.segments import NO_SEGMENTS
 from permissible.learners.boundary.subgradient import MemorySlopes, SummedSlopes, solve_subgradient
 from permissible.learners.boundary.surfaces import SmoothLoss, smoothed
 from permissible.learners.boundary.target import Target
@@ -124,7 +126,7 @@ def fit_source(source: Source, target: Target, penalty: Penalty, options: Option
             name = source.binning.schema.names[int(np.flatnonzero(~np.isfinite(objective.largest))[0])]
             came = Words(f"NaN or infinity in column {name!r}")
             raise refusal("X", "finite and without missing values for this classifier", came, "fill them in first")
-        fit = _solve_sums(objective, target, options)
+        fit = _solve_sums(objective, source, target, options)
         reach, farthest = certain_score(target.loss), np.abs(fit.coef) * objective.largest
         effects, share = np.zeros(len(fit.coef)), 0.0
         if abs(fit.intercept) + float(farthest.sum()) >= reach:  # otherwise no score can saturate
@@ -135,12 +137,23 @@ def fit_source(source: Source, target: Target, penalty: Penalty, options: Option
         rows.close()
 
 
-def _solve_sums(objective: SummedObjective, target: Target, options: Options) -> Solution:
-    segments = target.segments
+def _solve_sums(objective: SummedObjective, source: Source, target: Target, options: Options) -> Solution:
+    segments, n_columns = target.segments, len(objective.largest)
     if segments is not None and options.solver == "psgd":
         return solve_subgradient(SummedSlopes(objective, segments), options)
-    surfaces = [SmoothLoss(target.loss)] if segments is None else smoothed(segments)
-    return minimise(objective, surfaces, np.zeros(len(objective.largest) + 1), options)
+    sample, spaced = gathered(objective, source)
+    if segments is None:
+        problem = problem_of(sample, NO_SEGMENTS, objective.penalty)
+        fit = replace(solve_soft(sample.X, problem, target.loss, options), dual=np.zeros(0))
+        if len(sample.weight) == source.n_rows:
+            return fit
+        return minimise(objective, [SmoothLoss(target.loss)], np.append(fit.coef, fit.intercept), options)
+    found = solve_bands(objective, segments, options, sample, spaced)
+    whole = len(sample.weight) == source.n_rows
+    if found is not None and (found.converged or found.n_iter >= options.max_iter or whole):
+        return found
+    slow = minimise(objective, smoothed(segments), np.zeros(n_columns + 1), options)  # many rows lie at a kink
+    return slow if found is None or slow.certificate.gap < found.certificate.gap else found
 
 
 def _linear_model(target: Target, fit: Solution) -> LinearModel:

@@ -59,3 +59,7 @@ class Segments:
         """Hinge and width of each row, for each boundary in turn."""
         side = np.asarray(positive, dtype=np.intp)
         return [(self.hinge[side, k], self.width[side, k]) for k in range(self.count)]
+
+
+NO_SEGMENTS = Segments(np.empty((2, 0)), np.empty((2, 0)))
+"""Those of a smooth loss."""

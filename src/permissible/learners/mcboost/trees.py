@@ -43,6 +43,8 @@ from permissible.types import FloatArray, IntArray
 MOST_LEAVES = 256
 SUM_BITS, SEARCH_BITS = 40, 30
 """Bits of one term of a leaf's sums, and of a sum of the search."""
+SENT_BYTES = 1 << 27
+"""The rows of a search are gathered up to this many bytes; of more rows, sums are asked leaf by leaf."""
 LEAST_CURVATURE = 0.2
 """Least curvature of a leaf, for each unit of its least weight."""
 CATEGORY_L2 = 20.0
@@ -121,6 +123,7 @@ class TreeSteps:
     seen: Seen | None = None
     _mu: dict[int, float] = field(default_factory=dict)
     _target: float = 0.0
+    _n_searched: float = np.inf
 
     @property
     def n_classes(self) -> int:
@@ -131,6 +134,13 @@ class TreeSteps:
     def coordinates(self) -> list[int]:
         """The coordinates of a round, in turn; -1 is all at once."""
         return [-1] if self.descent == "gradient" else list(range(self.n_classes - 1))
+
+    @property
+    def _sends(self) -> bool:
+        """Whether the rows of a search are gathered here, where the tree is grown: where they lie elsewhere and are few."""
+        only = self.rows.only
+        elsewhere = only is None or not only.part.in_memory
+        return elsewhere and self._n_searched * (len(self.binning.columns) + 20) <= SENT_BYTES
 
     # -- rounds ----------------------------------------------------------------------------------------------------------
 
@@ -160,23 +170,25 @@ class TreeSteps:
         """Count the rows, then look along the direction of the first tree."""
         if not self.sampling.row_share >= 1.0:
             everywhere = Look(np.zeros(self.n_classes), False)
-            self._target = self.sampling.wanted(float(self.rows.ask(TakeTree(None, everywhere, False)).taken))
+            taken = float(self.rows.ask(TakeTree(None, everywhere, False)).taken)
+            self._target = self.sampling.wanted(taken)
+            self._n_searched = self._target or taken
         self._take(None, self.coordinates[0], self.first_round, measured=True)
 
     def _take(self, step: TreeStep | None, coordinate: int, number: int, measured: bool) -> None:
         """Take a step and look along the direction of the next tree."""
         key = int(np.random.SeedSequence([self.sampling.seed, number, coordinate + 1]).generate_state(1)[0])
         look = Look(self._along(coordinate, number), coordinate >= 0, key, self._mu.get(coordinate, 0.0))
-        seen = self.rows.ask(TakeTree(step, look, measured))
+        seen = self.rows.ask(TakeTree(step, look, measured, self._sends and (not self._target or look.mu > 0)))
         if self._target and not look.mu:  # the first look along this coordinate: find the mu, then draw
             largest = float(1.1 * seen.largest.max())
             roots = self.rows.ask(SumOfRoots(largest)) / power_of_two(largest, 20)
             look = look._replace(mu=float(np.float32(max(roots / self._target, 1e-30))))
-            seen = self.rows.ask(TakeTree(None, look, measured=False))._replace(sums=seen.sums)
+            seen = self.rows.ask(TakeTree(None, look, False, self._sends))._replace(sums=seen.sums)
         if self._target:
             ratio = min(max(seen.taken / self._target, 0.5), 2.0)
             self._mu[coordinate] = float(np.float32(look.mu * ratio))
-        self.seen = seen
+        self.seen, self._n_searched = seen, float(seen.taken)
 
     def _along(self, coordinate: int, number: int) -> FloatArray:
         """The direction of a search: a codeword's, or a random sign per class."""
@@ -185,6 +197,8 @@ class TreeSteps:
         if self.n_classes == 2:
             return np.array([1.0, -1.0])
         drawn = np.random.default_rng([self.sampling.seed, number, 7]).integers(0, 2, self.n_classes)
+        if drawn.min() == drawn.max():  # the gradients of a row add up to 0 over the classes: no tree would be found
+            drawn[number % self.n_classes] ^= 1
         return np.where(drawn[self.ranks] == 0, -1.0, 1.0)
 
     # -- one tree --------------------------------------------------------------------------------------------------------
@@ -202,20 +216,22 @@ class TreeSteps:
 
     def _grown(self, seen: Seen, number: int) -> tuple[IntArray, int, float]:
         """Splits, the leaf inside of a rule, and the sum of |g|."""
-        first = tuple(power_of_two(float(of), SEARCH_BITS) for of in seen.largest)
-        sizes = self.rows.ask(SearchSizes((first[0], first[1]))) / np.array(first)
+        first = power_of_two(float(seen.largest[0]), SEARCH_BITS), power_of_two(float(seen.largest[1]), SEARCH_BITS)
+        drawn = seen.drawn
+        sizes = (self.rows.ask(SearchSizes(first)) if drawn is None else drawn.sizes(first)) / np.array(first)
         grids = power_of_two(float(sizes[0]), SEARCH_BITS), power_of_two(float(sizes[1]), SEARCH_BITS)
         used = self.sampling.columns(len(self.binning.columns), number)
         options = self.growth.options(float(sizes[1]) / self.total, len(used), self.n_threads)
-        only = self.rows.only
-        if only is not None and only.part.in_memory:
+        only, layout = self.rows.only, layout_of(self.binning, self.growth.directions)
+        if drawn is not None:
+            splits, inside = kernel.grow_gathered(drawn.blocks, drawn.packed(grids), layout, options, used, *grids)
+        elif only is not None and only.part.in_memory:
             splits, inside = only.packed(grids).grow(options, used)
         else:
 
             def cells(splits: IntArray, leaf: int) -> IntArray:
                 return np.ascontiguousarray(self.rows.ask(LeafCells(splits, leaf, used, grids)))
 
-            layout = layout_of(self.binning, self.growth.directions)
             splits, inside = kernel.grow_asked(cells, layout, options, used, *grids)
         return splits, inside, float(sizes[0])
 

@@ -118,7 +118,7 @@ class BoostedTrees:
 
     def importances(self, n_columns: int) -> FloatArray:
         """Sum of the gains of each column's splits."""
-        return np.bincount(self.column, weights=self.gain, minlength=n_columns)
+        return np.asarray(np.bincount(self.column, self.gain, n_columns), dtype=np.float64)
 
     def kernel(self) -> kernels.Trees:
         """The trees as the kernel takes them."""

@@ -7,7 +7,7 @@ level. Answers are integers, maxima and rows in any order, so the trees are thos
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -158,7 +158,7 @@ class SumLeaves(Question[kernels.Part, IntArray]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class MovedRows:
     """Largest terms, number of rows drawn, sums of losses, and the rows drawn."""
 
     largest: tuple[float, float]
@@ -171,7 +171,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MoveRows(Question[kernels.Part, Drawn]):
+class MoveRows(Question[kernels.Part, MovedRows]):
     """Take the step of every leaf, and draw the rows of the next search."""
 
     changes: ClassVar[bool] = True
@@ -184,15 +184,15 @@ class MoveRows(Question[kernels.Part, Drawn]):
     track_loss: bool
     send: bool
 
-    def answer(self, rows: kernels.Part) -> Drawn:
+    def answer(self, rows: kernels.Part) -> MovedRows:
         """The rows drawn from one part."""
         draw = self.sampled, self.key, self.mu, self.track_loss, self.send
         found = rows.move(self.step, self.leaves, self.signs, *draw)
         largest = found.gradient_most, found.curvature_most
         drawn = found.blocks, found.gradient, found.curvature, found.copies
-        return Drawn(largest, found.taken, np.array(found.losses), *drawn)
+        return MovedRows(largest, found.taken, np.array(found.losses), *drawn)
 
-    def merge(self, answers: Sequence[Drawn]) -> Drawn:
+    def merge(self, answers: Sequence[MovedRows]) -> MovedRows:
         """All together."""
         if len(answers) == 1:
             return answers[0]
@@ -201,7 +201,7 @@ class MoveRows(Question[kernels.Part, Drawn]):
         taken = sum(answer.taken for answer in answers)
         if not self.send:
             return replace(answers[0], largest=(max(gradient), max(curvature)), taken=taken, losses=losses)
-        return Drawn(
+        return MovedRows(
             (max(gradient), max(curvature)),
             taken,
             losses,
@@ -230,12 +230,22 @@ class _Asker:
     def __init__(self, rows: OpenRows[kernels.Part]) -> None:
         self._rows, self._begun = rows, False
 
-    def sums(self, tree: Any, step: Any, leaves: int, gradient: float, curvature: float, exact: bool) -> Any:
+    def sums(
+        self,
+        tree: kernels.Trees | None,
+        step: FloatArray | None,
+        leaves: int,
+        gradient: float,
+        curvature: float,
+        exact: bool,
+    ) -> tuple[IntArray, IntArray]:
         splits = None if tree is None else (tree.parent, tree.test, tree.cut, tree.column, tree.set)
         found: IntArray = self._rows.ask(SumLeaves(splits, step, leaves, (gradient, curvature), exact))
         return found[0], found[1]
 
-    def move(self, step: Any, leaves: int, signs: Any, sampled: bool, key: int, mu: float, track_loss: bool) -> Any:
+    def move(
+        self, step: FloatArray, leaves: int, signs: FloatArray, sampled: bool, key: int, mu: float, track_loss: bool
+    ) -> kernels.Moved:
         send, self._begun = self._begun, True  # the first move leads to all scores 0, where nothing is searched
         drawn = self._rows.ask(MoveRows(step, leaves, signs, sampled, key, mu, track_loss, send))
         rows = drawn.blocks, drawn.gradient, drawn.curvature, drawn.copies

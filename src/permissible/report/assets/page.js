@@ -282,7 +282,7 @@
       { kind: "line", x: at, y: own.map((b) => b.model), name: `${others.length ? named(explorer) : "the model"} (shaded: 95 % interval)` },
     ];
     state.curve = own.map((b) => b.model);
-    const top = Math.max(own[0].all, ...own.map((b) => b.model), 0.01);
+    const top = Math.max(own[0].all, ...own.map((b) => b.model), ...(explorer.band ? explorer.band.high.filter(Number.isFinite) : []), 0.01);
     const marks = currentThresholds().map((t) => ({ at: t, label: threshold(t) }));
     const spec = { x: `threshold: predict ${classes[1]} above this probability`, y: "net benefit of a row", series, percent: true, xlim: [0, 1], ylim: [-0.15 * top, 1.1 * top], legend: true };
     C.draw(document.getElementById("chart-curve"), spec, marks);
@@ -297,8 +297,8 @@
     const share = (part, whole, marked) => {
       if (!whole) return "–";
       const [low, high] = P.wilson(part / whole, explorer.unit * whole);
-      const ends = `${percent(low)} to ${percent(high)}`;
-      return make("span", { title: `95 % interval ${ends}` }, percent(part / whole), make("small", {}, `${count(part)} of ${count(whole)}`), ...(marked ? [make("small", { class: "ends" }, ends)] : []));
+      const ends = `${(100 * low).toFixed(1)} to ${percent(high)}`;
+      return make("span", { title: `95 % interval ${ends}` }, percent(part / whole), make("small", {}, `${count(part)} of ${count(whole)}`), ...(marked ? [make("small", { class: "interval" }, ends)] : []));
     };
     state.thresholds = all.map((t) => ({ t, ...P.flagged(explorer, t), benefit: P.netBenefit(explorer, t).model }));
     const rows = state.thresholds.map(({ t, tp, fp, fn, tn, benefit }) => {

@@ -35,6 +35,10 @@ class Values(NamedTuple):
     positive: BoolArray
     weight: FloatArray
 
+    def take(self, chosen: IntArray) -> "Values":
+        """Some of the rows."""
+        return Values(self.X[chosen], self.positive[chosen], self.weight[chosen])
+
     def margins(self, point: FloatArray) -> FloatArray:
         """Y f of each row."""
         score = sums.linear_scores(self.X, np.ascontiguousarray(point[:-1]), float(point[-1]))

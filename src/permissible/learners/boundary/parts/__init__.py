@@ -1,0 +1,1 @@
+"""Linear classifiers on rows in parts."""
