@@ -20,7 +20,7 @@ ESTIMATORS: Mapping[str, Callable[[], object]] = {
     "tree": pm.UDTClassifier,
     "boundary": lambda: pm.BoundaryClassifier(alpha=0.1),
     "kernel boundary": lambda: pm.BoundaryClassifier(alpha=0.1, kernel="rbf"),
-    "mcboost": lambda: pm.MCBoostClassifier(n_rounds=30),
+    "mcboost": lambda: pm.MCBoostClassifier(n_rounds=30, learner="linear"),
     "mcboost trees": lambda: pm.MCBoostClassifier(n_rounds=30, learner="tree"),
 }
 

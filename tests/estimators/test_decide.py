@@ -21,7 +21,7 @@ TWO_CLASSES = {
     "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier(pm.Reject(0.2)),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
-    "boosting": pm.MCBoostClassifier(n_rounds=5),
+    "boosting": pm.MCBoostClassifier(n_rounds=5, learner="linear"),
 }
 SEVERAL = {name: TWO_CLASSES[name] for name in ("rules", "columns", "tree", "boosting")}
 CASES = [*((name, Y) for name in TWO_CLASSES), *((name, THREE) for name in SEVERAL)]
@@ -98,13 +98,13 @@ def test_costs_by_row_in_a_data_frame_are_found_by_name():
     by_row = pd.DataFrame(RNG.uniform(0.5, 4, (120, 2)), columns=["sick", "well"])
     by_row = by_row.mask(pd.DataFrame({"sick": Y == "sick", "well": Y == "well"}), 0.0)
     fits = [
-        pm.MCBoostClassifier(n_rounds=3).fit(X, Y, cost=costs)
+        pm.MCBoostClassifier(n_rounds=3, learner="linear").fit(X, Y, cost=costs)
         for costs in (by_row.to_numpy(), by_row, by_row[["well", "sick"]])
     ]
     for model in fits[1:]:
         assert np.array_equal(model.predict_proba(X), fits[0].predict_proba(X))
     with pytest.raises(ValueError, match="a data frame with a column for each class"):
-        pm.MCBoostClassifier(n_rounds=3).fit(X, Y, cost=by_row.rename(columns={"sick": "ill"}))
+        pm.MCBoostClassifier(n_rounds=3, learner="linear").fit(X, Y, cost=by_row.rename(columns={"sick": "ill"}))
 
 
 # -- ties -----------------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_regions_by_score_are_regions_by_probability_at_every_cut_off():
 def test_exports_decide_as_predict_when_no_decision_is_kept():
     # learner="auto" decides at least expected cost, also in a file whose decision is empty
     costs = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0.0]])
-    model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4).fit(X, THREE)
+    model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4, learner="linear").fit(X, THREE)
     plain = model.predict(X)
     model.learner, model.decision_ = "auto", None
     space: dict = {}

@@ -14,8 +14,8 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 33_800  # without LATER; 27,000 is the aim
-LATER_LINES = 13_000
+PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
+LATER_LINES = 12_700
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 3_500
 
@@ -40,7 +40,7 @@ LATER = (
     "estimators/variants/stability",
     # rules of boundary classifiers, the structured SVM
     "learners/boundary/generation",
-    "learners/boundary/parts",
+    "learners/boundary/parts/bands",
     "learners/uls/criteria",
     "estimators/variants/boundary_terms",
     "estimators/large_margin",

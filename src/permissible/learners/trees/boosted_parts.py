@@ -158,7 +158,7 @@ class SumLeaves(Question[kernels.Part, IntArray]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AfterMove:
+class MovedRows:
     """Largest terms, number of rows drawn, sums of losses, and the rows drawn."""
 
     largest: tuple[float, float]
@@ -171,7 +171,7 @@ class AfterMove:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MoveRows(Question[kernels.Part, AfterMove]):
+class MoveRows(Question[kernels.Part, MovedRows]):
     """Take the step of every leaf, and draw the rows of the next search."""
 
     changes: ClassVar[bool] = True
@@ -184,15 +184,15 @@ class MoveRows(Question[kernels.Part, AfterMove]):
     track_loss: bool
     send: bool
 
-    def answer(self, rows: kernels.Part) -> AfterMove:
+    def answer(self, rows: kernels.Part) -> MovedRows:
         """The rows drawn from one part."""
         draw = self.sampled, self.key, self.mu, self.track_loss, self.send
         found = rows.move(self.step, self.leaves, self.signs, *draw)
         largest = found.gradient_most, found.curvature_most
         drawn = found.blocks, found.gradient, found.curvature, found.copies
-        return AfterMove(largest, found.taken, np.array(found.losses), *drawn)
+        return MovedRows(largest, found.taken, np.array(found.losses), *drawn)
 
-    def merge(self, answers: Sequence[AfterMove]) -> AfterMove:
+    def merge(self, answers: Sequence[MovedRows]) -> MovedRows:
         """All together."""
         if len(answers) == 1:
             return answers[0]
@@ -201,7 +201,7 @@ class MoveRows(Question[kernels.Part, AfterMove]):
         taken = sum(answer.taken for answer in answers)
         if not self.send:
             return replace(answers[0], largest=(max(gradient), max(curvature)), taken=taken, losses=losses)
-        return AfterMove(
+        return MovedRows(
             (max(gradient), max(curvature)),
             taken,
             losses,

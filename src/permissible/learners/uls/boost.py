@@ -166,7 +166,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         for r in fit.rounds
     )
     told = options.edges and stop != "callback"
-    largest_edge, gradient_norm = _left_to_gain(fit) if told else (math.nan, math.nan)
+    largest_edge, gradient_norm = left_to_gain(fit) if told else (math.nan, math.nan)
     return Trace(
         constant=task.scale * fit.constant,
         rounds=means,
@@ -245,7 +245,7 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
 
-def _left_to_gain(fit: Fit) -> tuple[float, float]:
+def left_to_gain(fit: Fit) -> tuple[float, float]:
     """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found.
 
     If coefficients are refitted both include the derivative of the penalty.

@@ -17,7 +17,7 @@ import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import OnRound
-from permissible.learners.uls.fit import CLOSE
+from permissible.learners.uls.guarantees.remeasured import CLOSE
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Losses, ScoreObjective, fit_scores
 from permissible.learners.uls.step import FADED
