@@ -1,6 +1,6 @@
 """How long one waits: for the probability of one row, as a web service asks, and for the import and the first fit.
 
-The start-up is measured in a fresh process, beyond importing scikit-learn; the limit we state, a tenth of a second, is a contender.
+The start-up is measured in a fresh process, beyond importing scikit-learn; the limit we state, 0.1 s, is a contender.
 """
 
 import time
