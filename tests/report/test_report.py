@@ -182,7 +182,7 @@ def test_the_class_that_is_flagged_may_be_named(fitted):
 def test_weights_that_are_no_counts_are_said_to_be_weights(fitted):
     estimator, X, y = fitted["tree"]
     text = unescape(page(summarise(estimator, X, y, sample_weight=np.full(len(y), 0.5))))
-    assert re.search(r"judged on 240 rows \(\d+ sick, \d+ well by weight\)", text)
+    assert re.search(r"evaluated on 240 rows \(\d+ sick, \d+ well by weight\)", text)
 
 
 def test_no_word_of_the_theory_comes_before_the_model(fitted):
