@@ -60,7 +60,7 @@ def _models() -> list[Any]:
         pm.ULSClassifier(n_rounds=2, random_state=0).fit(X, kinds),
         pm.BoundaryClassifier((0.2, 0.8)).fit(X, y),
         pm.BoundaryClassifier(kernel="rbf", alpha=0.1).fit(X[:12], y[:12]),
-        pm.MCBoostClassifier(n_rounds=2).fit(X, kinds),
+        pm.MCBoostClassifier(n_rounds=2, learner="linear").fit(X, kinds),
         pm.MCBoostClassifier(n_rounds=2, learner="tree", max_leaf_nodes=3).fit(X, kinds),
     ]
 

@@ -79,6 +79,7 @@ def risks(one: Trial, algorithms: Sequence[str] = ALGORITHMS, n_rounds: int = 10
                 n_rounds=n_rounds,
                 tol=0.0,
                 calibration=None,
+                learner="linear",
             ).fit(*one.train)
             found[name] = one.risk(model.predict(one.test[0]))
     return found
@@ -90,7 +91,7 @@ def _blind(one: Trial, auto: bool, n_rounds: int) -> FloatArray:
     if key not in _POSTERIORS:
         _POSTERIORS.clear()  # trials of one set follow each other
         options: dict[str, Any] = (
-            {"learner": "auto", "random_state": one.number} if auto else {"loss": "mc", "tol": 0.0}
+            {"learner": "auto", "random_state": one.number} if auto else {"learner": "linear", "loss": "mc", "tol": 0.0}
         )
         model = MCBoostClassifier(**options, n_rounds=n_rounds).fit(*one.train)
         full = np.zeros((len(one.test[1]), len(one.costs)))

@@ -11,7 +11,7 @@ import permissible as pm
 from tests.report import browser
 
 STATIC = Path(__file__).parents[1] / "docs" / "_static"
-PICTURES = {"report-answer": (1100, 1420, False), "report-phone": (390, 1300, True)}
+PICTURES = {"report-answer": (1100, 1560, False), "report-phone": (390, 1300, True)}
 
 
 def main():

@@ -28,7 +28,7 @@ class Dummies:
     """A 0/1 column a category and medians for missing values, from the training rows."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.fill = frame.select_dtypes("number").median()
+        self.fill = frame.select_dtypes("number").median().fillna(0.0)  # a column may be empty
         self.columns = pd.get_dummies(frame).columns
 
     def __call__(self, frame: pd.DataFrame) -> AnyArray:
@@ -50,15 +50,27 @@ class Codes:
 
 def rules(**settings: Any) -> Fit:
     """ULSClassifier, or its preset `compact`."""
-    compact = settings.pop("compact", False)
+    compact, seed = settings.pop("compact", False), settings.pop("seed", SEED)
 
     def fit(frame: pd.DataFrame, y: AnyArray) -> Fitted:
         make = pm.ULSClassifier.compact if compact else pm.ULSClassifier
-        model = make(n_jobs=1, random_state=SEED, **settings).fit(frame, y)
+        model = make(n_jobs=1, random_state=seed, **settings).fit(frame, y)
         own = model.rules_ if len(model.classes_) == 2 else [rule for one in model.rules_ for rule in one]
         return Fitted(model.predict_proba, len(own))
 
     return fit
+
+
+def boosted_classes(frame: pd.DataFrame, y: AnyArray) -> Fitted:
+    """MCBoostClassifier as it comes."""
+    model = pm.MCBoostClassifier(n_jobs=1, random_state=SEED).fit(frame, y)
+    return Fitted(model.predict_proba, float(model.n_rounds_))
+
+
+def smoothed_tree(frame: pd.DataFrame, y: AnyArray) -> Fitted:
+    """UDTClassifier as it comes."""
+    model = pm.UDTClassifier(n_jobs=1, random_state=SEED).fit(frame, y)
+    return Fitted(model.predict_proba, float(len(model.model_.leaves)))
 
 
 def numbers(make: Callable[[], Any], size: Callable[[Any, int], float]) -> Fit:
@@ -163,6 +175,9 @@ def ebm(**settings: Any) -> Fit:
 PEERS: dict[str, Fit] = {
     "ULS": rules(),
     "ULS compact": rules(compact=True),
+    "ULS, ensemble=5": rules(ensemble=5),
+    "UDT": smoothed_tree,
+    "MCBoost": boosted_classes,
     "LightGBM stopped": lightgbm(stopped=True),
     "LightGBM": lightgbm(stopped=False),
     "logistic": numbers(logistic, lambda _, width: width),

@@ -32,9 +32,9 @@ print(costs.aligned(np.arange(10)).matrix.astype(int))
 # logistic loss of the costs themselves. Then whatever cross-validation finds best: affine terms, rules, trees, or a
 # blend.
 models = {
-    "costs ignored": pm.MCBoostClassifier("mc", n_rounds=60),
-    "Bayes decisions": pm.MCBoostClassifier("mc", cost_matrix=costs, decision="bayes", n_rounds=60),
-    "trained for the costs": pm.MCBoostClassifier("gll", cost_matrix=costs, n_rounds=60),
+    "costs ignored": pm.MCBoostClassifier("mc", n_rounds=60, learner="linear"),
+    "Bayes decisions": pm.MCBoostClassifier("mc", cost_matrix=costs, decision="bayes", n_rounds=60, learner="linear"),
+    "trained for the costs": pm.MCBoostClassifier("gll", cost_matrix=costs, n_rounds=60, learner="linear"),
     "trees where they help": pm.MCBoostClassifier(learner="auto", cost_matrix=costs, n_rounds=60, random_state=0),
 }
 matrix = costs.aligned(np.arange(10)).matrix

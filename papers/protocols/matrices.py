@@ -54,7 +54,9 @@ def work(one: Unit) -> Payload:
 
 def _posterior(shared: Trial, order: AnyArray, rounds: int) -> FloatArray:
     """The posterior of the test rows when class k is learned as number order[k]."""
-    model = MCBoostClassifier("mc", n_rounds=rounds, tol=0.0).fit(shared.train[0], order[shared.train[1]])
+    model = MCBoostClassifier("mc", n_rounds=rounds, tol=0.0, learner="linear").fit(
+        shared.train[0], order[shared.train[1]]
+    )
     full = np.zeros((len(shared.test[1]), len(order)))
     full[:, np.argsort(order)[model.classes_]] = model.predict_proba(shared.test[0])
     return full

@@ -64,3 +64,25 @@ def test_models_of_other_classes_are_not_compared(files, tmp_path):
     )
     assert refused(run(*arguments), 2, "other.json", "bad")
     assert not (tmp_path / "no.html").exists()
+
+
+def test_the_class_to_flag_is_named_on_the_command_line(files, tmp_path):
+    page = tmp_path / "benign.html"
+    arguments = ("report", files / "rules.json", files / "tumours.csv", "-o", page, "--positive")
+    assert run(*arguments, "benign").code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "sensitivity (flagged, of actual benign)" in text
+    assert refused(run(*arguments, "sick"), 2, "--positive", "benign, malignant")
+
+
+def test_a_boundary_model_is_judged_at_its_boundary(files, tmp_path):
+    model = tmp_path / "boundary.json"
+    fitted = run(
+        "fit", files / "tumours.csv", "-t", "diagnosis", "--model", "boundary", "--boundaries", 0.2, "-o", model
+    )
+    assert fitted.code == 0, fitted
+    told = json.loads(run("evaluate", model, files / "tumours.csv", "--json").out)
+    frame = pd.read_csv(files / "tumours.csv")
+    proba = pm.load(model).predict_proba(frame.drop(columns="diagnosis"))
+    codes = (frame["diagnosis"] == "malignant").to_numpy().astype(int)
+    assert told["metrics"]["cost"]["value"] == pytest.approx(pm.Boundaries([0.2]).risk(codes, proba))

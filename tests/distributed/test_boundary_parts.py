@@ -108,12 +108,15 @@ def test_summed_rows_lead_to_the_certified_optimum_in_few_passes(monkeypatch, fe
     assert len(texts) == 1
 
 
-def test_rows_that_all_lie_at_kinks_are_solved_by_smoothing(few_gathered):
+@pytest.mark.parametrize("cells", [bands.BAND_CELLS, 100])
+def test_rows_that_all_lie_at_kinks_are_gathered_or_solved_by_smoothing(monkeypatch, few_gathered, cells):
+    monkeypatch.setattr(bands, "BAND_CELLS", cells)
     random = np.random.default_rng(6)
     frame = pd.DataFrame({"a": random.integers(0, 2, 3000).astype(float)})
     y = (random.random(3000) < 0.3 + 0.4 * frame["a"]).astype(int)
     wanted = pm.BoundaryClassifier(alpha=1e-3).fit(frame, y)
     found = pm.BoundaryClassifier(alpha=1e-3).fit(dataset(frame, y, sizes=(1000, 2000)))
+    assert ("Evaluate" in few_gathered) == (cells == 100)
     assert found.certificate_.relative_gap <= 1e-6
     assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-6)
 

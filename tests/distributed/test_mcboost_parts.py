@@ -77,7 +77,7 @@ def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
         weight="w" if weighted else None,
         keep_values="learner" not in settings,
     )
-    settings = {"random_state": 0, **settings}
+    settings = {"learner": "linear", "random_state": 0, **settings}
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
     for source in (dataset, InParts(dataset, [1, 500, 0, 399])):
         assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
@@ -125,7 +125,7 @@ def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data,
         asked.clear()
         if most is None:
             assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
-            assert asked.count("LeafCells") < 16  # the first trees were remembered, not grown again
+            assert 0 < asked.count("LeafSums") <= 5  # of ten; the first trees were remembered, not grown again
         else:
             with pytest.raises(KeyboardInterrupt):
                 pm.MCBoostClassifier(**settings).fit(source)

@@ -19,7 +19,7 @@ ESTIMATORS = {
     "boosted trees": pm.ULSClassifier.trees(n_trees=5, early_stopping=False),
     "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier(alpha=0.01),
-    "boosting": pm.MCBoostClassifier(n_rounds=6),
+    "boosting": pm.MCBoostClassifier(n_rounds=6, learner="linear"),
     "boosted rules": pm.MCBoostClassifier(n_rounds=6, learner="rule"),
 }
 BINARY_ONLY = {"boundary"}

@@ -58,7 +58,16 @@ def mcb(*given, l2=1.0, least=1.0, **more):
         grown = (
             {"l2_regularization": l2 * unit, "min_samples_leaf": least * unit} if learner in ("rule", "tree") else {}
         )
-        return MCB(*given, **{"n_rounds": 5, **grown, **({"max_leaf_nodes": 6} if learner == "tree" else {}), **more})
+        return MCB(
+            *given,
+            **{
+                "learner": learner,
+                "n_rounds": 5,
+                **grown,
+                **({"max_leaf_nodes": 6} if learner == "tree" else {}),
+                **more,
+            },
+        )
 
     return made
 

@@ -21,7 +21,7 @@ MODELS = {
     "boundary": pm.BoundaryClassifier((0.3, 0.7)),
     "boundary, rules": pm.BoundaryClassifier((0.3, 0.7), learner="rule", n_rounds=8),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
-    "affine": pm.MCBoostClassifier(n_rounds=5),
+    "affine": pm.MCBoostClassifier(n_rounds=5, learner="linear"),
     "boosted rules": pm.MCBoostClassifier(n_rounds=5, learner="rule"),
     "boosted trees": pm.MCBoostClassifier(n_rounds=5, learner="tree", max_leaf_nodes=4),
 }

@@ -21,7 +21,7 @@ TWO_CLASSES = {
     "tree": pm.UDTClassifier(max_leaf_nodes=6),
     "boundary": pm.BoundaryClassifier(pm.Reject(0.2)),
     "boundary, cross-validated": pm.BoundaryClassifierCV(alphas=[0.01, 0.1], cv=2),
-    "boosting": pm.MCBoostClassifier(n_rounds=5),
+    "boosting": pm.MCBoostClassifier(n_rounds=5, learner="linear"),
 }
 SEVERAL = {name: TWO_CLASSES[name] for name in ("rules", "columns", "tree", "boosting")}
 CASES = [*((name, Y) for name in TWO_CLASSES), *((name, THREE) for name in SEVERAL)]
@@ -98,13 +98,13 @@ def test_costs_by_row_in_a_data_frame_are_found_by_name():
     by_row = pd.DataFrame(RNG.uniform(0.5, 4, (120, 2)), columns=["sick", "well"])
     by_row = by_row.mask(pd.DataFrame({"sick": Y == "sick", "well": Y == "well"}), 0.0)
     fits = [
-        pm.MCBoostClassifier(n_rounds=3).fit(X, Y, cost=costs)
+        pm.MCBoostClassifier(n_rounds=3, learner="linear").fit(X, Y, cost=costs)
         for costs in (by_row.to_numpy(), by_row, by_row[["well", "sick"]])
     ]
     for model in fits[1:]:
         assert np.array_equal(model.predict_proba(X), fits[0].predict_proba(X))
     with pytest.raises(ValueError, match="a data frame with a column for each class"):
-        pm.MCBoostClassifier(n_rounds=3).fit(X, Y, cost=by_row.rename(columns={"sick": "ill"}))
+        pm.MCBoostClassifier(n_rounds=3, learner="linear").fit(X, Y, cost=by_row.rename(columns={"sick": "ill"}))
 
 
 # -- ties -----------------------------------------------------------------------------------------------------------------
@@ -155,9 +155,9 @@ def test_regions_by_score_are_regions_by_probability_at_every_cut_off():
 def test_exports_decide_as_predict_when_no_decision_is_kept():
     # learner="auto" decides at least expected cost, also in a file whose decision is empty
     costs = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0.0]])
-    model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4).fit(X, THREE)
+    model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4, learner="linear").fit(X, THREE)
     plain = model.predict(X)
-    model.learner, model.decision_ = "auto", None
+    model.loss, model.learner, model.decision_ = "gll", "auto", None  # with a named loss "auto" is "linear"
     space: dict = {}
     exec(model.to_python(), space)
     rows = [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in X.tolist()]
@@ -178,3 +178,35 @@ def test_decide_is_that_of_the_saved_decision_as_in_the_exports(tmp_path):
     np.testing.assert_array_equal(again.decide(X), wanted)
     np.testing.assert_array_equal(again.decide_labels(X), np.array(["no", "yes"])[wanted])
     np.testing.assert_array_equal(again.decide(X, pm.Hard()), again.predict(X) == "yes")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pm.UDTClassifier(max_leaf_nodes=4),
+        pm.ULSClassifier(n_rounds=4),
+        pm.BoundaryClassifier([0.3]),
+        pm.BoundaryClassifier([0.3], learner="rule", n_rounds=4),
+        pm.MCBoostClassifier(n_rounds=4),
+    ],
+    ids=repr,
+)
+def test_a_new_fit_forgets_the_decision_of_a_file(made):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=120) > 0
+    model = copy.deepcopy(made).fit(X, y)
+    before = model.decide(X)
+    model.decision_ = pm.CostMatrix([[0, 1], [500, 0]])
+    assert (model.decide(X) != before).any()
+    np.testing.assert_array_equal(model.fit(X, y).decide(X), before)
+
+
+def test_boundaries_set_after_a_fit_change_nothing_before_the_next():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=200) > 0
+    model = pm.BoundaryClassifier([0.2]).fit(X, y)
+    before = model.predict(X), model.decide(X), model.decide_labels(X)
+    model.set_params(boundaries=[0.8])
+    for was, now in zip(before, (model.predict(X), model.decide(X), model.decide_labels(X)), strict=True):
+        np.testing.assert_array_equal(now, was)
+    assert (model.fit(X, y).decide(X) != before[1]).any()

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import permissible as pm
 from permissible import metrics
 from permissible.evaluation.intervals import percentile
+from permissible.report.summary import summarise
 from tests.evaluation.test_net_benefit import judged_rows
 
 BY_NAME = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.7, 0.3]])  # columns well, ill
@@ -162,11 +163,33 @@ ROWS = np.arange(60)
         ((ROWS[:, None], (ROWS % 2)[:, None]), {}, "`y` must be 1-D with 60 labels"),
         ((ROWS[:, None], ROWS % 2), {"cv": [(ROWS, ROWS[:30]), (ROWS, ROWS[30:])]}, "60 rows in both parts"),
         ((ROWS[:, None], ROWS % 3), {"pos_label": 1}, "`pos_label` must be one of two classes"),
+        ((ROWS[:, None], ROWS % 2), {"cv": []}, "`cv` must be pairs of rows"),
+        ((ROWS[:, None], ROWS % 2), {"cv": [1, 2]}, "`cv` must be pairs of rows"),
+        ((ROWS[:, None], ROWS % 2), {"cv": [(ROWS[30:], ROWS[:30] - 60)]}, "`cv` must be splits of rows 0 to 59"),
+        (({"a": ROWS, "b": ROWS[1:]}, ROWS % 2), {}, "`X` must be columns of one length"),
     ],
 )
 def test_what_would_be_judged_wrongly_is_refused(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         pm.validate(LogisticRegression(), *arguments, **options)
+
+
+def test_models_whose_names_are_one_text_are_refused():
+    with pytest.raises(ValueError, match="names that differ as text"):
+        pm.validate({1: LogisticRegression(), "1": LogisticRegression()}, ROWS[:, None], ROWS % 2)
+
+
+def test_a_class_may_be_called_refer():
+    y, p = judged_rows(60)
+    labels = np.where(y, "refer", "keep")
+    told = metrics.decision_benefit(labels, p, pm.Reject(0.2), classes=["keep", "refer"], n_bootstrap=0)["strategy"]
+    assert sorted(told) == ["always keep", "always leave to a person", "always refer", "model"]
+    X = {"p": p}
+    summary = summarise(pm.UDTClassifier(max_leaf_nodes=3).fit(X, labels), X, labels, decision=pm.Reject(0.2))
+    named = {"always predicting keep", "always predicting refer", "always leaving the row to a person", "the model"}
+    assert {one.name for one in summary.answer.strategies} == named
+    with pytest.raises(ValueError, match="`proba` must be of shape"):
+        summarise(pm.UDTClassifier(max_leaf_nodes=3).fit(X, labels), X, labels, proba=p[:5])
 
 
 def test_splits_may_be_truth_values_and_folds_a_numpy_integer():

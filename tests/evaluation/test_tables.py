@@ -21,7 +21,10 @@ def summary(*arguments, **options):
 def test_intercept_and_slope_are_the_logistic_recalibration_of_statsmodels(seed):
     sm = pytest.importorskip("statsmodels.api")
     y, p = judged_rows(150 * (seed + 1), seed)
-    weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float) if seed % 2 else np.ones(len(y))
+    generator = np.random.default_rng(seed)
+    weight = [np.ones(len(y)), generator.integers(1, 4, len(y)).astype(float), generator.uniform(0.1, 5, len(y))][
+        seed % 3
+    ]
     family, x = sm.families.Binomial(), logit(p)
     options = {"tol": 1e-14, "maxiter": 200}
     large = sm.GLM(y, np.ones((len(y), 1)), family=family, offset=x, freq_weights=weight).fit(**options)
@@ -31,18 +34,20 @@ def test_intercept_and_slope_are_the_logistic_recalibration_of_statsmodels(seed)
     assert found["slope"] == pytest.approx(both.params[1], abs=1e-8)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("decimals", [None, 1, 2])
-def test_the_corp_parts_add_up_to_the_brier_score(decimals):
+def test_the_corp_parts_add_up_to_the_brier_score(decimals, weighted):
     y, p = judged_rows(400, seed=2, decimals=decimals)
-    found = summary(y, p, n_bootstrap=0)
+    weight = np.random.default_rng(3).uniform(0.1, 4, 400) if weighted else np.ones(400)
+    found = summary(y, p, sample_weight=weight, n_bootstrap=0)
+    brier = referee.brier_score_loss(y, p, sample_weight=weight)
     parts = found["miscalibration"] - found["discrimination"] + found["uncertainty"]
-    assert parts == pytest.approx(referee.brier_score_loss(y, p), abs=1e-12)
-    recalibrated = IsotonicRegression().fit(p, y).predict(p)
-    assert found["miscalibration"] == pytest.approx(
-        referee.brier_score_loss(y, p) - referee.brier_score_loss(y, recalibrated), abs=1e-10
-    )
-    assert found["auc"] == pytest.approx(referee.roc_auc_score(y, p), abs=1e-12)
-    assert found["o_e"] == pytest.approx(y.mean() / p.mean())
+    assert parts == pytest.approx(brier, abs=1e-12)
+    recalibrated = np.clip(IsotonicRegression().fit(p, y, sample_weight=weight).predict(p), 0, 1)
+    after = referee.brier_score_loss(y, recalibrated, sample_weight=weight)
+    assert found["miscalibration"] == pytest.approx(brier - after, abs=1e-10)
+    assert found["auc"] == pytest.approx(referee.roc_auc_score(y, p, sample_weight=weight), abs=1e-12)
+    assert found["o_e"] == pytest.approx(np.average(y, weights=weight) / np.average(p, weights=weight))
 
 
 def test_a_calibration_that_has_no_slope_says_so():

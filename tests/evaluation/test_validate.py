@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, RepeatedKFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -89,15 +91,33 @@ def test_the_bootstrap_takes_optimism_off():
 
 def test_optimism_is_that_of_harrell_by_hand(cancer):
     X, y = cancer[0][:120], cancer[1][:120]
-    found = pm.validate(GaussianNB(), X, y, cv="bootstrap", n_refits=3, n_bootstrap=0, random_state=5)
-    generator, brier, codes = np.random.default_rng(5), [], (y == "well").astype(int)
-    for _ in range(3):
+    codes, costs = (y == "well").astype(int), np.array([[0, 1], [4, 0]])
+    found = pm.validate(
+        GaussianNB(), X, y, cv="bootstrap", decision=costs, n_refits=4, n_bootstrap=0, thresholds=[0.3], random_state=5
+    )
+
+    def figures(truth, p):
+        flagged = p > 0.3
+        benefit = (flagged & (truth == 1)).mean() - (flagged & (truth == 0)).mean() * 0.3 / 0.7
+        slope = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(
+            logit(np.clip(p, 1e-10, 1 - 1e-10))[:, None], truth
+        )
+        paid = costs[truth, np.where(4 * p > 1 - p, 1, 0)].mean()
+        brier, auc, sensitivity = ((truth - p) ** 2).mean(), roc_auc_score(truth, p), flagged[truth == 1].mean()
+        return np.array([brier, auc, benefit, sensitivity, paid, slope.coef_[0, 0]])
+
+    generator, optimism = np.random.default_rng(5), []
+    for _ in range(4):
         rows = np.sort(generator.choice(120, 120, p=np.full(120, 1 / 120)))
         p = GaussianNB().fit(X[rows], y[rows]).predict_proba(X)[:, 1]
-        brier.append(((codes[rows] - p[rows]) ** 2).mean() - ((codes - p) ** 2).mean())
-    apparent = ((codes - GaussianNB().fit(X, y).predict_proba(X)[:, 1]) ** 2).mean()
-    table = dict(zip(found.tables["calibration"]["measure"], found.tables["calibration"]["value"], strict=True))
-    assert table["brier"] == pytest.approx(apparent - np.mean(brier), abs=1e-12)
+        optimism.append(figures(codes[rows], p[rows]) - figures(codes, p))
+    wanted = figures(codes, GaussianNB().fit(X, y).predict_proba(X)[:, 1]) - np.mean(optimism, axis=0)
+    calibration = found.to_frame("calibration").set_index("measure")["value"]
+    at = found.to_frame("thresholds").set_index("threshold").loc[0.3]
+    paid = found.to_frame("decision").set_index("strategy").loc["model", "cost"]
+    told = [calibration["brier"], calibration["auc"], at["net_benefit"], at["sensitivity"], paid]
+    np.testing.assert_allclose(told, wanted[:5], rtol=0, atol=1e-12)
+    assert calibration["slope"] == pytest.approx(wanted[5], rel=1e-4)
 
 
 def test_several_classes_have_costs_and_a_calibration_of_each_class():

@@ -20,7 +20,7 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "boundary-kernel": lambda **given: pm.BoundaryClassifier(**{"kernel": "rbf", "alpha": 1e-2, **given}),
     "boundary-rules": lambda **given: pm.BoundaryClassifier(**{"learner": "rule", "n_rounds": 5, **given}),
     "boundary-cv": lambda **given: pm.BoundaryClassifierCV(**{"alphas": [0.01, 0.1], "cv": 2, **given}),
-    "mcboost": lambda **given: pm.MCBoostClassifier(**{"n_rounds": 3, "random_state": 0, **given}),
+    "mcboost": lambda **given: pm.MCBoostClassifier(**{"learner": "linear", "n_rounds": 3, "random_state": 0, **given}),
     "mcboost-tree": lambda **given: pm.MCBoostClassifier(
         **{"n_rounds": 2, "learner": "tree", "max_leaf_nodes": 3, "random_state": 0, **given}
     ),

@@ -51,7 +51,7 @@ DOUBTFUL = {
     ),
     "a machine without penalty": (lambda: pm.BoundaryClassifier("soft", alpha=1e-17), "coefficient explodes"),
     "linear terms that separate": (
-        lambda: pm.MCBoostClassifier(n_rounds=2000, tol=0.0, random_state=0),
+        lambda: pm.MCBoostClassifier(n_rounds=2000, tol=0.0, random_state=0, learner="linear"),
         "probabilities saturate",
     ),
 }
@@ -81,7 +81,7 @@ def test_an_outlying_value_cuts_steps_and_is_no_separation():
     x = rng.normal(size=400)
     y = (x + rng.normal(size=400) > 0).astype(int)
     x[np.argmax(x)] = 1e4
-    model = pm.MCBoostClassifier(n_rounds=30)
+    model = pm.MCBoostClassifier(n_rounds=30, learner="linear")
     caught, doubts = said_by(model, x[:, None], y)
     assert (caught, doubts) == ([], [])
     assert model.certificate_.capped_steps > 0

@@ -15,9 +15,9 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
 PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
-LATER_LINES = 12_400
+LATER_LINES = 12_700
 CORE_LINES = 14_000  # without LATER_CORE
-LATER_CORE_LINES = 3_400
+LATER_CORE_LINES = 3_500
 
 # Capabilities that were added after these aims were set, by the beginnings of their files.
 LATER = (
@@ -40,9 +40,13 @@ LATER = (
     "estimators/variants/stability",
     # rules of boundary classifiers, the structured SVM
     "learners/boundary/generation",
+    "learners/boundary/parts/bands",
+    "learners/uls/criteria",
     "estimators/variants/boundary_terms",
     "estimators/large_margin",
     "learners/structured_svm",
+    # boundary classifiers in parts by the solver of memory
+    "learners/boundary/parts/bands",
     # the theory of losses
     "losses/geometry",
     "losses/boundary/excess",
@@ -53,6 +57,7 @@ LATER = (
     "losses/own/tabulation",
     "losses/log_cosh",
     "learners/uls/guarantees",
+    "learners/uls/criteria",
     "learners/mcboost/linear/own",
     # whether a model is good enough
     "evaluation/validated",

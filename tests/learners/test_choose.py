@@ -31,12 +31,16 @@ def test_the_mean_over_splits_is_weighted():
 
 
 def raced(folds, names, **more):
-    """Race named curves: `folds` holds a mapping from name to curve for each fold; also the fits that were made."""
+    """Race named curves: `folds` holds a mapping from name to curve for each fold; also the fits that were made.
+
+    A curve is all that a fit can give, or a pair: what it gives before it stops early, and all.
+    """
     fits = []
 
-    def losses(fold, name):
+    def losses(fold, name, last):
         fits.append(name)
-        return np.array(fold[name])
+        early, whole = fold[name] if isinstance(fold[name], tuple) else (fold[name], fold[name])
+        return np.array(whole[: last + 1] if last else early)
 
     return race([Fold(partial(losses, fold), 1.0) for fold in folds], names, **more), fits
 
@@ -47,9 +51,20 @@ def test_the_minimum_of_the_mean_curve_is_chosen_and_not_a_mean_of_minima():
     assert (found.chosen.stage, found.chosen.loss) == (3, 1.5)
 
 
-def test_a_shorter_curve_goes_on_with_its_last_value():
-    found, _ = raced([{"a": [4, 2]}, {"a": [4, 2, 1]}], ["a"])
+def test_a_fit_that_ends_by_itself_goes_on_with_its_last_value():
+    found, fits = raced([{"a": [4, 2]}, {"a": [4, 2, 1]}], ["a"])
     assert found.chosen.curve.tolist() == [4.0, 2.0, 1.5]
+    assert len(fits) == 3
+
+
+def test_a_fit_that_stopped_early_is_made_again_up_to_the_least_mean():
+    stopped = [4, 2, 2.5], [4, 2, 2.5, 4, 9, 9]
+    found, fits = raced([{"a": stopped}, {"a": [4, 3, 2, 1.5, 1]}], ["a"])
+    assert found.chosen.curve[:5].tolist() == [4.0, 2.5, 2.25, 2.75, 5.0]  # with 2.5 to the end, stage 4 would win
+    assert (found.chosen.stage, found.chosen.loss) == (2, 2.25)
+    assert len(fits) == 3
+    known, fits = raced([{"a": stopped}, {"a": [4, 1, 2, 3]}], ["a"])
+    assert (known.chosen.stage, len(fits)) == (1, 2)
 
 
 def test_within_a_tenth_of_a_standard_error_the_simpler_is_chosen():
@@ -69,7 +84,7 @@ def test_a_hopeless_candidate_is_not_fitted_on_the_later_folds():
 
 
 def test_first_stage_and_weights_count():
-    folds = [Fold(lambda _: np.array([0.0, 2.0, 1.0]), 1.0), Fold(lambda _: np.array([0.0, 1.0, 3.0]), 3.0)]
+    folds = [Fold(lambda *_: np.array([0.0, 2.0, 1.0]), 1.0), Fold(lambda *_: np.array([0.0, 1.0, 3.0]), 3.0)]
     found = race(folds, ["a"], first_stage=1)
     assert found.chosen.curve.tolist() == [0.0, 1.25, 2.5]
     assert found.chosen.stage == 1

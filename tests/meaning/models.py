@@ -169,7 +169,7 @@ def kinds(every: bool) -> list[Kind]:
         ),
         Kind("soft", lambda: pm.BoundaryClassifier("soft", alpha=0.1), columns="numbers"),
         Kind("rbf", lambda: pm.BoundaryClassifier(kernel="rbf", gamma=0.02, alpha=0.05), columns="numbers"),
-        Kind("boosted lines", lambda: pm.MCBoostClassifier(n_rounds=8), 3),
+        Kind("boosted lines", lambda: pm.MCBoostClassifier(n_rounds=8, learner="linear"), 3),
         Kind("structured machine", lambda: pm.StructuredSVMClassifier(alpha=0.05), 3),
         Kind("boosted rules", lambda: pm.MCBoostClassifier(learner="rule", n_rounds=4, random_state=0)),
         Kind(

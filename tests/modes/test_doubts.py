@@ -95,7 +95,10 @@ MUST = {
             pm.BoundaryClassifier("soft", alpha=1e-17),
             in_parts(*SEPARABLE, None, keep_values=True),
         ),
-        "affine terms that separate": lambda: (pm.MCBoostClassifier("mc", n_rounds=500, tol=0.0), *SEPARABLE),
+        "affine terms that separate": lambda: (
+            pm.MCBoostClassifier("mc", n_rounds=500, tol=0.0, learner="linear"),
+            *SEPARABLE,
+        ),
     },
     "probabilities saturate": {
         "a column that separates some rows": partly_separable,
@@ -103,7 +106,10 @@ MUST = {
             columns(l2_regularization=0.0, scheme="corrective", n_rounds=100),
             *SEPARABLE,
         ),
-        "affine terms that separate": lambda: (pm.MCBoostClassifier(n_rounds=2000, tol=0.0), *SEPARABLE),
+        "affine terms that separate": lambda: (
+            pm.MCBoostClassifier(n_rounds=2000, tol=0.0, learner="linear"),
+            *SEPARABLE,
+        ),
         "soft, without a penalty": lambda: (pm.BoundaryClassifier("soft", alpha=1e-17), *SEPARABLE),
         "soft, without a penalty, in parts": lambda: (
             pm.BoundaryClassifier("soft", alpha=1e-17),
@@ -202,7 +208,7 @@ MUST_NOT = {
     "surrogate rises": {
         "a fit that goes on": lambda: (rules(warm_start=True).fit(*noisy()).set_params(n_rounds=30), *noisy()),
         "MCBoost that goes on": lambda: (
-            pm.MCBoostClassifier(n_rounds=3, warm_start=True).fit(*three()).set_params(n_rounds=6),
+            pm.MCBoostClassifier(n_rounds=3, warm_start=True, learner="linear").fit(*three()).set_params(n_rounds=6),
             *three(),
         ),
     },
@@ -326,7 +332,9 @@ WARNINGS = {
         {
             "rules": predicted(rules(), FRAME, FRAME.assign(colour="green")),
             "a tree": predicted(pm.UDTClassifier(), FRAME, FRAME.assign(colour="green")),
-            "mcboost": predicted(pm.MCBoostClassifier(n_rounds=3), FRAME, FRAME.assign(colour="green")),
+            "mcboost": predicted(
+                pm.MCBoostClassifier(n_rounds=3, learner="linear"), FRAME, FRAME.assign(colour="green")
+            ),
         },
         {
             "the same colours": predicted(rules(), FRAME, FRAME[::-1]),

@@ -149,7 +149,7 @@ def multiclass() -> dict[str, Fit]:
     """MCBoost."""
     mcboost = pm.MCBoostClassifier
     found = {
-        f"mcboost-{loss}": Fit(on_numbers(mcboost(loss, n_rounds=6), classes=3))
+        f"mcboost-{loss}": Fit(on_numbers(mcboost(loss, learner="linear", n_rounds=6), classes=3))
         for loss in ("gll", "gel", "ls", "lt", "mc")
     }
     for learner in ("linear-full", "rule", "tree"):

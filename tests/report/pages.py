@@ -40,5 +40,5 @@ def models():
         ),
         "linear": (pm.BoundaryClassifier(boundaries=(0.3, 0.7)).fit(numbers, two), numbers, two),
         "point card": (pm.ULSClassifier.points(n_rules=4).fit(X, y), X, y),
-        "additive": (pm.MCBoostClassifier(n_rounds=15).fit(numbers, kinds), numbers, kinds),
+        "additive": (pm.MCBoostClassifier(n_rounds=15, learner="linear").fit(numbers, kinds), numbers, kinds),
     }

@@ -34,7 +34,7 @@ def as_json(data: object) -> None:
     typer.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, indent=2))
 
 
-def _finite(data: object) -> Any:
+def _finite(data: object) -> object:
     if isinstance(data, dict):
         return {str(key): _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -41,7 +41,7 @@ class Decision:
         """Return the decision for these classes in this order; only a cost matrix depends on it."""
         return self
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the decision as plain data for JSON; `decisions.from_document` reads it back."""
         return {"kind": type(self).__name__, **asdict(self)}  # type: ignore[call-overload]
 

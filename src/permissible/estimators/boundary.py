@@ -273,6 +273,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         )
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
         self.target_, self.deltas_, self.n_iter_ = target, target.deltas, self.stream_.batches
+        self._decides = decision_of(self.boundaries)
         self.gap_ = np.inf
         return self
 
@@ -312,6 +313,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """Keep the fit in place of an earlier one; of rows in memory also the support vectors."""
         self._forget()
         self.fit_, self.target_, self.deltas_ = fit.solution, target, target.deltas
+        self._decides = decision_of(self.boundaries)
         self.model_ = fit.model
         self.intercept_ = np.array([fit.model.intercept])
         if isinstance(fit.model, LinearModel):
@@ -378,4 +380,4 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return predicting(labels_of(self), True, self.target_.cutoff, tie_is_positive(self.boundaries))
 
     def _fitted_for(self) -> Decision:
-        return decision_for(decision_of(self.boundaries), self.classes_)
+        return decision_for(getattr(self, "_decides", decision_of(self.boundaries)), self.classes_)

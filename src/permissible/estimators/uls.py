@@ -29,22 +29,21 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     Each round finds the rule (a conjunction of at most `max_literals` tests) that promises the largest decrease of the loss,
     and gives it its exact coefficient ([N], [T]: ULS). The default adds a constant refitted with each rule, shrinkage and l2,
-    and lets five-fold cross-validation by content choose the number of rules and their length; then one fit on all rows.
+    and lets five-fold cross-validation by content choose their number and length; lengths that it cannot tell apart are averaged.
     :meth:`plain` is the papers' algorithm, :meth:`compact` a list of ten short rules.
 
     Parameters
     ----------
     loss : str or loss, default="logistic"
         A name of :func:`permissible.losses.names`, a loss object (a user's own phi too), one of the papers' adaptive flavours
-        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit,
-        evidence in `loss_evidence_`; `l2_regularization` is then in units of the logistic loss, and other losses get one that
-        weighs as much.
+        ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit
+        (`loss_evidence_`), with `l2_regularization` in units of the logistic loss, and one that weighs as much for other losses.
     n_rounds : int, default=100
         Rounds, at most.
     max_literals : int or "auto", default="auto"
-        Tests in a rule, at most. "auto" lets the folds choose between 1, 2 and 3, the shorter where the mean losses differ by
-        less than a tenth of their standard error; 2 where nothing chooses, 1 for more than 2,000 columns. With an intercept
-        both bounds of a column may stand in a rule, which is then an interval, `40 < age <= 60`.
+        Tests in a rule, at most. "auto": of 1, 2 and 3 those within one standard error of the best on the folds are averaged,
+        with at most `n_rounds` rules in all (where coefficients are refitted, the shortest within a tenth is taken); 2 where
+        nothing chooses, 1 for more than 2,000 columns. With an intercept rules may have intervals, `40 < age <= 60`.
     learner : {"rule", "column", "tree"}, default="rule"
         What is boosted: rules found on the way, the columns of X as they are (dense or sparse), or trees, as :meth:`trees`
         does; then `n_rounds` counts trees.
@@ -70,12 +69,12 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     beam : int, default=2
         Columns whose best literal starts a rule; with `points` also the rules that are tried in the place of another.
     early_stopping : bool or "auto", default="auto"
-        Find the number of rules by cross-validation, then refit on all rows. Five folds by the content of the rows, so that
-        equal rows stay together; of tables with more than 10,000 rows only as many folds as hold out 10,000 rows, one from
-        50,000 rows on. Trees use one hold-out of a fifth of the rows.
+        Find the number of rules by cross-validation, then refit on all rows. Five folds by content, equal rows together; of
+        more than 10,000 rows as many folds as hold out 10,000, one from 50,000 on. Trees hold out a fifth of the rows.
+    ensemble : int or None, default=None
+        Average the fits of so many folds: slightly better than one fit on all rows, with several times as many rules.
     search_fraction : float or "auto", default="auto"
-        Share of the rows that a round's search looks at; "auto" is 1, and 0.3 above 100,000 rows. Coefficients use all rows.
-        A share below 1 needs thousands of rows, since they are taken in runs of 512.
+        Share of the rows that a round's search looks at, in runs of 512; "auto" is 1, and 0.3 above 100,000 rows.
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
     interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
@@ -88,8 +87,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Threads; the model is the same bit for bit for any number of them.
     random_state : int, generator or None
         None is the seed 0: the same rows give the same model. A generator draws a seed for each fit.
-    verbose : int, default=0
-        1 shows a progress bar.
+    verbose : int, default=0, where 1 shows a progress bar
     class_weight : mapping, "balanced" or None
     categorical_features : names, positions or mask, optional
         Numeric columns to be taken as categories; columns of text or of a categorical type are anyway.
@@ -121,7 +119,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
         ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
-        What the folds saw: candidates, their mean validation curves, the choice.
+        What the folds saw: candidates, their mean validation curves, and which of them the model uses.
     loss_evidence_ : LossEvidence or None
         What ``loss="auto"`` saw.
     classes_ : array
@@ -155,6 +153,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         criterion: str = "newton",
         beam: int = 2,
         early_stopping: Any = "auto",
+        ensemble: int | None = None,
         search_fraction: Any = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -183,6 +182,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         self.criterion = criterion
         self.beam = beam
         self.early_stopping = early_stopping
+        self.ensemble = ensemble
         self.search_fraction = search_fraction
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
@@ -317,7 +317,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
             asked = plan_rules(self, source.n_rows, fit_seed, source.binning.schema, len(source.classes))
-            task = Task(loss, asked.candidates, asked.stopping, fast_rate=asked.fast_rate)
+            task = Task(loss, asked.candidates, asked.stopping, **asked.more)
             found = self._fit_rules(source, task, n_threads)
             self.classes_ = source.classes
             remember_schema(self, source.binning.schema)
@@ -346,7 +346,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         # The earlier rules speak of bins, so a continuation keeps those of the first fit.
         binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
         held_out = None if validation is None else validation_rows(validation, given, binned.binning)
-        task = Task(loss, asked.candidates, asked.stopping, held_out, fast_rate=asked.fast_rate)
+        task = Task(loss, asked.candidates, asked.stopping, held_out, **asked.more)
         source = memory_source(given, binned, fit_seed, n_threads)
         found = self._fit_rules(source, task, n_threads, before)
         remember(self, given)

@@ -98,7 +98,7 @@ def judged(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = Non
 
 
 def rows_of(
-    y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: Sequence[Any] | None = None
+    y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: Sequence[object] | None = None
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return codes, probabilities by class and weights of rows of any number of classes."""
     table = by_class(proba)

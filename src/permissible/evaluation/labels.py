@@ -11,7 +11,7 @@ from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal
 
 
-def truth_of(y: ArrayLike, n_rows: int, n_classes: int, classes: Sequence[Any] | None = None) -> IntArray:
+def truth_of(y: ArrayLike, n_rows: int, n_classes: int, classes: Sequence[object] | None = None) -> IntArray:
     """Return codes of classes.
 
     Labels that are among `classes` are their positions there; without `classes`, texts are in sorted order, as the

@@ -159,7 +159,12 @@ def decision_benefit(
 
 
 def strategy_table(
-    codes: IntArray, proba: FloatArray, weight: FloatArray, decision: Decision, classes: Sequence[Any], how: Resampling
+    codes: IntArray,
+    proba: FloatArray,
+    weight: FloatArray,
+    decision: Decision,
+    classes: Sequence[object],
+    how: Resampling,
 ) -> Columns:
     """Return the table of `decision_benefit` for codes of classes and a decision of the same order."""
     strategies, losses = strategy_losses(codes, proba, decision, tuple(map(str, classes)), weight)
@@ -185,11 +190,14 @@ def strategy_losses(
     return ["model", *(f"always {name}" for name in named)], np.column_stack([own, table[codes]])
 
 
+REFER = "refer"
+
+
 def action_names(n_actions: int, decision: Decision, names: Sequence[str]) -> list[str]:
     """Return the names of the actions of a decision: classes and then "refer", or risk groups."""
     if isinstance(decision, Boundaries):
         return group_names(decision.boundaries)
-    return [*names, "refer"][:n_actions]
+    return [*names, REFER if "refer" not in names else "leave to a person"][:n_actions]
 
 
 def paired_means(losses: FloatArray, weight: FloatArray, how: Resampling) -> Columns:

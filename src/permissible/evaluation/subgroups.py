@@ -113,7 +113,7 @@ class GroupedRows:
         return {name: self._table(groups, wanted, z) for name, groups in named.items()}
 
     def _table(self, groups: Sequence[tuple[str, BoolArray]], wanted: Sequence[str], z: float) -> Columns:
-        lines: list[dict[str, Any]] = []
+        lines: list[dict[str, object]] = []
         for place, (name, inside) in enumerate(groups):
             if not self.weight[inside].any():
                 continue
@@ -142,7 +142,7 @@ class GroupedRows:
         return [found[name] for name in wanted]
 
 
-def _column(values: list[object]) -> Any:
+def _column(values: list[object]) -> object:
     return np.array(values) if isinstance(values[0], float) else values
 
 
@@ -188,7 +188,7 @@ def group_rows(groups: ArrayLike, n_rows: int) -> list[tuple[str, BoolArray]]:
     return [*found, ("missing" if "missing" not in taken else "missing value", missing)] if missing.any() else found
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """None, NaN, NaT, and the NA of pandas, which compares with nothing."""
     return value is None or str(value) == "<NA>" or bool(value != value)
 

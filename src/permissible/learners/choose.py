@@ -8,8 +8,12 @@ the splits are chosen. `choose` compares mean curves that are known: a later can
 `race` makes the curves, the first folds together and then fold by fold, and measures a tie by the folds themselves: the
 losses of a candidate differ between folds, and the mean has the standard error of these differences. Candidates within
 a tenth of it of the best are tied, and the simplest of them is chosen, at the minimum of its own mean curve. A
-candidate that was clearly worse on each of the first folds is not fitted on the others. Curves may end early, when the
-loss has not improved for long; they go on with their last value.
+candidate that was clearly worse on each of the first folds is not fitted on the others. Candidates that differ from the
+best by at most one standard error of this difference, fold by fold, are kept beside it, for a learner that averages.
+
+A run may end early, when its held-out loss has not improved for long. The others go on, and beyond its end the mean is not
+known: to go on with the last value would hide how much worse that fold becomes. So where the least mean lies beyond the
+end of a curve, that run is made again up to there. Only a run that has nothing left to fit goes on with its last value.
 """
 
 import math
@@ -49,10 +53,11 @@ class Tried(Generic[Candidate]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice(Generic[Candidate]):
-    """The chosen candidate with its stage, and everything that was tried."""
+    """The chosen candidate with its stage, everything that was tried, and what is as good as the best of them."""
 
     chosen: Tried[Candidate]
     tried: tuple[Tried[Candidate], ...]
+    kept: tuple[Tried[Candidate], ...] = ()
 
 
 def choose(
@@ -93,18 +98,23 @@ def mean_curve(splits: Sequence[Split], losses: Callable[[Split], tuple[FloatArr
 
 
 class Fold(NamedTuple, Generic[Candidate]):
-    """One split: the mean held-out loss of a candidate (and what else `run` gives) at each stage; the held-out weight."""
+    """One split: the mean held-out loss of a candidate at each stage; the held-out weight.
+
+    `losses` gets the candidate, a stage, and what else `run` gives. With the stage 0 the curve may end early; otherwise it
+    reaches this stage unless the fit ends before.
+    """
 
     losses: Callable[..., FloatArray]
     weight: float
 
 
-Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate]]
+Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate, int]]
+"""Folds, candidates, and the stages that their curves must reach."""
 
 
 def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
     """The curve of each run."""
-    return [fold.losses(candidate) for fold, candidate in runs]
+    return [fold.losses(candidate, last) for fold, candidate, last in runs]
 
 
 @dataclass(slots=True, eq=False)
@@ -113,9 +123,19 @@ class _Runner(Generic[Candidate]):
 
     candidate: Candidate
     curves: list[FloatArray]
+    asked: list[int]
+
+    def complete(
+        self, folds: Sequence[Fold[Candidate]], last: int, run: Callable[[Runs[Candidate]], list[FloatArray]]
+    ) -> bool:
+        """Make the runs again that ended before a stage; whether there were any."""
+        short = [k for k, curve in enumerate(self.curves) if len(curve) <= last and self.asked[k] < last]
+        for k, longer in zip(short, run([(folds[k], self.candidate, last) for k in short]), strict=True):
+            self.curves[k], self.asked[k] = max(self.curves[k], longer, key=len), last
+        return bool(short)
 
     def table(self) -> FloatArray:
-        """The curves, one per row; a shorter one goes on with its last value."""
+        """The curves, one per row; for now a shorter one goes on with its last value."""
         length = max(len(curve) for curve in self.curves)
         return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
 
@@ -131,21 +151,34 @@ def race(
 
     The first folds are one call of `run`, which may make their fits at the same time, then one fold follows the other.
     """
-    runners, running = [_Runner(candidate, []) for candidate in candidates], list(range(len(candidates)))
+    runners, running = [_Runner(candidate, [], []) for candidate in candidates], list(range(len(candidates)))
     weights: list[float] = []
     for together in (folds[:FIRST_FOLDS], *([fold] for fold in folds[FIRST_FOLDS:])):
-        curves = iter(run([(fold, candidates[place]) for fold in together for place in running]))
+        curves = iter(run([(fold, candidates[place], 0) for fold in together for place in running]))
         for fold in together:
             for place in running:
                 runners[place].curves.append(next(curves))
+                runners[place].asked.append(0)
             weights.append(fold.weight)
         if len(weights) >= FIRST_FOLDS:
             running = _in_the_race(runners, running, np.array(weights), first_stage)
+    for place in running:
+        while runners[place].complete(folds, _mean(runners[place], np.array(weights), first_stage).stage, run):
+            pass  # at most once for each stage, since a curve reaches what was asked for
     tried = [_mean(runner, np.array(weights), first_stage) for runner in runners]
     best = min((tried[place] for place in running), key=lambda one: one.loss)
     tie = TIED * _standard_error(runners[tried.index(best)], best.stage)
     chosen = next(tried[place] for place in running if not tried[place].loss > best.loss + tie)
-    return Choice(chosen, tuple(tried))
+    kept = tuple(tried[place] for place in running if _as_good(runners, tried, place, tried.index(best)))
+    return Choice(chosen, tuple(tried), kept)
+
+
+def _as_good(runners: Sequence[_Runner[Candidate]], tried: Sequence[Tried[Candidate]], place: int, best: int) -> bool:
+    """Whether the mean difference from the best is at most its standard error; of one fold only the best itself is."""
+    own, least = (runners[k].table()[:, tried[k].stage] for k in (place, best))
+    if place == best or len(own) < 2:
+        return place == best
+    return float(tried[place].loss - tried[best].loss) <= float(np.std(own - least, ddof=1)) / math.sqrt(len(own))
 
 
 def _mean(runner: _Runner[Candidate], weights: FloatArray, first_stage: int) -> Tried[Candidate]:

@@ -11,7 +11,7 @@ optimum. Doubts are part of the certificate, and the estimators warn about each 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -241,7 +241,7 @@ def certain_score(loss: Loss) -> float:
 def spread(X: Matrix) -> FloatArray:
     """The standard deviation of each column, over at most `SAMPLE_ROWS` rows (sparse) or `SPREAD_ROWS` rows (dense)."""
     if hasattr(X, "multiply"):
-        rows: Any = evenly_spaced(X, SAMPLE_ROWS)
+        rows: Matrix = evenly_spaced(X, SAMPLE_ROWS)
         share = np.full(rows.shape[0], 1.0 / max(rows.shape[0], 1))
         mean = np.asarray(rows.T @ share, dtype=np.float64)
         square = np.asarray(rows.power(2).T @ share, dtype=np.float64)
@@ -253,7 +253,7 @@ def spread(X: Matrix) -> FloatArray:
     return np.asarray(unit * np.std(values / unit, axis=0))
 
 
-def evenly_spaced(X: Any, count: int) -> Any:
+def evenly_spaced(X: Matrix, count: int) -> Matrix:
     """At most `count` rows, evenly spaced."""
     return X[:: -(-X.shape[0] // count)] if X.shape[0] > count else X
 

@@ -150,7 +150,7 @@ class MarginLoss:
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return (self.name, tuple(sorted(self.params.items())), self.rebuild)
 
     def __eq__(self, other: object) -> bool:
@@ -162,7 +162,7 @@ class MarginLoss:
     def __repr__(self) -> str:
         return f"losses.get({self.name!r})" if self.rebuild is None else f"losses.from_psi(name={self.name!r})"
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         from permissible.losses.registry import rebuild
 
         return self.rebuild or (rebuild, (self.name, dict(self.params)))

@@ -248,7 +248,7 @@ class PermissibleLoss:
 
     # -- identity -----------------------------------------------------------------------------------------------------
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return (self.name, tuple(sorted(self.params.items())), self.rebuild)
 
     def __eq__(self, other: object) -> bool:

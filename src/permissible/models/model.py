@@ -1,8 +1,8 @@
 """What every kind of model can do: score rows and give class probabilities. A model does not learn, print or decide."""
 
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeAlias, TypeVar
 from typing import Literal as OneOf
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class Model(Protocol[Rows]):
 class Compiled:
     """A frozen dataclass that keeps what the kernels need of it in cached properties; copies and files leave that out."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The fields alone."""
         return {field.name: self.__dict__[field.name] for field in fields(self)}  # type: ignore[arg-type]
 

@@ -37,7 +37,7 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
     """Describe the table of `metrics.decision_benefit`."""
     names = ("cost", "cost_low", "cost_high", "saving", "saving_low", "saving_high")
     strategies = tuple(
-        Strategy(_named(name), *map(float, figures))
+        Strategy(_named(name, classes), *map(float, figures))
         for name, *figures in zip(table["strategy"], *(table[key] for key in names), strict=True)
     )
     best = strategies[1]
@@ -58,9 +58,11 @@ def answer(table: Columns, decision: Decision, classes: Sequence[str]) -> Answer
     return Answer(costs_in_words(decision, classes), strategies, text, "shrug")
 
 
-def _named(strategy: str) -> str:
-    if strategy in ("model", "always refer"):
-        return {"model": "the model", "always refer": "always leaving the row to a person"}[strategy]
+def _named(strategy: str, classes: Sequence[str]) -> str:
+    if strategy == "model":
+        return "the model"
+    if strategy == ("always leave to a person" if "refer" in classes else "always refer"):
+        return "always leaving the row to a person"
     return f"always predicting {strategy.removeprefix('always ')}" if strategy.startswith("always ") else strategy
 
 

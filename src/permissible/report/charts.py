@@ -16,7 +16,7 @@ MAX_BARS = 20
 MAX_POINTS = 400
 
 
-def charts(summary: Summary) -> dict[str, dict[str, Any]]:
+def charts(summary: Summary) -> dict[str, dict[str, object]]:
     """The charts by name."""
     drawn = {"reliability": _reliability(summary), "coverage": _coverage(summary), "margins": _margins(summary)}
     if summary.columns:
@@ -72,7 +72,7 @@ def _coverage(summary: Summary) -> dict[str, Any]:
     )
 
 
-def _margins(summary: Summary) -> dict[str, Any]:
+def _margins(summary: Summary) -> dict[str, object]:
     grid, share = summary.margins
     curve = {"kind": "line", "x": grid, "y": share, "name": "share of rows", "area": True}
     zero = {"kind": "line", "x": [0, 0], "y": [0, 1], "colour": "orange", "dash": "2 4", "name": "", "aside": True}

@@ -34,7 +34,7 @@ def explorer_data(
     decision: Decision | None,
     weight: FloatArray | None,
     curve: Columns | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """For two classes distinct probabilities with counts, and the interval of the decision curve; for more classes rows."""
     kept = sample(len(codes), MAX_ROWS)
     weights = np.ones(len(kept)) if weight is None else weight[kept]
@@ -51,7 +51,7 @@ def explorer_data(
     return {**base, "rows_shown": len(kept), **probability_data(codes[kept], proba[kept], weights)}
 
 
-def probability_data(codes: IntArray, proba: FloatArray, weight: FloatArray) -> dict[str, Any]:
+def probability_data(codes: IntArray, proba: FloatArray, weight: FloatArray) -> dict[str, object]:
     """Probabilities and what happened, as the page counts them."""
     if proba.shape[1] > 2:
         return {"rows": proba.tolist(), "codes": codes.tolist(), "weight": _short(weight)}
@@ -61,14 +61,14 @@ def probability_data(codes: IntArray, proba: FloatArray, weight: FloatArray) -> 
     return {"probability": values.tolist(), "negative": _short(counts[0]), "positive": _short(counts[1])}
 
 
-def _short(counts: FloatArray) -> list[Any]:
+def _short(counts: FloatArray) -> list[object]:
     """Whole numbers without a point: half of a page is zeros and ones."""
     return [int(value) if value == int(value) else value for value in counts.tolist()]
 
 
 def whatif_data(
     estimator: object, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The model for the browser, ranges for its fields, and a few rows to start from."""
     fields: list[dict[str, object]] = []
     for column, values in zip(card.schema.columns, table.columns, strict=True):
@@ -93,7 +93,7 @@ def whatif_data(
     }
 
 
-def _cell(column: Any, value: Any) -> Any:
+def _cell(column: Any, value: Any) -> object:
     """A value as the page's form has it: a number, the text of a category, or null where it is missing."""
     if column.kind == "categorical":
         if value < 0:

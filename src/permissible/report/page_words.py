@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-def model_words(summary: Summary) -> dict[str, Any]:
+def model_words(summary: Summary) -> dict[str, object]:
     """The model in words."""
     card = summary.card
     linear = any(isinstance(term, SlopeTerm) for term in card.terms)
@@ -58,7 +58,7 @@ def model_words(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _row(row: RuleRow, summary: Summary, heaviest: float) -> dict[str, Any]:
+def _row(row: RuleRow, summary: Summary, heaviest: float) -> dict[str, object]:
     if row.shares is None:
         share = ""
     elif len(summary.model_classes) == 2:
@@ -102,7 +102,7 @@ def _adds_words(summary: Summary, adds: tuple[float, ...]) -> list[str]:
 # -- the answer -------------------------------------------------------------------------------------------------------
 
 
-def answer_words(summary: Summary) -> dict[str, Any]:
+def answer_words(summary: Summary) -> dict[str, object]:
     """Strategies and comparisons."""
     dearest = max(line.cost for line in summary.answer.strategies) or 1.0
     return {
@@ -113,7 +113,7 @@ def answer_words(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _strategy(line: Strategy, dearest: float) -> dict[str, Any]:
+def _strategy(line: Strategy, dearest: float) -> dict[str, object]:
     first = line.name == "the model"
     return {
         "name": line.name,
@@ -133,7 +133,7 @@ def _thousand(cost: float, dearest: float) -> str:
     return f"{UNIT * cost:,.{0 if UNIT * dearest >= 100 else 1}f}"
 
 
-def _rival_words(summary: Summary, one: Rival) -> dict[str, Any]:
+def _rival_words(summary: Summary, one: Rival) -> dict[str, object]:
     _, low, high = one.saving
     lines = [("mean cost per row", f"{summary.answer.strategies[0].cost:.4f}", f"{one.cost:.4f}")]
     for mine, theirs in zip(_calibration(summary.tables), _calibration(one.tables), strict=True):
@@ -166,7 +166,7 @@ SUBGROUP_HEADS = {
 }
 
 
-def trust_words(summary: Summary) -> dict[str, Any]:
+def trust_words(summary: Summary) -> dict[str, object]:
     """Calibration, subgroups and the description of the rows."""
     rows = summary.n_rows
     described = [
@@ -201,7 +201,7 @@ def _calibration(tables: dict[str, Columns]) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _subgroups(table: Columns | None) -> list[tuple[str, list[dict[str, Any]]]]:
+def _subgroups(table: Columns | None) -> list[tuple[str, list[dict[str, object]]]]:
     if table is None:
         return []
     lines = [dict(zip(table, line, strict=True)) for line in zip(*table.values(), strict=True)]
@@ -231,7 +231,7 @@ def _value_and_ends(line: dict[str, Any]) -> tuple[str, str]:
     return f"{line['value']:.3f}", "" if np.isnan(line["low"]) else f"{line['low']:.3f} to {line['high']:.3f}"
 
 
-def checklist_words(summary: Summary, version: str) -> dict[str, Any]:
+def checklist_words(summary: Summary, version: str) -> dict[str, object]:
     """The items of the checklist."""
     items = checklist(summary, version)
     return {"checklist": items, "n_answered": sum(bool(item.answer) for item in items)}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_codes
+from permissible.decisions.proba import by_class
 from permissible.estimators.classifier import card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
 from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
@@ -128,7 +129,7 @@ def summarise(
     model_codes = class_codes(y, known)
     codes = class_codes(y, judged_classes)
     own = np.asarray(first.predict_proba(X), dtype=np.float64)
-    proba = (own if proba is None else np.asarray(proba, dtype=np.float64))[:, order]
+    proba = (own if proba is None else _given(proba, own.shape))[:, order]
     weight = None if sample_weight is None else weights_of(sample_weight, len(codes))
     chosen = _decision(first, decision, known, order)
     deciding = Hard() if chosen is None else chosen
@@ -174,7 +175,7 @@ def _of_model(
     contributions = [adds(term, card, table) for term in card.terms]
     only = card.terms[0] if len(card.terms) == 1 else None
     has_card = any(isinstance(term, PointsTerm) for term in card.terms)
-    sheets = first.card(decision=decision) if has_card else []
+    sheets = first.card(decision=decision if len(first.classes_) == 2 else None) if has_card else []
     return {
         "text": first.to_text(),
         "rules": _rule_rows(card, table, codes, contributions, len(first.classes_), weight),
@@ -212,6 +213,13 @@ def _rival(
     proba = np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
     tables = judge(codes, proba, classes[order], weight, judgement)
     return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
+
+
+def _given(proba: Any, shape: tuple[int, ...]) -> FloatArray:
+    found = by_class(proba)
+    if found.shape != shape:
+        raise refusal("proba", f"of shape {shape}, as the estimator's own", Words(f"shape {found.shape}"))
+    return found
 
 
 def _decision(first: Any, given: object, classes: AnyArray, order: list[int]) -> Decision | None:

@@ -72,16 +72,18 @@ def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | N
     return tuple(found)
 
 
-def evaluation_folds(source: Source, label: int | None = None, seed: int = 0) -> tuple[Split, ...]:
+def evaluation_folds(
+    source: Source, label: int | None = None, seed: int = 0, asked: int | None = None
+) -> tuple[Split, ...]:
     """The folds by which a fit chooses: all of `FOLDS`, or the first ones where these hold `HELD_ROWS` rows already.
 
     The error of a mean loss falls with the number of held-out rows, so that many rows need few folds. A fold whose
-    training rows would lack a class is left out.
+    training rows would lack a class is left out. Where a number of folds is asked for, there are so many.
     """
-    n_folds = min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
+    n_folds = asked or min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
     n_rows = _class_rows(source, label)
     found = []
-    for split in folds(source, FOLDS, label, keys_of(source, seed)):
+    for split in folds(source, asked or FOLDS, label, keys_of(source, seed)):
         held = _class_rows(source, label, split.held_out)
         if all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True)):
             found.append(split)

@@ -1,6 +1,7 @@
 """ULSClassifier.points: cards of whole numbers, certified, the same in memory and in parts, for weights, gaps and categories."""
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -77,6 +78,31 @@ def test_the_time_given_proves_the_points(cancer):
     assert "No other points" in certificate.statement
 
 
+def test_the_time_given_to_a_fit_is_kept_and_the_gap_reached_is_told():
+    random = np.random.default_rng(0)
+    X = (random.random((800, 14)) < 0.5).astype(float)
+    y = X @ random.uniform(0.5, 1.5, 14) + random.normal(size=800) > 7
+    pm.ULSClassifier.points(n_rules=10).fit(X, y)  # whatever is loaded at the first call
+    spent = []
+    for _ in range(3):
+        begun, worked = time.monotonic(), time.process_time()
+        certificate = pm.ULSClassifier.points(n_rules=10, max_time=2.0).fit(X, y).certificate_
+        if time.process_time() - worked > 0.5 * (time.monotonic() - begun):  # else the machine gave its time to others
+            spent.append(time.monotonic() - begun)
+        assert certificate.real_loss <= certificate.bound <= certificate.loss
+        assert certificate.optimal or "time limit was reached" in certificate.statement
+    if not spent:
+        pytest.skip("the machine is too busy to judge a time limit")
+    assert min(spent) <= 1.1 * 2.0
+
+
+def test_a_card_that_is_too_large_to_prove_says_so(cancer):
+    X, y = cancer
+    certificate = pm.ULSClassifier.points(n_rules=3, max_points=9, max_time=5).fit(X, y).certificate_
+    assert not certificate.optimal
+    assert "up to 10 rules of at most 5 points only" in certificate.statement
+
+
 def test_weight_two_is_the_row_twice(mixed):
     X, y = mixed
     weight = np.random.default_rng(1).integers(1, 4, len(y))
@@ -100,6 +126,12 @@ def test_one_card_a_class():
     assert len(card.model_.models) == 3
     assert len(card.certificate_.by_class) == 3
     assert card.score(X, y) > 0.9
+    assert [one.positive for one in card.card()] == ["0", "1", "2"]
+    assert "largest probability" in card.to_text()
+    alone = [one.probabilities(card._rows(X)) for one in card.model_.models]
+    assert (np.argmax([one[:, 1] for one in alone], axis=0) == card.predict(X)).all()
+    with pytest.raises(ValueError, match="`decision` must be None for one card per class"):
+        card.to_text(decision=pm.CostMatrix(1 - np.eye(3)))
 
 
 def test_a_card_of_two_literals_has_no_negative_points(mixed):

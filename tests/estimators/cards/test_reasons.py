@@ -161,6 +161,43 @@ def test_costs_choose_the_column():
     assert "debt" in names
 
 
+def cheapest_change(model, row, costs, max_columns):
+    """Brute force: the least cost of moving few columns to the nearest values of other cells."""
+    before, used = model.predict(row)[0], sorted({literal.column for rule in model.rules_ for literal in rule})
+    moves = {}
+    for column in used:
+        name, old = model.schema_.names[column], row[model.schema_.names[column]].iloc[0]
+        if model.schema_.columns[column].kind == "categorical":
+            moves[name] = [(value, costs[name]) for value in model.schema_.columns[column].categories]
+            continue
+        ends = {x.threshold for rule in model.rules_ for x in rule if x.column == column and x.threshold == x.threshold}
+        values = [value for end in ends for value in (end, end + 1e-9)]
+        gone = pd.isna(old)
+        moves[name] = [(value, costs[name] * (1.0 if gone else abs(value - old))) for value in values]
+    best = np.inf
+    for size in range(1, max_columns + 1):
+        for chosen in itertools.combinations(moves, size):
+            for combined in itertools.product(*(moves[name] for name in chosen)):
+                cost = sum(price for _, price in combined)
+                if cost < best:
+                    changed = row.assign(**{name: value for name, (value, _) in zip(chosen, combined, strict=True)})
+                    best = cost if model.predict(changed)[0] != before else best
+    return best
+
+
+def test_the_cost_of_a_recourse_is_that_of_exhaustive_search(model):
+    frame, costs = rows(8, 6), {"age": 0.1, "debt": 0.7, "rate": 1.3, "job": 0.9}
+    for place in range(len(frame)):
+        row = frame.iloc[[place]]
+        found, least = model.recourse(row, costs=costs, max_columns=2), cheapest_change(model, row, costs, 2)
+        assert found.proved
+        assert found.found == np.isfinite(least)
+        if found.found:
+            assert (
+                least - 1e-6 <= found.cost <= least + 0.02
+            )  # a short decimal above a threshold, not the nearest float
+
+
 def test_a_target_and_a_time_limit():
     frame = rows(400, 0)
     card = pm.ULSClassifier.points(n_rules=5).fit(frame, labels(frame))

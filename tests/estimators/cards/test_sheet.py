@@ -97,6 +97,13 @@ def subsets(points):
     return found
 
 
+@pytest.mark.parametrize("options", [{"points_to_double_odds": 0}, {"base_odds": 0}, {"points_to_double_odds": "x"}])
+def test_a_scale_that_is_none_is_refused_in_one_sentence(model, options):
+    (name,) = options
+    with pytest.raises((ValueError, TypeError), match=f"`{name}` must be a finite positive number|`{name}` must be"):
+        model.card(**{"points_to_double_odds": 60, **options})
+
+
 def test_credit_points_need_odds_that_are_linear_in_the_total(rows):
     card = pm.ULSClassifier.points(n_rules=2, loss="matsushita").fit(*rows)
     with pytest.raises(ValueError, match="`points_to_double_odds` must be None"):

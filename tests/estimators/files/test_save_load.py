@@ -51,10 +51,10 @@ def fitted():
     yield "columns", pm.ULSClassifier(learner="column", n_rounds=30, random_state=0).fit(X / X.std(), y), X / X.std()
     yield "columns, classes", pm.ULSClassifier(learner="column", n_rounds=9, random_state=0).fit(iris, kinds), iris
     yield "rules from trees", pm.ULSClassifier(learner="tree", n_rounds=6, random_state=0).fit(X, y), X
-    yield "additive", pm.MCBoostClassifier(n_rounds=20).fit(iris, kinds), iris
+    yield "additive", pm.MCBoostClassifier(n_rounds=20, learner="linear").fit(iris, kinds), iris
     yield (
         "additive, mixed columns",
-        pm.MCBoostClassifier(loss="mc", decision="bayes", n_rounds=20).fit(table, truth),
+        pm.MCBoostClassifier(loss="mc", decision="bayes", n_rounds=20, learner="linear").fit(table, truth),
         table,
     )
     yield "additive trees", pm.MCBoostClassifier(n_rounds=4, learner="tree", random_state=0).fit(iris, kinds), iris

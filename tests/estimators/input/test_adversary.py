@@ -25,7 +25,7 @@ ESTIMATORS = {
     "columns": lambda **more: pm.ULSClassifier(n_rounds=4, learner="column", early_stopping=False, **more),
     "tree": lambda **more: pm.UDTClassifier(max_leaf_nodes=4, **more),
     "boundary": lambda **more: pm.BoundaryClassifier(**more),
-    "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **more),
+    "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **{"learner": "linear", **more}),
 }
 every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 

@@ -19,7 +19,7 @@ ESTIMATORS = {
     "tree": lambda **more: pm.UDTClassifier(max_leaf_nodes=4, **more),
     "boundary, rules": lambda **more: pm.BoundaryClassifier(learner="rule", n_rounds=5, **more),
     "boundary": lambda **more: pm.BoundaryClassifier(**more),
-    "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **more),
+    "boosting": lambda **more: pm.MCBoostClassifier(n_rounds=4, **{"learner": "linear", **more}),
 }
 every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 

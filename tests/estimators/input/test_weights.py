@@ -136,7 +136,7 @@ def test_mean_costs_of_a_class_are_weighted():
     X, y, copies = rows(n_classes=3)
     cost = np.random.default_rng(1).random((len(y), 3))
     cost[np.arange(len(y)), y] = 0
-    model = fit(pm.MCBoostClassifier(n_rounds=2), X, y, copies.astype(float), cost)
+    model = fit(pm.MCBoostClassifier(n_rounds=2, learner="linear"), X, y, copies.astype(float), cost)
     expected = [np.average(cost[y == label], axis=0, weights=copies[y == label]) for label in range(3)]
     np.testing.assert_allclose(model.cost_matrix_.matrix, expected)
 

@@ -38,7 +38,9 @@ def test_an_object_gives_the_model_of_its_name(loss, learner, rows, tmp_path):
 
 
 def test_a_grid_may_hold_names_and_objects(rows):
-    search = GridSearchCV(pm.MCBoostClassifier(n_rounds=3), {"loss": [losses.GLL(), "gll"]}, cv=2).fit(*rows)
+    search = GridSearchCV(
+        pm.MCBoostClassifier(n_rounds=3, learner="linear"), {"loss": [losses.GLL(), "gll"]}, cv=2
+    ).fit(*rows)
     scores = search.cv_results_["mean_test_score"]
     assert scores[0] == scores[1]
 
@@ -48,7 +50,7 @@ def test_a_grid_may_hold_names_and_objects(rows):
 )
 def test_what_the_core_does_not_have_is_refused(loss, rows):
     with pytest.raises(ValueError, match="`loss` must be one of 'gll', 'gel', 'ls', 'lt', 'mc', its object"):
-        pm.MCBoostClassifier(loss=loss).fit(*rows)
+        pm.MCBoostClassifier(loss=loss, learner="linear").fit(*rows)
 
 
 NOISY = np.random.default_rng(5).normal(size=(160, 3))
@@ -70,7 +72,7 @@ def test_a_gamma_phi_loss_of_ones_own_boosts_as_the_compiled_one(learner, descen
 
 def test_a_loss_of_ones_own_does_not_depend_on_the_order_of_rows_and_takes_weights_and_files(tmp_path):
     square = losses.GammaPhi(lambda u: u, lambda v: np.maximum(1 - v, 0) ** 2, name="squares")
-    fit = pm.MCBoostClassifier(square, n_rounds=5, calibration=None).fit
+    fit = pm.MCBoostClassifier(square, n_rounds=5, calibration=None, learner="linear").fit
     model = fit(NOISY, NOISY_Y)
     scores = model.decision_function(NOISY)
     order = np.random.default_rng(0).permutation(160)
@@ -92,4 +94,4 @@ def test_where_a_loss_of_ones_own_cannot_run_it_is_refused():
         pm.MCBoostClassifier(own, learner="tree").fit(NOISY, NOISY_Y)
     parts = pm.BinnedDataset.from_batches([{"a": NOISY[:, 0], "y": NOISY_Y}], target="y", keep_values=True)
     with pytest.raises(ValueError, match="built-in one on data in parts"):
-        pm.MCBoostClassifier(own).fit(parts)
+        pm.MCBoostClassifier(own, learner="linear").fit(parts)

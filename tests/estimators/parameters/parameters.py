@@ -153,14 +153,14 @@ MCBOOST_MODES = [
         for learner in ("linear", "linear-full", "rule", "tree")
         for descent in ("coordinate", "gradient")
     ),
-    Mode(pm.MCBoostClassifier, {"loss": "ls"}, classes=3),
+    Mode(pm.MCBoostClassifier, {"learner": "linear", "loss": "ls"}, classes=3),
     *(
         Mode(pm.MCBoostClassifier, {"learner": "tree", "descent": descent, "cost_matrix": None})
         for descent in ("coordinate", "gradient")
     ),
     Mode(pm.MCBoostClassifier, {"learner": "tree", "early_stopping": True, "scoring": "cost"}, classes=3),
-    Mode(pm.MCBoostClassifier, {"decision": "bayes"}, classes=3),
-    Mode(pm.MCBoostClassifier, {"cost_matrix": None}, classes=3),
+    Mode(pm.MCBoostClassifier, {"learner": "linear", "decision": "bayes"}, classes=3),
+    Mode(pm.MCBoostClassifier, {"learner": "linear", "cost_matrix": None}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "tree", "subsample": 0.6, "n_bags": 2}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "auto"}, classes=3),
     *(Mode(pm.MCBoostClassifier, {"learner": learner}, "parts", 3) for learner in ("linear", "rule", "tree")),
@@ -213,6 +213,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "criterion": ("impurity", "exact"),
         "beam": (1, 3),
         "early_stopping": (False, True),
+        "ensemble": (3,),
         "search_fraction": (0.4,),
         "max_bins": (4,),
         "tol": (0.9,),

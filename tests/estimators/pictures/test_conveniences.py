@@ -22,7 +22,7 @@ MODELS = {
     "boosted trees": pm.ULSClassifier.trees(n_trees=4, early_stopping=False),
     "tree": pm.UDTClassifier(max_leaf_nodes=5),
     "boundary": pm.BoundaryClassifier([0.2, 0.7]),
-    "boosting": pm.MCBoostClassifier(n_rounds=5),
+    "boosting": pm.MCBoostClassifier(n_rounds=5, learner="linear"),
     "boosted rules": pm.MCBoostClassifier(n_rounds=5, learner="rule"),
 }
 CASES = [*((name, "two") for name in MODELS), *((name, "three") for name in MODELS if name != "boundary")]

@@ -68,7 +68,7 @@ def test_regions_of_any_classifier_of_two_classes_are_drawn():
     for model in (
         pm.ULSClassifier(n_rounds=4, random_state=0),
         pm.UDTClassifier(max_leaf_nodes=4),
-        pm.MCBoostClassifier(n_rounds=3),
+        pm.MCBoostClassifier(n_rounds=3, learner="linear"),
     ):
         fit = model.fit(X, y)
         display = pm.RegionDisplay.from_estimator(fit, X, y, features=[0, 2], boundaries=[0.3, 0.7])

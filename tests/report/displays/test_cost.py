@@ -15,7 +15,7 @@ COSTS = pm.CostMatrix([[0, 1, 3], [2, 0, 1], [4, 4, 0]])
 def fitted():
     X, y = load_iris(return_X_y=True)
     X = X[:, :2]
-    return pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=30).fit(X, y), X, y
+    return pm.MCBoostClassifier("gll", cost_matrix=COSTS, n_rounds=30, learner="linear").fit(X, y), X, y
 
 
 def test_counts_are_those_of_scikit_learn_and_risk_is_the_mean_cost(fitted):

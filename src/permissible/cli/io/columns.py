@@ -75,7 +75,7 @@ def read_columns(
     )
 
 
-def _first_text(values: AnyArray) -> Any:
+def _first_text(values: AnyArray) -> object:
     return next((value for value in values.tolist() if value is not None), None)
 
 

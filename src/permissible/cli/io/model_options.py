@@ -82,7 +82,7 @@ class ModelOptions:
             parameters["cost_matrix"] = decision_of(deciding, classes).matrix
         return {**parameters, "random_state": given.seed, "n_jobs": given.jobs}
 
-    def _boundary_rules(self) -> dict[str, Any]:
+    def _boundary_rules(self) -> dict[str, object]:
         """A number of rules, or of tests in one, asks for rules in place of a linear score."""
         asked = {"n_rounds": self.given.rules, "max_literals": self.given.literals}
         found = {name: value for name, value in asked.items() if value is not None}
@@ -128,7 +128,7 @@ def positional(decision: object) -> Any:
     return CostMatrix(decision.matrix, decision.reject_cost) if isinstance(decision, CostMatrix) else decision
 
 
-def _aligned(decision: Any, classes: Any) -> Any:
+def _aligned(decision: Any, classes: Any) -> object:
     """The decision for these classes, or an error that says why it does not match them."""
     from permissible.decisions import CostMatrix
 

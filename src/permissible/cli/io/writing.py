@@ -72,13 +72,13 @@ def _text_writer(file: Any, delimiter: str) -> Write:
     return write
 
 
-def _cells(column: AnyArray) -> Sequence[Any]:
+def _cells(column: AnyArray) -> Sequence[object]:
     """Plain values: `csv` writes a float by its repr, so numbers are exact, and None or NaN as nothing."""
     values = ["" if value is None or value != value else value for value in column.tolist()]
     return values if column.dtype.kind in "fiub" else [_harmless(value) for value in values]
 
 
-def _harmless(value: object) -> Any:
+def _harmless(value: object) -> object:
     """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") and as_number(value) is None:
         return f"'{value}"

@@ -57,7 +57,7 @@ def command(
     )
 
 
-def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, Any]:
+def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, object]:
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.rows import chunks_of
@@ -71,11 +71,11 @@ def one_row(fitted: object, data: Path, row: int, file_options: options.FileOpti
     raise UseError(f"--row must be at most {seen}, the number of rows in {data}, got {row}.")
 
 
-def _values(values: dict[str, Any]) -> str:
+def _values(values: dict[str, object]) -> str:
     """The first values of a row; the others are counted."""
     from permissible.bins.describe import number
 
-    def worded(value: Any) -> str:
+    def worded(value: object) -> str:
         if value is None or value != value:
             return "missing"
         return number(float(value)) if isinstance(value, float) else str(value)

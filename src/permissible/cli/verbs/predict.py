@@ -81,7 +81,7 @@ def reason_names(reasons: int | None) -> list[str]:
     return [f"reason_{place + 1}" for place in range(reasons or 0)]
 
 
-def reasoned(fitted: Any, asked: Any, decision: Any, reasons: int | None) -> dict[str, Any]:
+def reasoned(fitted: Any, asked: Any, decision: Any, reasons: int | None) -> dict[str, object]:
     """The principal reasons of each row, a column for each place; nothing where a row has fewer."""
     import numpy as np
 

@@ -16,14 +16,18 @@ from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.points.excel import refuse_no_card, workbook
 from permissible.models.points.model import PointsModel
 from permissible.models.points.sheet import PointSheet, Scaling, sheet
-from permissible.validation import refusal
-from permissible.validation.numbers import real_number
+from permissible.validation import Words, refusal
+from permissible.validation.numbers import positive_number, real_number
 
 
 def _training_loss(certificate: Any) -> float:
     """The mean loss that a certificate states; the mean over the classes if there are several."""
     each = certificate.by_class if hasattr(certificate, "by_class") else (certificate,)
     return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
+
+
+TOGETHER = "Predicted is the class whose card gives the largest probability, of equal ones the first."
+"""How the cards of several classes are read, where all have the same loss."""
 
 
 class CardMethods(StagedClassifier):
@@ -74,7 +78,7 @@ class CardMethods(StagedClassifier):
     def _scaling(self, double: float | None, base_points: float, base_odds: float) -> Scaling | None:
         if double is None:
             return None
-        positive = [real_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
+        positive = [positive_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
         return Scaling(positive[0], real_number("base_points", base_points), positive[1])
 
     def _cards(self) -> list[PointsModel]:
@@ -83,13 +87,21 @@ class CardMethods(StagedClassifier):
         found = self.model_.models if isinstance(self.model_, OneVersusRest) else (self.model_,)
         return [model for model in found if isinstance(model, PointsModel)]
 
+    def _together(self) -> list[str]:
+        cards = self._cards()
+        return [TOGETHER] if len(cards) > 1 and all(card.loss == cards[0].loss for card in cards) else []
+
     def _sheets(
         self, decision: object = None, scaling: Scaling | None = None, names: Sequence[str] | None = None
     ) -> list[PointSheet]:
         cards, labels = self._cards(), labels_of(self)
         if not cards:
             refuse_no_card(self.model_)
-        if len(cards) > 1:  # the decision is one of all totals together
+        if len(cards) > 1:
+            for argument, given in (("decision", decision), ("names", names)):
+                if given is not None:
+                    expected = "None for one card per class, whose totals decide together"
+                    raise refusal(argument, expected, Words(f"a {type(given).__name__}"), "use `decide`")
             return [sheet(card, [label], None, scaling) for card, label in zip(cards, labels, strict=True)]
         asked = decision_asked(self, decision)
         if asked is None:
@@ -120,7 +132,8 @@ class CardMethods(StagedClassifier):
         """
         if not self._cards():
             return super().to_text(max_rules)
-        return "\n\n".join(one.to_text() for one in self._sheets(decision, names=names))
+        found = [one.to_text() for one in self._sheets(decision, names=names)]
+        return "\n\n".join([*found, *self._together()])
 
     def to_html(self, *, decision: object = None, names: Sequence[str] | None = None) -> str:
         """Show the model as HTML; of a point card its conditions, points and totals, with the decision where one is given.
@@ -129,7 +142,8 @@ class CardMethods(StagedClassifier):
         """
         if not self._cards():
             return super().to_html()
-        return "".join(one.to_html() for one in self._sheets(decision, names=names))
+        found = [one.to_html() for one in self._sheets(decision, names=names)]
+        return "".join([*found, *(f"<p>{words}</p>" for words in self._together())])
 
     def to_excel(
         self, path: str | os.PathLike[str], *, decision: object = None, names: Sequence[str] | None = None

@@ -134,6 +134,7 @@ def remember_schema(estimator: Any, schema: Schema) -> None:
 
 def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) -> None:
     """Store the number of columns, and their names where they had some."""
+    vars(estimator).pop("decision_", None)  # that of a file belongs to the model in it
     estimator.n_features_in_ = count
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -213,10 +214,20 @@ MOST_THREADS = 256
 """The maximum: the runtime ends the process when it cannot start a thread."""
 
 
+class Cores(int):
+    """Threads by a negative `n_jobs`: sent to another machine, they are counted from the cores there."""
+
+    n_jobs: int
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        """Counted again where they arrive."""
+        return threads, (self.n_jobs,)
+
+
 def threads(n_jobs: object) -> int:
     """Threads for `n_jobs`: None is 1 unless in a joblib context, -1 is every core.
 
-    A worker of joblib uses only its own cores, given by OMP_NUM_THREADS.
+    A worker of joblib or dask uses only its own cores, given by OMP_NUM_THREADS.
     """
     if n_jobs == 1:
         return 1
@@ -228,8 +239,12 @@ def threads(n_jobs: object) -> int:
     if n_jobs == 0:
         raise refusal("n_jobs", expected, n_jobs)
     count = min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
-    share = os.environ.get("OMP_NUM_THREADS", "") if n_jobs is not None and n_jobs < 0 else ""
-    return min(count, int(share)) if share.isdecimal() and int(share) > 0 else count
+    if n_jobs is None or int(n_jobs) > 0:
+        return count
+    share = os.environ.get("OMP_NUM_THREADS", "")
+    cores = Cores(min(count, int(share)) if share.isdecimal() and int(share) > 0 else count)
+    cores.n_jobs = int(n_jobs)
+    return cores
 
 
 def seed(random_state: object) -> int:

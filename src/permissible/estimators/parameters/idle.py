@@ -92,7 +92,7 @@ def _one_test(estimator: Any, _: Mapping[str, Any]) -> bool:
 
 
 _CONSTRAINTS = ("monotonic_cst", "interaction_cst")
-_RULES = ("max_literals", "beam", "criterion", "max_bins", "categorical_features", "validation")
+_RULES = ("max_literals", "beam", "criterion", "max_bins", "categorical_features", "validation", "ensemble")
 ULS = (
     Mode(
         'with learner="column"',
@@ -102,7 +102,7 @@ ULS = (
     Mode(
         'with learner="tree"',
         _is("learner", "tree"),
-        _unused("beam", "max_literals", "criterion", "warm_start", scheme=1),
+        _unused("beam", "max_literals", "criterion", "warm_start", "ensemble", scheme=1),
     ),
     Mode(
         'without learner="tree"',
@@ -112,20 +112,29 @@ ULS = (
     Mode(
         "with points",
         lambda estimator, _: estimator.points is not None,
-        _unused("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "criterion", learning_rate=1.0),
+        _unused(
+            *("learner", "fit_intercept", "warm_start", "search_fraction", "scheme", "criterion", "ensemble"),
+            learning_rate=1.0,
+        ),
     ),
     Mode(
         "with a loss that changes between rounds",
         _is("loss", *MIXED),
         _unused("learner", "points", *_CONSTRAINTS, scheme=1),
     ),
+    Mode("with a loss that is a bag of losses", _is("loss", *BAGS), _unused("ensemble"), 'name one loss, or "auto"'),
+    Mode("with validation rows", lambda _, facts: facts.get("validation") is not None, _unused("ensemble")),
     Mode('without criterion="newton"', _is("criterion", "exact", "impurity"), _unused(*_CONSTRAINTS)),
     Mode("with rules or trees of one test", _one_test, _unused("interaction_cst")),
-    Mode("where coefficients are refitted", lambda estimator, _: not _classic(estimator), _unused(learning_rate=1.0)),
+    Mode(
+        "where coefficients are refitted",
+        lambda estimator, _: not _classic(estimator),
+        _unused("ensemble", learning_rate=1.0),
+    ),
     Mode(
         "with warm_start=True",
         _is("warm_start", True),
-        _unused("validation", early_stopping=False),
+        _unused("validation", "ensemble", early_stopping=False),
         "set early_stopping=False, or warm_start=False",
     ),
     ON_PARTS,
@@ -196,22 +205,24 @@ def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
 
 
 def _nothing_random(estimator: Any, facts: Mapping[str, object]) -> bool:
-    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
+    return not (_is("_learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 
 _AUTO = (
-    *("loss", "descent", "learning_rate", "subsample", "max_features", *_GROWTH, "line_search"),
+    *("learning_rate", "subsample", "max_features", *_GROWTH, "line_search"),
     *("early_stopping", "scoring", "patience", "validation_fraction", "calibration", "warm_start"),
 )
 _NAME = "name a learner to set it, such as learner='tree'"
 _RANDOM = "set subsample or max_features below 1, or descent='gradient' with trees"
 MCBOOST = (
-    Mode('with learner="auto"', _is("learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
+    Mode('with learner="auto"', _is("_learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(
-        "with affine terms", _is("learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
+        "with affine terms",
+        _is("_learner", "linear", "linear-full"),
+        _unused(*_GROWTH, "max_bins", line_search="exact"),
     ),
-    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
-    Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
+    Mode('with learner="rule"', _is("_learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
+    Mode('with learner="tree"', _is("_learner", "tree"), _unused("max_literals")),
     Mode("with trees or rules of one test", _one_test, _unused("interaction_cst")),
     Mode("without early stopping", _is("early_stopping", False), _unused("patience", "scoring")),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),

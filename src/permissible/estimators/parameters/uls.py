@@ -44,6 +44,12 @@ class Plan:
     stopping: bool
     learner: str
     fast_rate: float | None = None
+    ensemble: int | None = None
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What the task takes by name."""
+        return {"fast_rate": self.fast_rate, "ensemble": self.ensemble}
 
     def in_unit(self, scale: float) -> "Plan":
         """The same where all weights are multiplied by a power of two: l2 is a weight too."""
@@ -94,7 +100,10 @@ def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
         stopping = flag("early_stopping", estimator.early_stopping)
     lengths = _lengths(estimator.max_literals, stopping, n_columns)
     candidates = tuple(replace(base, max_literals=literals) for literals in lengths)
-    return Plan(candidates, stopping, learner, FAST_RATE if rate is None else None)
+    ensemble = None if estimator.ensemble is None else count("ensemble", estimator.ensemble, 2, also=", or None")
+    if ensemble is not None and not stopping:
+        raise refusal("ensemble", "None without early stopping, since there are no folds", ensemble)
+    return Plan(candidates, stopping, learner, FAST_RATE if rate is None else None, ensemble)
 
 
 def loss_of(given: Any) -> Any:

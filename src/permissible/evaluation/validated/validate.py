@@ -120,10 +120,12 @@ def validate(
     return Validation(about, names, repr(rows.judgement.decision), tuple(models), how, tables, probas)
 
 
-def named_models(given: object) -> dict[str, Any]:
+def named_models(given: object) -> dict[str, object]:
     """Return estimators by name; those of one type are numbered."""
     if isinstance(given, Mapping):
         models = {str(name): model for name, model in given.items()}
+        if len(models) < len(given):
+            raise refusal("estimator", "classifiers by names that differ as text", Words(f"{list(given)}"))
     elif isinstance(given, list | tuple):
         types = [type(model).__name__ for model in given]
         models = {
@@ -145,7 +147,7 @@ def _decision(given: object) -> Any:
 
 
 def _rows(
-    X: Any, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: Any, pos_label: object
+    X: object, y: ArrayLike, weight: ArrayLike | None, judgement: Judgement, subgroups: object, pos_label: object
 ) -> Rows:
     labels = np.asarray(y)
     n_rows = n_rows_of(X)
@@ -167,8 +169,13 @@ def _rows(
 
 def n_rows_of(X: Any) -> int:
     """Return the number of rows of an array, a data frame, or columns by name."""
-    if isinstance(X, Mapping):
-        return len(next(iter(X.values()))) if X else 0
+    lengths = {len(column) for column in X.values()} if isinstance(X, Mapping) else set()
+    if len(lengths) > 1:
+        raise refusal("X", "columns of one length", Words(f"lengths {sorted(lengths)}"))
+    if lengths:
+        return lengths.pop()
+    if isinstance(X, Mapping) or not (hasattr(X, "shape") or isinstance(X, Sequence)):
+        raise refusal_type("X", "a table: an array, a data frame, or columns by name", X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
@@ -210,8 +217,14 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
         raise refusal_type("cv", 'a number of folds, a splitter, splits, or "bootstrap"', cv)
     if isinstance(cv, Integral):
         return folds(rows.codes, count("cv", cv, low=2), rows.judgement.how.random_state), f"{cv}-fold cross-validation"
-    pairs = cv.split(rows.X, rows.y) if hasattr(cv, "split") else cv
+    pairs = list(cv.split(rows.X, rows.y) if hasattr(cv, "split") else cv)
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise refusal(
+            "cv", "pairs of rows to learn from and rows to hold out", Words("none" if not pairs else "others")
+        )
     found = [(_places(training), _places(held_out)) for training, held_out in pairs]
+    if any(part.size and (part.min() < 0 or part.max() >= len(rows.codes)) for pair in found for part in pair):
+        raise refusal("cv", f"splits of rows 0 to {len(rows.codes) - 1}", Words("others"))
     times = np.bincount(np.concatenate([held for _, held in found]), minlength=len(rows.codes))
     if not (times == 1).all():
         came = Words(f"{int((times != 1).sum())} rows held out never or more than once")
@@ -222,13 +235,13 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
     return found, f"cross-validation in {len(found)} splits"
 
 
-def _places(rows: Any) -> IntArray:
+def _places(rows: object) -> IntArray:
     """Rows of a split as places, also where they are given as truth values."""
     given = np.asarray(rows)
     return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
 
 
-def _fitted(model: Any, rows: Rows, training: IntArray) -> Any:
+def _fitted(model: object, rows: Rows, training: IntArray) -> object:
     from sklearn.base import clone
 
     weight = None if rows.weight is None else rows.weight[training]
@@ -283,7 +296,7 @@ def _bootstrapped(
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
 
 
-def _clone(model: object) -> Any:
+def _clone(model: object) -> object:
     from sklearn.base import clone
 
     return clone(model)

@@ -148,11 +148,12 @@ def _solve_sums(objective: SummedObjective, source: Source, target: Target, opti
         if len(sample.weight) == source.n_rows:
             return fit
         return minimise(objective, [SmoothLoss(target.loss)], np.append(fit.coef, fit.intercept), options)
-    fit = solve_bands(objective, segments, options, sample, spaced)
-    if fit.converged or fit.n_iter >= options.max_iter or len(sample.weight) == source.n_rows:
-        return fit
-    slow = minimise(objective, smoothed(segments), np.zeros(n_columns + 1), options)  # most rows lie at a kink
-    return slow if slow.certificate.gap < fit.certificate.gap else fit
+    found = solve_bands(objective, segments, options, sample, spaced)
+    whole = len(sample.weight) == source.n_rows
+    if found is not None and (found.converged or found.n_iter >= options.max_iter or whole):
+        return found
+    slow = minimise(objective, smoothed(segments), np.zeros(n_columns + 1), options)  # many rows lie at a kink
+    return slow if found is None or slow.certificate.gap < found.certificate.gap else found
 
 
 def _linear_model(target: Target, fit: Solution) -> LinearModel:

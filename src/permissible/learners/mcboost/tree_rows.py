@@ -39,7 +39,7 @@ class Look(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Searched:
     """The rows of a search: codes, gradients, curvatures, and copies (empty: 1 each)."""
 
     blocks: Codes
@@ -48,11 +48,11 @@ class Drawn:
     copies: AnyArray
 
     @staticmethod
-    def joined(drawn: Sequence["Drawn"]) -> "Drawn":
+    def joined(drawn: Sequence["Searched"]) -> "Searched":
         """Those of all parts."""
         blocks = np.ascontiguousarray(np.concatenate([one.blocks for one in drawn], axis=1))
         names = "gradient", "curvature", "copies"
-        return Drawn(blocks, *(np.concatenate([getattr(one, name) for one in drawn]) for name in names))
+        return Searched(blocks, *(np.concatenate([getattr(one, name) for one in drawn]) for name in names))
 
     def sizes(self, grids: tuple[float, float]) -> IntArray:
         """Sums of |g| and h on the given grids, as `SearchSizes` has them."""
@@ -75,7 +75,7 @@ class Seen(NamedTuple):
     terms: FloatArray
     largest: FloatArray
     taken: int
-    drawn: Drawn | None = None
+    drawn: Searched | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +194,7 @@ class TakeTree(Question[PartTrees, Seen]):
         rows.look, rows.grids = self.look, None
         rows.keep(state)
         sums = state.measure() if self.measured else NO_SUMS
-        drawn = Drawn(*state.searched()) if self.send else None
+        drawn = Searched(*state.searched()) if self.send else None
         return Seen(sums, np.array(largest[:2]), np.array(largest[2:]), int(taken), drawn)
 
     def merge(self, answers: Sequence[Seen]) -> Seen:
@@ -203,7 +203,7 @@ class TakeTree(Question[PartTrees, Seen]):
         largest = np.max([answer.largest for answer in answers], axis=0)
         sums = np.sum([answer.sums for answer in answers], axis=0)
         drawn = [answer.drawn for answer in answers if answer.drawn is not None]
-        joined = Drawn.joined(drawn) if drawn else None
+        joined = Searched.joined(drawn) if drawn else None
         return Seen(sums, terms, largest, sum(answer.taken for answer in answers), joined)
 
 

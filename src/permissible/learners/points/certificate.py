@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
+from permissible.learners.points.branch import MAX_POINTS, MAX_RULES
 from permissible.learners.points.fit import FittedCard
 from permissible.types import AnyArray
 
@@ -66,6 +67,8 @@ def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
         left = 100.0 * (loss - found.bound) / loss if loss > 0 else 0.0
         said += " The time limit was reached before these points were proved optimal: "
         said += f"the loss of others is at most {left:.2g}% smaller."
+    elif found.too_large:
+        said += f" The best points are searched for up to {MAX_RULES} rules of at most {MAX_POINTS} points only."
     return PointsCertificate(
         statement=said,
         stopped=found.stopped,

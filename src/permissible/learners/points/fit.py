@@ -46,7 +46,7 @@ class FittedCard:
     """Rules with points, the cells of the rules, the factor from the units of the rows to scores, and the certificate.
 
     Losses are means of F with the penalty; `bound` is a lower bound for any points on these rules, found with the best real
-    coefficients or by branch and bound (`searched`), and `optimal` whether it is reached.
+    coefficients or by branch and bound (`searched`), and `optimal` whether it is reached. A card may be `too_large` for it.
     """
 
     rules: tuple[Rule, ...]
@@ -59,6 +59,7 @@ class FittedCard:
     stopped: str
     searched: bool = False
     optimal: bool = False
+    too_large: bool = False
 
 
 def oriented(
@@ -101,7 +102,9 @@ def _fit(opened: Opened, fitted: FittedRules, task: LoopTask, options: CardOptio
     held, ended = exchanged(exchange, Held(rules, problem, card))
     found = _certified(held, task, "no single change helps" if ended else "sweeps")
     small = len(found.rules) <= MAX_RULES and options.max_points <= MAX_POINTS
-    return _searched(found, options.seconds, task) if options.seconds > 0 and small else found
+    if options.seconds > 0 and small:
+        return _searched(found, options.seconds, task)
+    return replace(found, too_large=options.seconds > 0)
 
 
 def _certified(held: Held, task: LoopTask, stopped: str) -> FittedCard:

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def _choice(
     return choice, rows.held_total / (rows.total + rows.held_total)
 
 
-def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, Any] | None:
+def _selection(found: tuple[Choice[BoostedOptions], float] | None) -> dict[str, object] | None:
     """What the choice saw, as the estimator shows it."""
     if found is None:
         return None

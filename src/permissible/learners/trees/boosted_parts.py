@@ -7,7 +7,7 @@ level. Answers are integers, maxima and rows in any order, so the trees are thos
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -230,12 +230,22 @@ class _Asker:
     def __init__(self, rows: OpenRows[kernels.Part]) -> None:
         self._rows, self._begun = rows, False
 
-    def sums(self, tree: Any, step: Any, leaves: int, gradient: float, curvature: float, exact: bool) -> Any:
+    def sums(
+        self,
+        tree: kernels.Trees | None,
+        step: FloatArray | None,
+        leaves: int,
+        gradient: float,
+        curvature: float,
+        exact: bool,
+    ) -> tuple[IntArray, IntArray]:
         splits = None if tree is None else (tree.parent, tree.test, tree.cut, tree.column, tree.set)
         found: IntArray = self._rows.ask(SumLeaves(splits, step, leaves, (gradient, curvature), exact))
         return found[0], found[1]
 
-    def move(self, step: Any, leaves: int, signs: Any, sampled: bool, key: int, mu: float, track_loss: bool) -> Any:
+    def move(
+        self, step: FloatArray, leaves: int, signs: FloatArray, sampled: bool, key: int, mu: float, track_loss: bool
+    ) -> kernels.Moved:
         send, self._begun = self._begun, True  # the first move leads to all scores 0, where nothing is searched
         drawn = self._rows.ask(MoveRows(step, leaves, signs, sampled, key, mu, track_loss, send))
         rows = drawn.blocks, drawn.gradient, drawn.curvature, drawn.copies

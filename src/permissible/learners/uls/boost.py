@@ -166,7 +166,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         for r in fit.rounds
     )
     told = options.edges and stop != "callback"
-    largest_edge, gradient_norm = _left_to_gain(fit) if told else (math.nan, math.nan)
+    largest_edge, gradient_norm = left_to_gain(fit) if told else (math.nan, math.nan)
     return Trace(
         constant=task.scale * fit.constant,
         rounds=means,
@@ -193,7 +193,7 @@ def _continue(fit: Fit, terms: Terms) -> None:
         fit.endless, fit.short = [place + 1 for place in evidence["endless"]], np.array(evidence["unconverged"])
 
 
-def _refit_evidence(fit: Fit) -> dict[str, Any]:
+def _refit_evidence(fit: Fit) -> dict[str, object]:
     """Positions of the rules without a finite coefficient (-1: the constant), and the remaining gradient of refits.
 
     The remaining gradient is given for the constant and each coefficient: that of its last refit, 0 if it converged.
@@ -245,7 +245,7 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
 
 
-def _left_to_gain(fit: Fit) -> tuple[float, float]:
+def left_to_gain(fit: Fit) -> tuple[float, float]:
     """The largest edge of a single literal under the last weights, and the norm of the gradient over the rules found.
 
     If coefficients are refitted both include the derivative of the penalty.

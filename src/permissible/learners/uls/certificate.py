@@ -159,10 +159,12 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     theorem = (
         f"Theorem 2 allows at most {bound:.3g} rounds" if np.isfinite(bound) else "Theorem 2 gives no finite bound"
     )
+    averaged = trace.evidence.get("averaged")
+    fit = f"average of {averaged} fits" if averaged else "fit"
     reason = _REASONS[trace.stop].format(term=term, terms=terms)
     away = [doubt.words for doubt in doubts if doubt.kind in ("coefficient explodes", "not converged")]
     stopped = (
-        f"The fit stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
+        f"The {fit} stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
     )
     return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
 

@@ -12,32 +12,31 @@ others continue.
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import OnRound
-from permissible.learners.uls.fit import CLOSE
+from permissible.learners.uls.guarantees.remeasured import CLOSE
 from permissible.learners.uls.options import Stop, ULSOptions
 from permissible.learners.uls.refit import Losses, ScoreObjective, fit_scores
 from permissible.learners.uls.step import FADED
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import Loss
 from permissible.losses.surrogate import PythonSurrogate, Surrogate, compiled
-from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
+from permissible.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 
 
 class Columns:
     """The columns of a dense or sparse matrix, with a constant one in front if requested."""
 
-    def __init__(self, X: Any, constant: bool) -> None:
+    def __init__(self, X: Matrix, constant: bool) -> None:
         self.sparse = hasattr(X, "tocsc")
-        self.matrix: Any = X.tocsc() if self.sparse else np.asarray(X, dtype=np.float64)
+        self.matrix: Matrix = X.tocsc() if self.sparse else np.asarray(X, dtype=np.float64)
         self.constant = constant
         self.n_rows = int(X.shape[0])
         self.n_features = int(X.shape[1]) + constant
-        self._squares: Any = X.multiply(X).tocsc() if self.sparse else None
+        self._squares: Matrix = X.multiply(X).tocsc() if self.sparse else None
         ends = [self.matrix.max(axis=0), -self.matrix.min(axis=0)]
         sizes = np.max([end.toarray().ravel() if self.sparse else end for end in ends], axis=0)
         self.reach: FloatArray = np.append([1.0] * constant, np.where(sizes > 0, sizes, 1.0))

@@ -1,7 +1,9 @@
 """A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by cross-validation, then fit on all rows.
 
-The folds (rows/splits.py) choose the number of rounds and one of the candidates (learners/choose.py). A run on a fold ends
-when its held-out loss has had no new minimum for `PATIENCE` rounds.
+The folds (rows/splits.py) choose the number of rounds of each candidate, and the candidates that are as good as the best
+(learners/choose.py). A run on a fold ends when its held-out loss has had no new minimum for `PATIENCE` rounds. The model
+is the average of these candidates, each fitted on all rows: by convexity its loss is at most the mean of theirs, and it
+does not change when the folds narrowly prefer another one.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 The adaptive flavours have a loop of their own.
@@ -11,7 +13,6 @@ the error with which the earlier fit ended, its rounds are kept as they are. Oth
 of the history and the certificate is about the rows of the last fit.
 """
 
-import math
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible import losses
-from permissible.learners.choose import Choice, Fold, Runs, race
-from permissible.learners.uls.boost import GRADIENT_WORK, Loop, LoopTask, OnRound, Start, boost
+from permissible.learners.choose import Choice, Fold, Runs, Tried, race
+from permissible.learners.uls.boost import Loop, LoopTask, OnRound, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
 from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
@@ -34,11 +35,11 @@ from permissible.learners.uls.flavours import (
     choose_loss,
     equally_penalised,
 )
+from permissible.learners.uls.guarantees.remeasured import Measured, up_to
 from permissible.learners.uls.loss_rows import ExamplesOpening, Opened, open_rows
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import Examples, Terms
-from permissible.learners.uls.step import FitRows, apply
-from permissible.learners.uls.trace import Round, Trace
+from permissible.learners.uls.rows import Examples
+from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
 from permissible.rows.local import LocalSource
 from permissible.rows.selection import ALL_ROWS, Selection
@@ -49,8 +50,6 @@ from permissible.types import FloatArray
 
 PATIENCE = 30
 """Rounds without a new least held-out loss that end a run on a fold."""
-CLOSE = 1e-9
-"""Figures of the earlier fit that differ by less, relatively, are the same: scores are added up in another order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +58,7 @@ class Task:
 
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
     loss is only recorded. `start` is a fit to continue, without a hold-out. `fast_rate` is a learning rate that is tried where
-    the chosen candidate would need more rounds than it may have.
+    the chosen candidate would need more rounds than it may have. `ensemble` is the number of folds whose fits are averaged.
     """
 
     loss: Loss | str
@@ -70,6 +69,7 @@ class Task:
     n_threads: int = 1
     callback: OnRound | None = None
     fast_rate: float | None = None
+    ensemble: int | None = None
 
     def with_loss(self, name: str) -> "Task":
         """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
@@ -128,29 +128,68 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
 
         evidence = choose_loss(source, label, fit)
         return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
-    choice = _choice(source, label, task)
-    options = task.candidates[0]
-    if choice is not None:
-        best = choice[0].chosen
-        options = replace(best.candidate, n_rounds=max(best.stage, 1))
+    seen = _seen(source, label, task)
+    everything = Chosen(source, label)
+    additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
+    if seen is not None and additive and (task.ensemble or len(seen.choice.kept) > 1):
+        assert isinstance(task.loss, Loss)
+        return FittedRules(_averaged(everything, seen, task, task.loss), task.loss, _selection(seen, averaged=True))
+    options = task.candidates[0] if seen is None else _options(seen.choice.chosen)
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation, label)
-    loss, trace = run(Chosen(source, label), given, task, options)
-    return FittedRules(trace, loss, None if choice is None else _selection(*choice))
+    loss, trace = run(everything, given, task, options)
+    return FittedRules(trace, loss, None if seen is None else _selection(seen))
 
 
-def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions], float] | None:
-    """The best candidate with its number of rounds, and the fraction of weight that was held out; None without a choice."""
-    everything = Chosen(source, label)
+def _options(tried: Tried[ULSOptions]) -> ULSOptions:
+    """Those of a candidate with its number of rounds."""
+    return replace(tried.candidate, n_rounds=max(tried.stage, 1))
+
+
+def _averaged(everything: Chosen, seen: "_Seen", task: Task, loss: Loss) -> Trace:
+    """The average of the candidates that are as good as the best, fitted on all rows, or on those of each fold.
+
+    Fitted on all rows, they have together at most as many rules as one of them may have rounds.
+    """
+    kept, most = seen.choice.kept, task.candidates[0].n_rounds
+
+    def fitted(rows: Chosen, tried: Tried[ULSOptions], source: Source) -> Trace:
+        return run(rows._replace(source=source), None, task, _options(tried))[1]
+
+    chosen = [
+        partial(fitted, rows, tried) for rows in (seen.training if task.ensemble else [everything]) for tried in kept
+    ]
+    members = everything.source.each({f"{number}": fit for number, fit in enumerate(chosen)})
+    if not task.ensemble:
+        members = [up_to(fit, max(most // len(kept), 1)) for fit in members]
+    known = _measured(everything, task, task.candidates[0])
+    try:
+        return known.average(members, loss, task.candidates[0])
+    finally:
+        known.close()
+
+
+class _Seen(NamedTuple):
+    """What the folds chose, the fraction of weight that was held out, and the training rows of each fold."""
+
+    choice: Choice[ULSOptions]
+    fraction: float
+    training: list[Chosen]
+
+
+def _seen(source: Source, label: int, task: Task) -> _Seen | None:
+    """Choose the candidate and its number of rounds; None without a choice."""
+    everything, seed = Chosen(source, label), task.candidates[0].seed
     if not task.stopping or (task.start is not None and task.validation is None):
         return None
     if task.validation is not None:
         pairs = [(everything, Chosen(task.validation, label))]
-    elif has_duplicates(source):
+    elif has_duplicates(source) and not task.ensemble:
         fold = Fold[ULSOptions](partial(_training_curve, everything, task), 1.0)
-        return race([fold], task.candidates, first_stage=1, run=partial(_curves, source)), 0.0
+        choice = race([fold], task.candidates, first_stage=1, run=partial(_curves, source))
+        return _Seen(choice, 0.0, [everything])
     else:
-        splits = evaluation_folds(source, label, task.candidates[0].seed)
+        splits = evaluation_folds(source, label, seed, task.ensemble)
         pairs = [(Chosen(source, label, s.training), Chosen(source, label, s.held_out)) for s in splits]
     if not pairs:
         return None
@@ -165,11 +204,14 @@ def _choice(source: Source, label: int, task: Task) -> tuple[Choice[ULSOptions],
     slow = choice.chosen
     if task.fast_rate is not None and slow.stage >= slow.candidate.n_rounds:
         fast = contest([replace(slow.candidate, learning_rate=task.fast_rate)]).chosen
-        choice = Choice(fast if fast.loss < slow.loss else slow, (*choice.tried, fast))
-    return choice, sum(held) / total
+        if fast.loss < slow.loss:
+            choice = replace(choice, chosen=fast, kept=(fast,))
+        choice = replace(choice, tried=(*choice.tried, fast))
+    return _Seen(choice, sum(held) / total, [training for training, _ in pairs])
 
 
-def _training_curve(training: Chosen, task: Task, options: ULSOptions, source: Source) -> FloatArray:
+def _training_curve(training: Chosen, task: Task, options: ULSOptions, _: int, source: Source) -> FloatArray:
+    """The mean loss of all rows after each round; it always reaches the last one."""
     trace = run(training._replace(source=source), None, task, options)[1]
     return np.array([trace.start_surrogate, *(step.surrogate for step in trace.rounds)])
 
@@ -177,14 +219,21 @@ def _training_curve(training: Chosen, task: Task, options: ULSOptions, source: S
 def _curves(source: Source, runs: Runs[ULSOptions]) -> list[FloatArray]:
     """The curves of several fits on rows of a source; their questions to workers travel together."""
     names = (f"{number}" for number in range(len(runs)))
-    return source.each({name: partial(fold.losses, options) for name, (fold, options) in zip(names, runs, strict=True)})
+    asked = {name: partial(fold.losses, options, last) for name, (fold, options, last) in zip(names, runs, strict=True)}
+    return source.each(asked) if asked else []
 
 
-def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, source: Source) -> FloatArray:
-    """The mean loss of the held-out rows after each round; `source` has the training rows, for this fit."""
+def _curve(
+    training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, last: int, source: Source
+) -> FloatArray:
+    """The mean loss of the held-out rows after each round, or up to the round `last` where one is asked for.
+
+    `source` has the training rows, for this fit.
+    """
     if held_out.source is training.source:
         held_out = held_out._replace(source=source)
-    training, options = training._replace(source=source), replace(options, patience=PATIENCE)
+    training = training._replace(source=source)
+    options = replace(options, n_rounds=last) if last else replace(options, patience=PATIENCE)
     if isinstance(task.loss, Loss) and task.start is None:
         with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
             if in_memory and held is not None:
@@ -193,19 +242,21 @@ def _curve(training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, 
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
-def _selection(choice: Choice[ULSOptions], fraction: float) -> dict[str, Any]:
+def _selection(seen: _Seen, averaged: bool = False) -> dict[str, object]:
     """What the choice saw, as the estimator shows it."""
+    used = seen.choice.kept if averaged else (seen.choice.chosen,)
     candidates = [
         {
+            "used": any(tried is one for one in used),
             "max_literals": tried.candidate.max_literals,
             "learning_rate": tried.candidate.learning_rate,
             "n_rounds": tried.stage,
             "validation": tried.loss,
             "curve": tried.curve,
         }
-        for tried in choice.tried
+        for tried in seen.choice.tried
     ]
-    return {"candidates": candidates, "validation_share": fraction}
+    return {"candidates": candidates, "validation_share": seen.fraction}
 
 
 def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
@@ -213,7 +264,7 @@ def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptio
     if task.start is None:
         return _run(training, held_out, task, options)
     before = task.start.trace
-    known = _Measured(training, task, options)
+    known = _measured(training, task, options)
     try:
         earlier = known.trace(before)
         start = replace(task.start, same_rows=earlier is before)
@@ -259,7 +310,7 @@ def _rows_of(
     try:
         for chosen in (training, held_out):
             if chosen is not None:
-                opened.append(_open(chosen, task.loss, task, options))
+                opened.append(_open(chosen, task.loss, task=task, options=options))
         held = opened[1] if held_out is not None else None
         only = opened[0].rows.only
         in_memory = only is not None and only.compiled is not None and isinstance(source.journal, NoJournal)
@@ -276,9 +327,13 @@ def _rows_of(
             rows.rows.close()
 
 
-def _open(chosen: Chosen, loss: Loss, task: Task, options: ULSOptions) -> Opened:
+def _open(chosen: Chosen, loss: Loss, *, task: Task, options: ULSOptions) -> Opened:
     source, label, selection = chosen
     return open_rows(source, label, loss, options.fit_intercept, selection=selection, n_threads=task.n_threads)
+
+
+def _measured(rows: Chosen, task: Task, options: ULSOptions) -> Measured:
+    return Measured(partial(_open, rows, task=task, options=options), rows.source.binning, task.loss)
 
 
 def _examples(chosen: Chosen) -> Examples:
@@ -286,96 +341,6 @@ def _examples(chosen: Chosen) -> Examples:
     examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
     assert examples is not None
     return examples
-
-
-class _Measured:
-    """The rows of a continuation, under the loss of each earlier round."""
-
-    def __init__(self, rows: Chosen, task: Task, options: ULSOptions) -> None:
-        self._open = partial(_open, rows, task=task, options=options)
-        self._binning, self._loss = rows.source.binning, task.loss
-        self._opened: dict[str, tuple[LoopTask, FitRows]] = {}
-
-    def of(self, loss: Loss | str) -> tuple[LoopTask, FitRows]:
-        """The rows under a loss, or under that of a round by its name."""
-        name = loss if isinstance(loss, str) else loss.name
-        if name not in self._opened:
-            own = isinstance(self._loss, Loss) and self._loss.name == name
-            made = self._loss if own and isinstance(self._loss, Loss) else losses.get(loss)
-            task = LoopTask.of(made, self._binning)
-            self._opened[name] = task, FitRows.start(self._open(loss=made), task.surrogate, Terms())
-        return self._opened[name]
-
-    def trace(self, before: Trace) -> Trace:
-        """The earlier trace if its figures hold on these rows; otherwise its rounds, measured again on them."""
-        if not before.rounds:
-            return before
-        last = before.rounds[-1]
-        task, rows = self.of(last.loss)
-        rows.reset(Terms.of(*before.terms(), task.scale))
-        total = rows.sizes.total_weight
-        same = np.allclose(_means(task, rows), (last.surrogate, last.train_error), rtol=CLOSE, atol=1e-12)
-        if before.total_weight == total and same:
-            return before
-        rounds, stage = list[Round](), dict[str, int]()
-        for number, step in enumerate(before.rounds):
-            task, rows = self.of(step.loss)
-            if stage.get(step.loss) != number:
-                rows.reset(Terms.of(*before.terms(number), task.scale))
-            if not rounds:
-                start = _means(task, rows)
-            rounds.append(_again(step, task, rows, Terms.of(*before.terms(number + 1), task.scale)))
-            stage[step.loss] = number + 1
-        trace = replace(before, rounds=tuple(rounds), total_weight=total, start_validation=math.nan)
-        return replace(trace, start_surrogate=start[0], start_error=start[1])
-
-    def gradient_norm(self, trace: Trace, earlier: Trace, after: Trace, loss: Loss) -> float:
-        """The norm of the gradient over all rules: that of the continuation, and the part of the earlier rules."""
-        only_earlier = {step.rule for step in earlier.rounds} - {step.rule for step in after.rounds}
-        rules = [rule for rule in trace.terms()[1] if rule in only_earlier]
-        if math.isnan(trace.gradient_norm) or not rules:
-            return trace.gradient_norm
-        task, rows = self.of(loss)
-        if float(rows.sizes.n_rows) * len(trace.terms()[1]) > GRADIENT_WORK:
-            return math.nan
-        rows.reset(Terms.of(*trace.terms(), task.scale))
-        return (
-            0.0 if rows.faded else math.hypot(trace.gradient_norm, *(s / rows.state.weight for s in rows.slopes(rules)))
-        )
-
-    def close(self) -> None:
-        """Let the rows go."""
-        for _, rows in self._opened.values():
-            rows.rows.close()
-
-
-def _means(task: LoopTask, rows: FitRows) -> tuple[float, float]:
-    """The mean surrogate, 1 at score 0, and the fraction misclassified."""
-    total = rows.sizes.total_weight
-    return rows.state.surrogate / (task.unit * total), rows.state.error / total
-
-
-def _again(step: Round, task: LoopTask, rows: FitRows, after: Terms) -> Round:
-    """A round as other rows see it; they have the margins before it, and get those after it."""
-    weight, slope = rows.state.weight, rows.slopes([step.rule])[0]
-    if step.refit is None:
-        apply([rows], step.rule, step.value_in / task.scale, step.value_out / task.scale)
-    else:
-        rows.reset(after)
-        apply([rows], step.rule, 0.0, 0.0)
-    surrogate, error = _means(task, rows)
-    covered, positive = rows.state.covered, rows.state.covered_positive
-    return replace(
-        step,
-        edge=abs(slope) / weight if weight > 0 else 0.0,
-        weight=weight,
-        surrogate=surrogate,
-        train_error=error,
-        support=covered / rows.sizes.total_weight,
-        positive=positive / covered if covered else math.nan,
-        validation=math.nan,
-        endless=step.endless and rows.pure_sides > 0,
-    )
 
 
 def _joined(before: Trace, after: Trace) -> Trace:

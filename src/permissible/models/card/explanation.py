@@ -147,7 +147,7 @@ def plain_terms(card: Scorecard) -> list[Term]:
     return found
 
 
-def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[str, list[Any]]:
+def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[str, list[object]]:
     """Terms as columns: words, what each adds to every class (times the attribute for a slope), and `cost`.
 
     `cost` is the importance of a term given the costs: the mean over pairs of classes of what it adds to the one

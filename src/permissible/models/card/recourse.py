@@ -53,7 +53,7 @@ class Recourse:
     found: bool
     changes: Mapping[str, tuple[object, object]]
     cost: float
-    before: Any
+    before: object
     after: object
     proved: bool
 

@@ -168,11 +168,11 @@ def _rules(graph: Graph, card: Scorecard, rules: list[RuleTerm], inputs: _Inputs
     return graph.add("MatMul", holds, graph.numbers(np.array([np.asarray(t.holds) - t.fails for t in rules])))
 
 
-def _key(literal: Literal) -> tuple[Any, ...]:
+def _key(literal: Literal) -> tuple[object, ...]:
     return (literal.column, literal.test, repr(literal.threshold), literal.codes, literal.missing)
 
 
-def _by_test(literal: Literal) -> tuple[Any, ...]:
+def _by_test(literal: Literal) -> tuple[object, ...]:
     return (literal.test, literal.missing, *_key(literal))
 
 

@@ -148,8 +148,11 @@ class Bands:
         coef, intercept = self.point[:-1].copy(), float(self.point[-1])
         return Solution(coef, intercept, np.zeros(0), certificate, self.n_iter, done, "newton")
 
-    def solve(self) -> Solution:
-        """Levels of samples, then all rows, until the gap is closed or a band no longer helps."""
+    def solve(self) -> Solution | None:
+        """Levels of samples, then all rows, until the gap is closed or a band no longer helps.
+
+        None if more rows lie at a kink than can be gathered.
+        """
         n_rows, level, error = self.spaced.n_rows, len(self.sample.weight), self._sampling_error()
         point = self.point
         while 2 * LEVEL * level < n_rows:
@@ -158,6 +161,9 @@ class Bands:
             point, _ = self._solved(found, point, 1e-3, level / n_rows)
             error /= math.sqrt(LEVEL)
         band, failures = self._band(WIDE * error, n_rows), 0
+        distance = _distances(self.segments, self.sample, self.sample.margins(self.point))
+        if float(np.mean(distance <= band)) * n_rows * len(self.point) > 2 * BAND_CELLS:
+            return None
         for _ in range(ROUNDS):
             found = self.objective.rows.ask(Reduce(point, self.segments, band, self.spaced))
             upper = self._upper(found, point)
@@ -241,8 +247,8 @@ def gathered(objective: SummedObjective, source: Source) -> tuple[Values, Spaced
 
 def solve_bands(
     objective: SummedObjective, segments: Segments, options: Options, sample: Values, spaced: Spaced
-) -> Solution:
-    """Solve (18) from the rows that were gathered, as memory does, and from sums of the others."""
+) -> Solution | None:
+    """Solve (18) from the rows that were gathered, as memory does, and from sums of the others; None if that fails."""
     problem = problem_of(sample, segments, objective.penalty)
     if len(sample.weight) == spaced.n_rows:
         return replace(solve_linear(sample.X, problem, options), dual=np.zeros(0))
