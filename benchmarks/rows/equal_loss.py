@@ -187,6 +187,8 @@ def equal_loss(name: str) -> Mapping[str, Work]:
     setting = two if data.n_classes == 2 else BoostedOptions(n_trees=MOST, learning_rate=0.3)
     model, binning = ours(data, setting)()
     stages = model.staged_scores(encoded(data, binning))
-    needed = next((k for k, scores in enumerate(stages, 1) if log_loss(data.truth, softmax(scores)) <= target), MOST)
+    needed = next((k for k, scores in enumerate(stages, 1) if log_loss(data.truth, softmax(scores)) <= target), None)
+    if needed is None:
+        raise RuntimeError(f"{MOST} trees do not reach a test loss of {target:.4f}")
     fits = {"permissible": ours(data, replace(setting, n_trees=needed)), "LightGBM": peer}
     return {contender: judged(data, fit) for contender, fit in fits.items()}

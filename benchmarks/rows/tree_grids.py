@@ -72,14 +72,14 @@ def _tried(fit: Fit, most: int) -> tuple[Fit, npt.NDArray[np.float64], float]:
 
 
 def _fastest(tried: list[tuple[Fit, npt.NDArray[np.float64], float]], target: float) -> Callable[[], Any]:
-    """The fit that reaches the target soonest; where none does, the one that comes nearest, with all its trees."""
+    """The fit that reaches the target soonest; the row fails where none does."""
     reached = [(seconds * (int(np.argmax(losses <= target)) + 1), k) for k, (_, losses, seconds) in enumerate(tried)]
     reached = [one for one in reached if tried[one[1]][1].min() <= target]
-    if reached:
-        fit, losses, _ = tried[min(reached)[1]]
-        return fit.with_trees(int(np.argmax(losses <= target)) + 1)
-    fit, losses, _ = min(tried, key=lambda one: float(one[1].min()))
-    return fit.with_trees(int(losses.argmin()) + 1)
+    if not reached:
+        least = min(float(losses.min()) for _, losses, _ in tried)
+        raise RuntimeError(f"a test loss of {target:.4f} is asked, the least of the grid is {least:.4f}")
+    fit, losses, _ = tried[min(reached)[1]]
+    return fit.with_trees(int(np.argmax(losses <= target)) + 1)
 
 
 def _ours(data: Split, rates: tuple[float, ...]) -> Iterator[Fit]:
