@@ -217,7 +217,9 @@ _RANDOM = "set subsample or max_features below 1, or descent='gradient' with tre
 MCBOOST = (
     Mode('with learner="auto"', _is("_learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(
-        "with affine terms", _is("_learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
+        "with affine terms",
+        _is("_learner", "linear", "linear-full"),
+        _unused(*_GROWTH, "max_bins", line_search="exact"),
     ),
     Mode('with learner="rule"', _is("_learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
     Mode('with learner="tree"', _is("_learner", "tree"), _unused("max_literals")),
