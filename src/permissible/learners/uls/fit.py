@@ -152,11 +152,16 @@ def _averaged(everything: Chosen, seen: "_Seen", task: Task, loss: Loss) -> Trac
     Fitted on all rows, they have together at most as many rules as one of them may have rounds.
     """
     kept, most = seen.choice.kept, task.candidates[0].n_rounds
-    if task.ensemble:
-        members = [run(rows, None, task, _options(tried))[1] for rows in seen.training for tried in kept]
-    else:
-        fits = [run(everything, None, task, _options(tried))[1] for tried in kept]
-        members = [up_to(fit, max(most // len(kept), 1)) for fit in fits]
+
+    def fitted(rows: Chosen, tried: Tried[ULSOptions], source: Source) -> Trace:
+        return run(rows._replace(source=source), None, task, _options(tried))[1]
+
+    chosen = [
+        partial(fitted, rows, tried) for rows in (seen.training if task.ensemble else [everything]) for tried in kept
+    ]
+    members = everything.source.each({f"{number}": fit for number, fit in enumerate(chosen)})
+    if not task.ensemble:
+        members = [up_to(fit, max(most // len(kept), 1)) for fit in members]
     known = _measured(everything, task, task.candidates[0])
     try:
         return known.average(members, loss, task.candidates[0])
