@@ -239,7 +239,7 @@ def threads(n_jobs: object) -> int:
     if n_jobs == 0:
         raise refusal("n_jobs", expected, n_jobs)
     count = min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
-    if n_jobs is None or n_jobs > 0:
+    if n_jobs is None or int(n_jobs) > 0:
         return count
     share = os.environ.get("OMP_NUM_THREADS", "")
     cores = Cores(min(count, int(share)) if share.isdecimal() and int(share) > 0 else count)
