@@ -200,9 +200,10 @@ def page(rows: list[dict[str, str]]) -> str:
     for row in rows:
         key = row["decision"], row["model"], row["trained for"]
         found.setdefault(key, {})[row["set"]] = float(row["relative cost"])
+    tests = {key: answer(found, *key) for key in found if key[2] != PROBABILITIES}
     complete = [name for name in SETS if all(name in costs for costs in found.values())]
     table = {key: np.array([costs[name] for name in complete]) for key, costs in found.items()}
-    tests = {key: answer(table, *key) for key in table if key[2] != PROBABILITIES}
+    paired = min(sum(test[3:]) for test in tests.values())
     text = [
         *("# Does training for the decision pay?", ""),
         "A model of probabilities serves any decision: take the action of least expected cost. Training for one decision may do "
@@ -210,29 +211,49 @@ def page(rows: list[dict[str, str]]) -> str:
         "measures whether it does.",
         "",
         *(f"**{said}**\n" for said in summary(tests)),
-        f"{len(complete)} data sets, one of each source, cut to {MOST_ROWS:,} rows; {FOLDS} folds; the rarer class is positive. "
+        f"The two ways to train are compared on {paired} data sets or more, all libraries on the {len(complete)} sets that all "
+        f"were run on. One set of each source, cut to {MOST_ROWS:,} rows; {FOLDS} folds; the rarer class is positive. "
         "A relative cost is the mean cost of held-out rows, divided by that of the best constant action: 1 is no model. Every "
         "library decides by least expected cost. CatBoost and EBM have their default settings, except that EBM averages 4 bags "
         "rather than 14, for time; LightGBM stops early on a fifth of the rows; penalties of linear models are chosen by inner "
         "folds. P values are by Wilcoxon's signed ranks over the sets, two-sided; intervals are 95% by Student's t over the "
-        "sets. Make the page with `python -m benchmarks.decision`.",
+        "sets. Rules for boundaries are found by another learner (column generation) than those of probabilities (boosting), so "
+        "their difference is not of the loss alone. Make the page with `python -m benchmarks.decision`.",
         "",
     ]
     for question, words in WORDS.items():
         text += [f"## {question.capitalize()}", "", words, "", *answers_table(tests, question), ""]
         text += [*standings(table, question), ""]
-    text += ["## The sets", "", ", ".join(name.removeprefix("folder:") for name in sorted(complete)) + ".", ""]
+    names = [
+        ", ".join(sorted(name.removeprefix("folder:") for name in some)) for some in (complete, set(SETS) - {*complete})
+    ]
+    text += [
+        "## The sets",
+        "",
+        f"All libraries: {names[0]}. Ours, logistic regression and LightGBM only: {names[1]}.",
+        "",
+    ]
     return "\n".join(text)
 
 
-def answer(table: dict[Any, AnyArray], question: str, model: str, how: str) -> tuple[float, float, float, int, int]:
-    """Mean difference to the same model of probabilities, half its interval, P, and the sets where it is cheaper and dearer."""
+def answer(
+    found: dict[Any, dict[str, float]], question: str, model: str, how: str
+) -> tuple[float, float, float, int, int, int]:
+    """Mean difference to the same model of probabilities, half its interval, P, and the sets cheaper, dearer and equal."""
     from scipy.stats import t
 
-    gap = table[question, model, how] - table[question, model, PROBABILITIES]
+    trained, plain = found[question, model, how], found[question, model, PROBABILITIES]
+    gap = np.array([trained[name] - plain[name] for name in SETS if name in trained and name in plain])
     half = float(t.ppf(1 - LEVEL / 2, len(gap) - 1)) * standard_error(gap)
     cheaper, dearer = int((gap < -1e-9).sum()), int((gap > 1e-9).sum())
-    return float(gap.mean()), half, wilcoxon(gap, np.zeros_like(gap)).p_value, cheaper, dearer
+    return (
+        float(gap.mean()),
+        half,
+        wilcoxon(gap, np.zeros_like(gap)).p_value,
+        cheaper,
+        dearer,
+        len(gap) - cheaper - dearer,
+    )
 
 
 def holm(p: Iterable[float]) -> list[float]:
@@ -273,12 +294,14 @@ def summary(tests: dict[Any, Any]) -> Iterator[str]:
 def answers_table(tests: dict[Any, Any], question: str) -> list[str]:
     """Each way to train for the decision, against the same kind of model of probabilities."""
     verdict = verdicts(tests)
-    head = "trained for the decision | difference of relative cost | sets cheaper / dearer | P | verdict (P corrected by Holm)"
+    head = "trained for the decision | difference of relative cost | sets cheaper / dearer / equal | P | verdict (Holm)"
     text = [f"| {head} |", "|---|---|---|---|---|"]
-    for key, (mean, half, p, cheaper, dearer) in tests.items():
+    for key, (mean, half, p, cheaper, dearer, equal) in tests.items():
         if key[0] == question:
             way = f"{key[1]}: {key[2].removeprefix('the decision ')[1:-1]}"
-            text.append(f"| {way} | {mean:+.3f} ± {half:.3f} | {cheaper} / {dearer} | {p:.2g} | {verdict[key]} |")
+            text.append(
+                f"| {way} | {mean:+.3f} ± {half:.3f} | {cheaper} / {dearer} / {equal} | {p:.2g} | {verdict[key]} |"
+            )
     return text
 
 

@@ -63,8 +63,8 @@ def fits() -> dict[str, tuple[tuple[str, ...], Maker, int]]:
         make = partial(public("BoundaryClassifier"), (0.2, 0.6), learner=learner, alpha=0.015, n_rounds=10)
         found[f"boundary {learner}s"] = ("boundary-rules",), make, 2
     for name in ("ULSClassifier", "UDTClassifier", "BoundaryClassifier"):
-        pages: tuple[str, ...] = ("peers", "boundary-rules") if name == "ULSClassifier" else ("peers",)
-        found[f"defaults of {name}"] = pages, public(name), 2
+        shown: tuple[str, ...] = ("peers", "boundary-rules") if name == "ULSClassifier" else ("peers",)
+        found[f"defaults of {name}"] = shown, public(name), 2
     return found
 
 

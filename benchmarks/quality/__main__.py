@@ -104,6 +104,9 @@ def page(told: str, options: argparse.Namespace) -> str:
     """A page of the documentation, with the command that made it."""
     kind = "more than two classes" if options.multiclass else "two classes"
     asked = " --multiclass" if options.multiclass else ""
+    missing = ", ".join(peer for peer in PEERS if f"| {peer} |" not in told) or "none"
+    listed = sets.names(options.multiclass)
+    back = sum(map(sets.held_back, listed))
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     return f"""# Quality beside the peers, {kind}
 
@@ -112,7 +115,8 @@ with the data folder (`PERMISSIBLE_DATA`) and the packages of the extra `bench` 
 of sets with more than {options.max_rows:,} rows so many are drawn. Seconds are processor seconds of one fit; size counts
 rules, leaves, terms or curves. Every classifier has its defaults but for what its name says. The sets held back, a third by a
 hash of the name, were not used to choose anything. A classifier is in a table if it was measured on at least
-{MEASURED:.0%} of the sets, and the table has the sets that all its classifiers were measured on.
+{MEASURED:.0%} of the sets, and the table has the sets that all its classifiers were measured on: {len(listed) - back} sets
+and {back} held back are listed, some of which have too few rows. Not measured here: {missing}.
 
 {told}
 """

@@ -174,7 +174,9 @@ def _claims(test: Mapping[int, AnyArray], surrogate: Mapping[int, AnyArray]) -> 
                     (f"{NAMES[method]} at 8 leaves", surrogate[8][:, METHODS.index(method)])
                     for method in ("M", "Q", "B")
                 ],
-                "mean surrogates, each scaled to 1 at a share of one half; the statement is about a worst-case bound",
+                "mean surrogates, each scaled to 1 at a share of one half; of equal leaves that of M is the largest and that "
+                "of B the least at every share, so that their order says little of the trees; the statement is about a "
+                "worst-case bound",
             )
             if kept
             else Statement(faster, absent, UNTOLD, "the statement is about a worst-case bound"),

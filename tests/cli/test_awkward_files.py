@@ -182,6 +182,13 @@ def test_the_positive_label_is_chosen(tmp_path):
     assert refused(run("fit", "rows.csv", "-t", "y", "--positive", "maybe", cwd=tmp_path), 2, "--positive", "no, yes")
 
 
+def test_a_file_without_rows_is_refused_in_one_sentence(tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n")
+    outcome = run("fit", "rows.csv", "-t", "y", cwd=tmp_path)
+    assert refused(outcome, 2, "rows.csv must have rows")
+    assert outcome.out == ""
+
+
 def test_each_warning_comes_once_with_its_count(tmp_path):
     written(tmp_path / "rows.csv", {"x": VALUE, "group": GROUP, "y": LABEL})
     assert run("fit", "rows.csv", "-t", "y", *MODEL, cwd=tmp_path).code == 0

@@ -15,7 +15,9 @@ def table(tmp_path):
     return tmp_path / "big.parquet"
 
 
-@pytest.mark.parametrize("model", [("uls",), ("udt",), ("mcboost",), ("mcboost", "--set", "learner=tree")])
+@pytest.mark.parametrize(
+    "model", [("uls",), ("udt",), ("mcboost", "--set", "learner=linear"), ("mcboost", "--set", "learner=tree")]
+)
 def test_a_fit_out_of_core_is_the_fit_in_memory(table, tmp_path, model):
     common = ("fit", table, "--target", "label", "--rules", 5, "--model", *model, "-o")
     on_disk = run(*common, tmp_path / "one.json", "--out-of-core", tmp_path / "folder")

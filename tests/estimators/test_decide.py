@@ -157,7 +157,7 @@ def test_exports_decide_as_predict_when_no_decision_is_kept():
     costs = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0.0]])
     model = pm.MCBoostClassifier("mc", cost_matrix=costs, n_rounds=4, learner="linear").fit(X, THREE)
     plain = model.predict(X)
-    model.learner, model.decision_ = "auto", None
+    model.loss, model.learner, model.decision_ = "gll", "auto", None  # with a named loss "auto" is "linear"
     space: dict = {}
     exec(model.to_python(), space)
     rows = [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in X.tolist()]

@@ -163,3 +163,11 @@ def test_the_figures_of_every_round_are_those_of_the_model():
                 error = np.average((score >= 0) != (sign > 0), weights=weight[rows])
                 assert found.history["train_error"][n_trees - 1] == pytest.approx(error, abs=1e-6)
     assert (np.diff(found.history["surrogate"]) < 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_tree_of_three_classes_is_lost_to_equal_signs(seed):
+    X, y = table(n_classes=3)  # the same random sign for all classes would leave no gradient to grow a tree on
+    model, _ = boost_trees(rows_of(X, y, n_classes=3), LOGISTIC, BoostedOptions(n_trees=16, seed=seed))
+    assert (np.diff(model.first_split) > 0).all()
+    assert (model.gain[model.first_split[:-1]] > 1e-3).all()  # of the first split of each tree

@@ -182,7 +182,7 @@ def test_the_class_that_is_flagged_may_be_named(fitted):
 def test_weights_that_are_no_counts_are_said_to_be_weights(fitted):
     estimator, X, y = fitted["tree"]
     text = unescape(page(summarise(estimator, X, y, sample_weight=np.full(len(y), 0.5))))
-    assert re.search(r"judged on 240 rows \(\d+ sick, \d+ well by weight\)", text)
+    assert re.search(r"evaluated on 240 rows \(\d+ sick, \d+ well by weight\)", text)
 
 
 def test_no_word_of_the_theory_comes_before_the_model(fitted):
@@ -268,3 +268,15 @@ def test_weights_count_rows_in_every_part_of_the_page(fitted):
     assert weighted.explorer["positive"] == repeated.explorer["positive"]
     np.testing.assert_allclose(weighted.margins, repeated.margins)
     np.testing.assert_allclose(weighted.tables["calibration"]["value"], repeated.tables["calibration"]["value"])
+
+
+def test_what_survives_resampling_is_on_the_page_where_it_is_given():
+    X, y = pm.datasets.german_credit()
+    model = pm.ULSClassifier(n_rounds=3, early_stopping=False).fit(X, y)
+    found = model.stability(X, y, n_resamples=3)
+    words = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page(summarise(model, X, y), found))))
+    assert "Would other rows give the same model?" in words
+    assert all(line in words for line in str(found).splitlines())
+    for rule, same, shape in zip(*(found.rules[name] for name in ("rule", "same", "shape")), strict=True):
+        assert f"{rule} {100 * same:.0f} % {100 * shape:.0f} %" in words
+    assert "Would other rows give the same model?" not in page(summarise(model, X, y))

@@ -77,11 +77,14 @@ class Boosting {
         return used;
     }
 
+    /// A random sign for each class, not all alike: the gradients of a row add up to 0 over the classes.
     std::vector<float> signs_of(int round) const {
         std::vector<float> signs(outputs_, 1.0f);
-        if (outputs_ > 1)
-            for (std::size_t k = 0; k < outputs_; ++k)
-                signs[k] = round_key(options_.seed ^ 0x516u, round * outputs_ + k) & 1 ? 1.0f : -1.0f;
+        if (outputs_ == 1) return signs;
+        for (std::size_t k = 0; k < outputs_; ++k)
+            signs[k] = round_key(options_.seed ^ 0x516u, round * outputs_ + k) & 1 ? 1.0f : -1.0f;
+        if (std::count(signs.begin(), signs.end(), signs[0]) == static_cast<std::ptrdiff_t>(outputs_))
+            signs[round % outputs_] *= -1.0f;
         return signs;
     }
 

@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _VERBS = (
-    ("demo", demo.command, "A readable model of real data in a minute, with a page."),
+    ("demo", demo.command, "A decision on real data: what each way to take it costs, and a page."),
     ("fit", fit.command, "Learn a model from a file."),
     ("predict", predict.command, "Ask a model about the rows of a file."),
     ("evaluate", evaluate.command, "How good a model is on rows with known truth."),

@@ -56,8 +56,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         uses all columns at once. There missing values count as the column's mean, categories as indicators. "rule" (a
         conjunction of literals with two values) and "tree" work on bins and support missing values and categories.
         "auto" chooses affine terms, trees or a blend, and how many rounds, by the cost of held-out rows; it fits a
-        posterior and decides at least expected cost, so `loss` and the parameters of a single learner are refused: name
-        a learner to set them. Data in parts need a named one.
+        posterior and decides at least expected cost, so the parameters of a single learner are refused: name a learner
+        to set them. Where `loss` or `descent` is given, "auto" is "linear", the paper's. Data in parts need a learner.
     descent : {"coordinate", "gradient"}, default="coordinate"
         A step for every coordinate of the simplex in turn (Algorithm 1), or one along the full gradient.
     decision : {"argmax", "bayes"}, default="argmax"
@@ -231,7 +231,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         settings = constrained(self, settings, source)
         if start is not None:
             settings = replace(settings, n_rounds=self.n_rounds - start.n_rounds)
-        if self.learner == "auto":
+        if self._learner == "auto":
             fitted = fit_auto(source, task, settings, self._reporter())
         else:
             fitted = fit(source, task, settings, start, self._reporter())
@@ -245,14 +245,14 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
     def _source(self, rows: intake.TrainingRows, settings: Settings, start: AdditiveModel | None) -> Source:
         """The rows as codes, values, or both; a continued fit uses the bins of its model."""
-        first: Any = None if start is None or self.learner == "auto" else start.parts[0]
+        first: Any = None if start is None or self._learner == "auto" else start.parts[0]
         if settings.affine:
             binned = without_codes(rows.table)
         elif first is None:
             binned = rows.bins(settings.max_bins, settings.bin_seed, settings.n_threads)
         else:
             binned = encode(first.binning, rows.table, settings.n_threads)
-        values = settings.affine or self.learner == "auto"
+        values = settings.affine or self._learner == "auto"
         return memory_source(rows, binned, settings.seed, settings.n_threads, values=values)
 
     def _keep(self, fitted: Fitted, costs: CostMatrix, history: dict[str, AnyArray]) -> None:
@@ -262,7 +262,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
         warn_of([fitted.certificate.doubts])
-        if self.learner == "auto":  # how `predict` decides, for the exports and files
+        if self._learner == "auto":  # how `predict` decides, for the exports and files
             self.decision_ = CostMatrix(costs.matrix)
         elif hasattr(self, "decision_"):
             del self.decision_
@@ -312,9 +312,15 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     def _stages(self) -> Iterator[AdditiveModel]:
         return (self.model_.first(number) for number in range(1, self.model_.n_rounds + 1))
 
+    @property
+    def _learner(self) -> Any:
+        """The learner; a loss or a descent that is named asks for the paper's terms, since "auto" would not use it."""
+        named = not (isinstance(self.loss, str) and self.loss == "gll" and self.descent == "coordinate")
+        return "linear" if named and isinstance(self.learner, str) and self.learner == "auto" else self.learner
+
     def _predicting(self) -> Actions:
         """The largest score, or the least expected cost under the posterior."""
-        if self.decision == "bayes" or self.learner == "auto":
+        if self.decision == "bayes" or self._learner == "auto":
             return actions_of(CostMatrix(self.cost_matrix_.matrix), labels_of(self))
         return Actions("largest", tuple(labels_of(self)), by_score=True)
 

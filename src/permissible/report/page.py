@@ -24,6 +24,7 @@ def report(
     proba: Any = None,
     subgroups: Any = None,
     pos_label: object = None,
+    stability: Any = None,
 ) -> str:
     """Write a page about a fitted estimator on rows whose classes are known.
 
@@ -47,6 +48,8 @@ def report(
     pos_label : label, optional
         The class that is flagged, of two: sensitivity, net benefit, and the thresholds of a given `pm.Weighted` are about
         it. By default the second in sorted order: "healthy" where the other is "disease".
+    stability : Stability, optional
+        What ``ULSClassifier.stability(X, y)`` returned: which rules, labels and probabilities survive resampling.
 
     Returns
     -------
@@ -71,15 +74,15 @@ def report(
         "proba": proba,
         "pos_label": pos_label,
     }
-    write(path, page(summarise(estimator, X, y, **options)))
+    write(path, page(summarise(estimator, X, y, **options), stability))
     return os.fspath(path)
 
 
 write_report = report
 
 
-def page(summary: Summary) -> str:
-    """The page."""
+def page(summary: Summary, stability: Any = None) -> str:
+    """The page, with what survives resampling where that is given."""
     import jinja2
     from markupsafe import Markup
 
@@ -96,6 +99,7 @@ def page(summary: Summary) -> str:
     data = {"explorer": explorer, "whatif": summary.whatif, "charts": drawn}
     return template.render(
         s=summary,
+        stability=stability,
         version=__version__,
         css=Markup(_asset("page.css")),
         model_js=Markup(_asset("model.js")),

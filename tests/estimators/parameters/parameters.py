@@ -213,6 +213,7 @@ VALUES: dict[Any, dict[str, tuple[Any, ...]]] = {
         "criterion": ("impurity", "exact"),
         "beam": (1, 3),
         "early_stopping": (False, True),
+        "ensemble": (3,),
         "search_fraction": (0.4,),
         "max_bins": (4,),
         "tol": (0.9,),

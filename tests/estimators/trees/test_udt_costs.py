@@ -47,7 +47,7 @@ def test_two_classes_with_costs_are_weighted_classes():
     assert np.array_equal(charged.predict(X), weighted.predict(X))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(10))
 def test_no_tree_of_its_depth_costs_less_than_the_optimal_one(seed):
     pystreed = pytest.importorskip("pystreed")
     X, y = binary_rows(seed)
@@ -60,7 +60,7 @@ def test_no_tree_of_its_depth_costs_less_than_the_optimal_one(seed):
     }
     risks = {loss: COSTS[y, model.predict(X)].mean() for loss, model in ours.items()}
     assert min(risks.values()) >= optimum - 1e-12
-    assert min(risks.values()) <= 1.25 * optimum  # greedy, but for the right thing
+    assert max(risks.values()) <= 1.07 * optimum  # greedy, but for the right thing: 1.011 in the mean of these ten
 
 
 def test_costs_in_the_split_cost_less_than_costs_in_the_decision_alone():

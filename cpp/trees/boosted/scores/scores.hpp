@@ -1,5 +1,6 @@
 // The scores of the rows of a fit and what the loss says of them. The law: a leaf's step is decided by integer sums of
-// w and k (losses/margin.hpp) over all its rows; `gradient` and `curvature`, one number per row, are what a search sees.
+// w and k (losses/margin.hpp) over all its rows; `gradient` and `curvature`, one number per row, are what a search
+// sees.
 #pragma once
 
 #include <cstddef>

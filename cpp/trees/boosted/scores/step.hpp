@@ -1,5 +1,5 @@
-// The steps of the leaves of one tree, from sums over all rows: (35) of [N], one number per leaf and output. The law: the
-// surrogate falls with every step, for any convex loss.
+// The steps of the leaves of one tree, from sums over all rows: (35) of [N], one number per leaf and output. The law:
+// the surrogate falls with every step, for any convex loss.
 //
 // One Newton step is G / (H + l2). Where |k'| <= c k, the surrogate along a step s lies below
 // -G s + H (e^(c s) - c s - 1) / c^2, which bounds how far a shrunken Newton step may go (`step_limit`). Other losses

@@ -138,6 +138,8 @@ def require(name: str, names: Sequence[str], path: Path) -> None:
 
 def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyArray:
     """The target as labels: integers where all are integers, text where they are text."""
+    if not len(values):
+        raise UseError(f"{path} must have rows below its first line, got none.")
     if values.dtype == object:
         missing = np.array([value is None for value in values])
     else:

@@ -65,6 +65,8 @@ def command(
     )
     for sentence in said:
         show.say(sentence)
+    if not any(way.name.startswith("LightGBM") for way in ways):
+        show.say("LightGBM is not installed here; with it (`pip install lightgbm`) the table has its rows too.")
     show.say(f"\nThe short list, {len(model.rules_)} rules fitted to all {len(y)}:\n")
     show.say(model.to_text())
     show.say(f"\nThe page is in {output.resolve()}: open it in a browser.")

@@ -20,6 +20,9 @@ from permissible.models.words import rule_words
 from permissible.rows.source import Source
 from permissible.validation.numbers import count
 
+FOR_POINTS = 0.95
+"""Share of the time left that the search for the best points may use: what follows it takes time too."""
+
 
 def store_cards(
     estimator: Any, source: Source, found: list[FittedRules], task: Task, begun: float, scale: float
@@ -35,7 +38,8 @@ def store_cards(
         own = task.with_loss(fitted.evidence.chosen) if fitted.evidence is not None else task
         limit = task.candidates[0].max_seconds
         left = (begun + limit - time.monotonic()) / (len(found) - number) if limit else 0.0
-        options = CardOptions(own.candidates[0], most, threads(estimator.n_jobs), max(left, 0.0))
+        seconds = max(FOR_POINTS * left, 0.0)
+        options = CardOptions(own.candidates[0], most, threads(estimator.n_jobs), seconds)
         cards.append(fit_card(source, label, fitted, options))
     estimator.model_ = joined(
         tuple(_model(source, card, fitted, scale) for card, fitted in zip(cards, found, strict=True))

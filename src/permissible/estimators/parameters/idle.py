@@ -205,22 +205,24 @@ def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
 
 
 def _nothing_random(estimator: Any, facts: Mapping[str, object]) -> bool:
-    return not (_is("learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
+    return not (_is("_learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 
 _AUTO = (
-    *("loss", "descent", "learning_rate", "subsample", "max_features", *_GROWTH, "line_search"),
+    *("learning_rate", "subsample", "max_features", *_GROWTH, "line_search"),
     *("early_stopping", "scoring", "patience", "validation_fraction", "calibration", "warm_start"),
 )
 _NAME = "name a learner to set it, such as learner='tree'"
 _RANDOM = "set subsample or max_features below 1, or descent='gradient' with trees"
 MCBOOST = (
-    Mode('with learner="auto"', _is("learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
+    Mode('with learner="auto"', _is("_learner", "auto"), _unused(*_AUTO, decision="bayes"), _NAME),
     Mode(
-        "with affine terms", _is("learner", "linear", "linear-full"), _unused(*_GROWTH, "max_bins", line_search="exact")
+        "with affine terms",
+        _is("_learner", "linear", "linear-full"),
+        _unused(*_GROWTH, "max_bins", line_search="exact"),
     ),
-    Mode('with learner="rule"', _is("learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
-    Mode('with learner="tree"', _is("learner", "tree"), _unused("max_literals")),
+    Mode('with learner="rule"', _is("_learner", "rule"), _unused(*_SIZE, "monotonic_cst"), "use learner='tree' for it"),
+    Mode('with learner="tree"', _is("_learner", "tree"), _unused("max_literals")),
     Mode("with trees or rules of one test", _one_test, _unused("interaction_cst")),
     Mode("without early stopping", _is("early_stopping", False), _unused("patience", "scoring")),
     Mode("where no rows are held out", lambda _, facts: not facts.get("held_out"), _unused("validation_fraction")),

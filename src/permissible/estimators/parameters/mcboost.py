@@ -22,14 +22,14 @@ from permissible.validation.numbers import count, flag, fraction, is_auto, posit
 
 def _learning_rate(estimator: Any) -> float:
     if is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
-        return 1.0 if estimator.learner in ("linear", "linear-full") else 0.1
+        return 1.0 if estimator._learner in ("linear", "linear-full") else 0.1
     return fraction("learning_rate", estimator.learning_rate, also=", or 'auto'")
 
 
 def _row_share(estimator: Any) -> float:
     """The fraction of the rows that a search looks at; 0 for the automatic sample of trees and rules."""
     if is_auto("subsample", estimator.subsample, "a fraction in (0, 1]"):
-        return 1.0 if estimator.learner in ("linear", "linear-full") else 0.0
+        return 1.0 if estimator._learner in ("linear", "linear-full") else 0.0
     return fraction("subsample", estimator.subsample, also=", or 'auto'")
 
 
@@ -38,7 +38,7 @@ def _growth(estimator: Any) -> Growth:
     return Growth(
         max_leaf_nodes=MOST_LEAVES if leaves is None else count("max_leaf_nodes", leaves, 2, MOST_LEAVES),
         max_depth=None if depth is None else count("max_depth", depth),
-        max_literals=count("max_literals", estimator.max_literals) if estimator.learner == "rule" else 0,
+        max_literals=count("max_literals", estimator.max_literals) if estimator._learner == "rule" else 0,
         min_leaf_weight=positive_number("min_samples_leaf", estimator.min_samples_leaf),
         l2=real_number("l2_regularization", estimator.l2_regularization),
         exact=one_of("line_search", estimator.line_search, ("auto", "exact", "newton")) == "exact",
@@ -65,9 +65,9 @@ def own_loss(estimator: Any, parts: bool) -> GammaPhi | None:
     """The loss of one's own, if it is one; refused where only the compiled losses run."""
     if not isinstance(estimator.loss, GammaPhi):
         return None
-    if estimator.learner not in ("linear", "linear-full"):
+    if estimator._learner not in ("linear", "linear-full"):
         remedy = 'use "linear" or "linear-full", or a built-in loss'
-        raise refusal("learner", '"linear" or "linear-full" with a loss of your own', estimator.learner, remedy)
+        raise refusal("learner", '"linear" or "linear-full" with a loss of your own', estimator._learner, remedy)
     if parts:
         raise refusal("loss", "a built-in one on data in parts", Words(f"the GammaPhi {estimator.loss.name!r}"))
     return estimator.loss
@@ -78,7 +78,7 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     one_of("decision", estimator.decision, ("argmax", "bayes"))
     scoring = one_of("scoring", estimator.scoring, ("surrogate", "cost"))
     return Settings(
-        learner=one_of("learner", estimator.learner, LEARNERS),
+        learner=one_of("learner", estimator._learner, LEARNERS),
         descent=one_of("descent", estimator.descent, ("coordinate", "gradient")),
         n_rounds=count("n_rounds", estimator.n_rounds),
         learning_rate=_learning_rate(estimator),

@@ -197,6 +197,8 @@ class TreeSteps:
         if self.n_classes == 2:
             return np.array([1.0, -1.0])
         drawn = np.random.default_rng([self.sampling.seed, number, 7]).integers(0, 2, self.n_classes)
+        if drawn.min() == drawn.max():  # the gradients of a row add up to 0 over the classes: no tree would be found
+            drawn[number % self.n_classes] ^= 1
         return np.where(drawn[self.ranks] == 0, -1.0, 1.0)
 
     # -- one tree --------------------------------------------------------------------------------------------------------
