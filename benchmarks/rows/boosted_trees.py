@@ -158,6 +158,8 @@ def other_modes(name: str) -> Mapping[str, Work]:
 
 
 def _text(table: Any, named: list[str]) -> Any:
+    if not named:  # a matrix of numbers
+        return table
     return table.assign(**{name: table[name].astype(object).fillna("missing").astype(str) for name in named})
 
 
