@@ -48,16 +48,22 @@ def decisions() -> Iterator[tuple[str, str, str, str]]:
 
 
 def errors() -> Iterator[tuple[str, str, str, str]]:
-    """Error and log-loss on the papers' domains."""
-    with (RESULTS / "tables" / "peers-quality-full.csv").open(newline="") as file:
-        rows = {row["method"]: row for row in csv.DictReader(file)}
-    for key, words in (("err100", "error of sets with 100 rows or more"), ("log-loss", "log-loss")):
+    """Log-loss and error on the sets that were not used to choose anything."""
+    page = (RESULTS / "quality.md").read_text()
+    count, lines = re.search(r"## (\d+) sets held back\n\n(.*?)\n\n", page, flags=re.DOTALL).groups()  # type: ignore[union-attr]
+    head, _, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines.splitlines())
+    rows = {cells[0]: dict(zip(head, cells, strict=True)) for cells in body}
+    names = {
+        "LightGBM stopped": "LightGBM",
+        "EBM, 2 bags": "EBM (2 bags)",
+        "CatBoost": "CatBoost",
+        "logistic": "logistic regression",
+    }
+    for key in ("log-loss", "error"):
         shown = {name: f"{float(row[key]):.3f}" for name, row in rows.items()}
-        chosen = ("LightGBM", "XGBoost", "random forest, 500", "EBM, 2 bags", "logistic regression")
-        short = {"random forest, 500": "random forest", "EBM, 2 bags": "EBM (2 bags)"}
-        others = ", ".join(f"{short.get(name, name)} {shown[name]}" for name in chosen)
-        what = f"[{words}](docs/results/peers.md), 52 domains"
-        yield what, f"rules {shown['ULS, default']}", others, "`permissible reproduce peers`"
+        others = ", ".join(f"{words} {shown[name]}" for name, words in names.items())
+        what = f"[{key}](docs/results/quality.md), {count} sets held back"
+        yield what, f"rules {shown['ULS']}", others, "`python -m benchmarks.quality`"
 
 
 def times() -> Iterator[tuple[str, str, str, str]]:

@@ -134,7 +134,7 @@ def test_a_fit_that_was_stopped_goes_on_from_its_journal_to_the_same_model(data,
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "keep_values=True"),
+        ({"learner": "linear"}, "keep_values=True"),
         ({"learner": "linear-full"}, "`learner` must be"),
         ({"learner": "auto"}, "`learner` must be"),
         ({"learner": "tree", "warm_start": True}, "`warm_start` must be False"),

@@ -1,7 +1,8 @@
-"""A headless Chromium for tests."""
+"""A headless Chromium for tests, and what they do with the report page."""
 
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager
 
 from tests import programs
@@ -37,3 +38,38 @@ def started():
             yield driver
         finally:
             driver.quit()
+
+
+def errors_of(driver):
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def found(driver):
+    return driver.execute_script("return window.report.state.found")
+
+
+def wait_until_still(driver, element):
+    """The keys before may have set the page scrolling: wait until the element has stayed for half a second."""
+    stayed, place = 0, None
+    for _ in range(100):
+        now = driver.execute_script(
+            "const box = arguments[0].getBoundingClientRect(); return [box.left, box.top]", element
+        )
+        stayed, place = (stayed + 1, place) if now == place else (0, now)
+        if stayed == 10:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the page does not come to rest")
+
+
+def set_slider(driver, identity, value):
+    driver.execute_script(
+        "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('input'))",
+        identity,
+        value,
+    )
+
+
+def by_costs(driver):
+    """Show the costs of mistakes; the page of a model for risk groups begins with its groups."""
+    driver.execute_script("document.querySelector('input[name=mode][value=costs]').click()")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ import permissible as pm
 from permissible import metrics
 from permissible.decisions import class_codes
 from tests.report import browser
+from tests.report.browser import by_costs, errors_of, found, set_slider, wait_until_still
 from tests.report.pages import mixed_rows, models
 
 pytestmark = [
@@ -48,36 +48,6 @@ def opened(driver, pages, fitted):
     return open_page
 
 
-def errors_of(driver):
-    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-
-
-def found(driver):
-    return driver.execute_script("return window.report.state.found")
-
-
-def wait_until_still(driver, element):
-    """The keys before may have set the page scrolling: wait until the element has stayed for half a second."""
-    stayed, place = 0, None
-    for _ in range(100):
-        now = driver.execute_script(
-            "const box = arguments[0].getBoundingClientRect(); return [box.left, box.top]", element
-        )
-        stayed, place = (stayed + 1, place) if now == place else (0, now)
-        if stayed == 10:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the page does not come to rest")
-
-
-def set_slider(driver, identity, value):
-    driver.execute_script(
-        "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('input'))",
-        identity,
-        value,
-    )
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_loads_without_errors_and_without_a_network(name, opened, driver):
     opened(name)
@@ -94,6 +64,7 @@ def test_the_page_loads_without_errors_and_without_a_network(name, opened, drive
 @pytest.mark.parametrize("name", ["rules", "tree", "linear"])
 def test_cost_sliders_give_what_python_computes(name, opened, driver):
     estimator, X, y = opened(name)
+    by_costs(driver)
     codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
     for false_alarm, miss, reject in [(1, 1, None), (1, 5, None), (3, 0.5, 0.4), (2, 7.5, 0.25)]:
         set_slider(driver, "cost-0-1", false_alarm)
@@ -121,6 +92,7 @@ def test_cost_sliders_give_what_python_computes(name, opened, driver):
 @pytest.mark.parametrize("name", ["rules", "tree", "linear"])
 def test_the_decision_curve_and_the_threshold_table_follow_the_sliders_as_python_computes(name, opened, driver):
     estimator, X, y = opened(name)
+    by_costs(driver)
     codes, proba = class_codes(y, estimator.classes_), estimator.predict_proba(X)
     curve = driver.execute_script("return window.report.state.curve")
     wanted = metrics.net_benefit(codes, proba, np.arange(1, 100) / 100, n_bootstrap=0)

@@ -101,7 +101,7 @@ def test_the_page_is_the_same_for_the_same_input(fitted):
 def test_the_file_is_written_whole_or_not_at_all(fitted, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
-    monkeypatch.setattr("permissible.report.page.page", lambda summary: (_ for _ in ()).throw(MemoryError()))
+    monkeypatch.setattr("permissible.report.page.page", lambda *_: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(MemoryError):
         pm.report(*fitted["rules"], path)
     assert path.read_text() == "old"

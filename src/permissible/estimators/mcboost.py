@@ -37,6 +37,9 @@ from permissible.rows.source import Source
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal
 
+DEFAULTS = ("gll", "coordinate")
+"""Loss and descent where none is named."""
+
 
 class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     """Multiclass boosting for a cost matrix (MCBoost with guess-averse losses).
@@ -315,7 +318,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     @property
     def _learner(self) -> Any:
         """The learner; a loss or a descent that is named asks for the paper's terms, since "auto" would not use it."""
-        named = not (isinstance(self.loss, str) and self.loss == "gll" and self.descent == "coordinate")
+        named = not (isinstance(self.loss, str) and (self.loss, self.descent) == DEFAULTS)
         return "linear" if named and isinstance(self.learner, str) and self.learner == "auto" else self.learner
 
     def _predicting(self) -> Actions:

@@ -93,4 +93,4 @@ def test_columns_that_separate_are_told_as_columns():
     assert model.certificate_.separable
     assert "columns separate the classes" in model.certificate_.statement
     assert "literal" not in model.certificate_.statement
-    assert "edge left to a column" in model.certificate_.statement
+    assert "largest remaining edge of a column" in model.certificate_.statement
