@@ -98,6 +98,7 @@ Trees grow_tree(const BoundCodes& codes, const In2<int32_t>& layout, In1<float> 
     const std::vector<Column> columns = columns_of(layout);
     const std::size_t n = codes.codes.rows();
     demand_codes(codes.codes, columns);
+    require(codes.codes.by_column(), "a search needs codes by column");
     require(gradient.shape(0) == n && curvature.shape(0) == n && (!copies || copies->shape(0) == n),
             "gradient, curvature and copies must have one entry per row");
     require(used.shape(0) == columns.size(), "`used` must have one flag per column");
@@ -187,7 +188,8 @@ void bind_boosted(nb::module_& area) {
     bind_records(area);
     bind_trees_record(area);
     nb::class_<BoundCodes>(area, "Codes")
-        .def(nb::init<In3<uint8_t>, std::size_t, int>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1)
+        .def(nb::init<In3<uint8_t>, std::size_t, int, bool>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1,
+             "by_column"_a = true)
         .def("hashes", &BoundCodes::hashes, "names"_a.noconvert(), "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")

@@ -22,12 +22,12 @@ namespace permissible::boosted {  // not anonymous: nanobind tells types apart b
 
 /// Codes together with the NumPy array that they look into.
 struct BoundCodes {
-    BoundCodes(In3<uint8_t> blocks, std::size_t n_columns, int threads) : blocks(blocks) {
+    BoundCodes(In3<uint8_t> blocks, std::size_t n_columns, int threads, bool by_column) : blocks(blocks) {
         require(blocks.shape(2) == 8 && blocks.shape(0) == (n_columns + 7) / 8,
                 "`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
         require(blocks.shape(1) < (std::size_t{1} << 32), "boosted trees take fewer than 2^32 rows");
         nb::gil_scoped_release free;
-        codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads);
+        codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads, by_column);
     }
     nb::object hashes(In1<uint64_t> names, int threads) const {
         require(names.shape(0) == codes.columns(), "`names` must have one entry per column");
@@ -57,8 +57,7 @@ inline std::vector<Column> columns_of(const In2<int32_t>& layout) {
 /// A code beyond the bins of its column would be counted where no cell is.
 inline void demand_codes(const Codes& codes, const std::vector<Column>& columns) {
     require(codes.columns() == columns.size(), "`layout` and the codes disagree");
-    for (std::size_t j = 0; j < columns.size(); ++j)
-        require(codes.fit(j, columns[j]), "a code is beyond the bins of its column");
+    require(codes.fit(columns), "a code is beyond the bins of its column");
 }
 
 using MaybeCopies = std::optional<In1<int32_t>>;
@@ -70,7 +69,7 @@ class BoundRows {
     BoundRows(std::shared_ptr<BoundCodes> codes, In1<uint16_t> target, std::size_t classes, const std::string& loss,
               double parameter, std::shared_ptr<const rules::LossTable> table, MaybeCopies copies, MaybeFloats weight,
               std::optional<In1<uint32_t>> hashes)
-        : codes_(std::move(codes)), target_(target), copies_(copies), weight_(weight) {
+        : codes_(std::move(codes)), target_(target), copies_(copies), weight_(weight), hashes_(hashes) {
         const std::size_t n = codes_->codes.rows();
         require(target.shape(0) == n && (!copies || copies->shape(0) == n) && (!weight || weight->shape(0) == n) &&
                     (!hashes || hashes->shape(0) == n),
@@ -86,7 +85,7 @@ class BoundRows {
             rows.scores = loss == "logistic" ? make_softmax_scores(rows.labels, classes)
                                              : make_class_scores(functor, rows.labels, classes);
         require(rows.scores != nullptr, "no compiled loss of this name");
-        if (hashes) rows.hash.assign(hashes->data(), hashes->data() + n);
+        if (hashes) rows.hash = hashes->data();
     }
     FitRows rows;
 
@@ -95,6 +94,7 @@ class BoundRows {
     In1<uint16_t> target_;
     MaybeCopies copies_;
     MaybeFloats weight_;
+    std::optional<In1<uint32_t>> hashes_;
 };
 
 /// Trees as they come from a fit, or from the arrays of a stored model.

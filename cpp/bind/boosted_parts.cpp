@@ -57,7 +57,7 @@ class BoundPart {
         const FitRows& rows = rows_->rows;
         const std::size_t outputs = rows.scores->outputs();
         require(step.shape(0) == leaves * outputs && signs.shape(0) == outputs, "`step` or `signs` has another size");
-        require(!sampled || rows.hash.size() == rows.labels.rows, "sampled rows need hashes");
+        require(!sampled || rows.hash, "sampled rows need hashes");
         Moved moved;
         {
             nb::gil_scoped_release free;

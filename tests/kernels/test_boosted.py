@@ -41,9 +41,9 @@ def options(n_trees=10, tree=None, **more):
     return fit
 
 
-def rows_of(codes, target, n_classes=2, loss="logistic", hashes=None, copies=None, weight=None, threads=1):
+def rows_of(codes, target, n_classes=2, loss="logistic", hashes=None, copies=None, weight=None, threads=1, twice=True):
     kernel = compiled(losses.get(loss)) if isinstance(loss, str) else compiled(loss)
-    held = boosted.Codes(blocks_of(codes), codes.shape[1], threads)
+    held = boosted.Codes(blocks_of(codes), codes.shape[1], threads, twice)
     return boosted.Rows(
         held, target.astype(np.uint16), n_classes, kernel.name, kernel.parameter, kernel.table, copies, weight, hashes
     )
@@ -265,6 +265,49 @@ def test_interaction_groups():
             above[found.trees.parent[s]].add(int(found.trees.column[s]))
             above[made_leaf] = set(above[found.trees.parent[s]])
         assert all(columns <= {0, 1} or columns <= {2, 3} for columns in above.values())
+
+
+@pytest.mark.parametrize("search_rows", [3000, 1e12])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_codes_kept_once_give_the_same_trees(search_rows, threads):
+    """Several chunks of rows, categories, and indicators that are bundled; sampled and not."""
+    codes, target = made(13_001, 21)
+    codes[:, 9:] = np.arange(12) == codes[:, [0]] % 13
+    layout = layout_of(codes, np.arange(21) % 9 == 2)
+    hashes = boosted.Codes(blocks_of(codes), 21).hashes(np.arange(21, dtype=np.uint64))
+    fit = options(8, search_rows=search_rows, threads=threads, track_loss=True)
+    once, twice = (
+        fitted(
+            codes[:9000],
+            target[:9000],
+            fit,
+            layout=layout,
+            held_out=rows_of(codes[9000:], target[9000:], twice=twice),
+            hashes=hashes[:9000],
+            threads=threads,
+            twice=twice,
+        )
+        for twice in (False, True)
+    )
+    assert same(once, twice)
+    assert (once.searched[0] < 9000) == (search_rows < 9000)
+    np.testing.assert_array_equal(once.loss, twice.loss)
+    np.testing.assert_array_equal(once.held_out, twice.held_out)
+    scores = np.tile(once.constant, (len(codes), 1))
+    held = boosted.Codes(blocks_of(codes), 21, threads, False)
+    once.trees.add(held, 0, 8, scores, threads)
+    np.testing.assert_array_equal(scores, scores_of(twice, codes))
+    kept = boosted.Codes(blocks_of(codes), 21)
+    np.testing.assert_array_equal(once.trees.leaves(held, 3, threads), twice.trees.leaves(kept, 3))
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_code_beyond_its_bins_is_refused(twice):
+    codes, target = made(9000)
+    layout = layout_of(codes)
+    codes[8999, 10] = 41
+    with pytest.raises(ValueError, match="beyond the bins"):
+        fitted(codes, target, options(1), layout=layout, twice=twice)
 
 
 def test_trees_from_their_arrays_score_alike():

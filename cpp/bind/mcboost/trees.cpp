@@ -84,8 +84,7 @@ BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t>
     for (std::size_t i = 0; i < n; ++i) require(target(i) < m, "target must be a class index");
     nb::gil_scoped_release release;
     boosted::Codes codes(blocks.data(), n, columns.size(), threads);
-    for (std::size_t j = 0; j < columns.size(); ++j)
-        require(codes.fit(j, columns[j]), "a code is beyond the bins of its column");
+    require(codes.fit(columns), "a code is beyond the bins of its column");
     std::vector<uint32_t> hash;
     if (names.shape(0)) hash = codes.hashes(names.data(), threads);
     RowScores scores(static_cast<Loss>(loss), m, {target.data(), target.data() + n}, costs.data(), shared,

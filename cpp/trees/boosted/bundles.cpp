@@ -14,16 +14,20 @@ using Bits = std::vector<uint64_t>;
 Bits ones_of(const std::vector<const Codes*>& codes, std::size_t column) {
     Bits bits;
     for (const Codes* part : codes) {
-        const uint8_t* code = part->column(column);
-        const std::size_t n = part->rows(), first = bits.size();
-        bits.resize(first + (n + 63) / 64, 0);
-        std::size_t i = 0;
-        for (; i + 8 <= n; i += 8) {  // eight codes, 0 or 1, make eight bits by one product
-            uint64_t bytes;
-            std::memcpy(&bytes, code + i, 8);
-            bits[first + i / 64] |= ((bytes * 0x0102040810204080u) >> 56) << (i % 64);
+        ChunkView view(*part);
+        for (std::size_t at = 0; at < part->rows(); at += kChunk) {
+            const std::size_t n = std::min(kChunk, part->rows() - at), first = bits.size();
+            view.move(at, at + n);
+            const uint8_t* code = view.column(column);
+            bits.resize(first + (n + 63) / 64, 0);
+            std::size_t i = 0;
+            for (; i + 8 <= n; i += 8) {  // eight codes, 0 or 1, make eight bits by one product
+                uint64_t bytes;
+                std::memcpy(&bytes, code + i, 8);
+                bits[first + i / 64] |= ((bytes * 0x0102040810204080u) >> 56) << (i % 64);
+            }
+            for (; i < n; ++i) bits[first + i / 64] |= static_cast<uint64_t>(code[i] & 1) << (i % 64);
         }
-        for (; i < n; ++i) bits[first + i / 64] |= static_cast<uint64_t>(code[i] & 1) << (i % 64);
     }
     return bits;
 }

@@ -73,17 +73,27 @@ static uint8_t largest_shifted(const uint8_t* code, std::size_t n, uint8_t shift
     return most;
 }
 
-bool Codes::fit(std::size_t j, const Column& known) const {
-    // The codes of missing values (and rare categories) wrap around to the smallest.
-    const uint8_t shift = known.categorical ? 2 : 1;
-    return largest_shifted(column(j), rows_, shift) <= std::max(known.bins - 1 + shift, known.categorical ? 1 : 0);
+bool Codes::fit(const std::vector<Column>& known) const {
+    ChunkView view(*this);
+    for (std::size_t at = 0; at < rows_; at += kChunk) {
+        const std::size_t n = std::min(kChunk, rows_ - at);
+        view.move(at, at + n);
+        for (std::size_t j = 0; j < columns_; ++j) {
+            // The codes of missing values (and rare categories) wrap around to the smallest.
+            const uint8_t shift = known[j].categorical ? 2 : 1;
+            const int most = std::max(known[j].bins - 1 + shift, known[j].categorical ? 1 : 0);
+            if (largest_shifted(view.column(j), n, shift) > most) return false;
+        }
+    }
+    return true;
 }
 
-Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads)
+Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column)
     : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64) {
+    if (!by_column) return;
     by_column_.resize(n_blocks() * 8 * stride_);
     over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
-        for (std::size_t b = 0; b < n_blocks(); ++b) transpose(b, begin, end);
+        for (std::size_t b = 0; b < n_blocks(); ++b) keep(b, begin, end);
     });
 }
 
@@ -100,14 +110,19 @@ Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, in
     own_.resize(n_blocks() * 8 * rows_);
     blocks_ = own_.data();
     over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
-        for (std::size_t k = 0; k < alone.size(); ++k)
-            std::copy(from.column(alone[k]) + begin, from.column(alone[k]) + end, &by_column_[k * stride_ + begin]);
-        for (std::size_t k = 0; k < bundles.size(); ++k) {
-            uint8_t* to = &by_column_[(alone.size() + k) * stride_];
-            for (std::size_t place = 0; place < bundles[k].size(); ++place) {
-                const uint8_t* ones = from.column(bundles[k][place]);
-                const auto code = static_cast<uint8_t>(place + 1);
-                for (std::size_t i = begin; i < end; ++i) to[i] = ones[i] ? code : to[i];
+        ChunkView view(from);
+        for (std::size_t at = begin; at < end; at += kChunk) {
+            const std::size_t n = std::min(kChunk, end - at);
+            view.move(at, at + n);
+            for (std::size_t k = 0; k < alone.size(); ++k)
+                std::copy_n(view.column(alone[k]), n, &by_column_[k * stride_ + at]);
+            for (std::size_t k = 0; k < bundles.size(); ++k) {
+                uint8_t* to = &by_column_[(alone.size() + k) * stride_ + at];
+                for (std::size_t place = 0; place < bundles[k].size(); ++place) {
+                    const uint8_t* ones = view.column(bundles[k][place]);
+                    const auto code = static_cast<uint8_t>(place + 1);
+                    for (std::size_t i = 0; i < n; ++i) to[i] = ones[i] ? code : to[i];
+                }
             }
         }
         for (std::size_t b = 0; b < n_blocks(); ++b)
@@ -117,8 +132,8 @@ Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, in
 
 void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
     rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
-    if (own_.size() < n_blocks() * 8 * count) own_.resize(n_blocks() * 8 * (count + count / 8));
-    if (by_column_.size() < n_blocks() * 8 * stride_) by_column_.resize(n_blocks() * 8 * (stride_ + stride_ / 8));
+    grow_to(own_, n_blocks() * 8 * count);
+    grow_to(by_column_, n_blocks() * 8 * stride_);
     blocks_ = own_.data();
     over_rows(count, threads, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t first = begin; first < end; first += kChunk) {
@@ -127,16 +142,16 @@ void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count,
                 const uint64_t* source = from.block(b);
                 auto* to = reinterpret_cast<uint64_t*>(own_.data()) + b * rows_;
                 for (std::size_t i = first; i < last; ++i) to[i] = source[chosen[i]];
-                transpose(b, first, last);
+                keep(b, first, last);
             }
         }
     });
 }
 
-void Codes::transpose(std::size_t block, std::size_t begin, std::size_t end) {
+void Codes::transpose(std::size_t block, std::size_t begin, std::size_t end, uint8_t* first, std::size_t stride) const {
     const uint64_t* from = this->block(block);
     uint8_t* to[8];
-    for (int k = 0; k < 8; ++k) to[k] = by_column_.data() + (8 * block + k) * stride_ + begin;
+    for (std::size_t k = 0; k < 8; ++k) to[k] = first + k * stride;
     std::size_t i = begin;
 #ifdef __SSE2__
     for (; i + 16 <= end; i += 16) {

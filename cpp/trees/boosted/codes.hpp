@@ -1,5 +1,6 @@
-// Coded rows for boosted trees. The law: codes are kept twice, in blocks of 8 columns row by row (one load brings eight
-// codes to a histogram) and column by column (a split of a tree compares 32 rows at once).
+// Coded rows for boosted trees. The law: rows that are searched are kept twice, in blocks of 8 columns row by row (one
+// load brings eight codes to a histogram) and column by column (a split of a tree compares 32 rows at once); of many
+// rows of which samples are searched only the blocks are kept, and a chunk of them is transposed when it is asked for.
 #pragma once
 
 #include <algorithm>
@@ -37,11 +38,19 @@ void over_rows(std::size_t rows, int requested, Work work) {
         work(t, std::min(rows, chunks * t / threads * kChunk), std::min(rows, chunks * (t + 1) / threads * kChunk));
 }
 
+/// Makes an array long enough for this round; what is kept in reserve for later ones takes no memory until it is used.
+template <class Vector>
+void grow_to(Vector& values, std::size_t size) {
+    if (values.size() >= size) return;
+    if (values.capacity() < size) values.reserve(size + size / 8);
+    values.resize(size);
+}
+
 class Codes {
   public:
     Codes() = default;
-    /// Looks at `blocks` (n_blocks, rows, 8), which must live as long, and copies them column by column.
-    Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads);
+    /// Looks at `blocks` (n_blocks, rows, 8), which must live as long, and copies them column by column if asked to.
+    Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column = true);
     /// The columns of others outside of the bundles, in order, then a column a bundle (bundles.hpp), all copied.
     Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads);
     /// The given rows of others, copied.
@@ -51,22 +60,56 @@ class Codes {
     /// columns does not matter and rows that no tree can tell apart are taken together.
     std::vector<uint32_t> hashes(const uint64_t* names, int threads) const;
 
-    /// Whether every code of a column is below its bins, rare or missing.
-    bool fit(std::size_t column, const Column& known) const;
+    /// Whether every code of each column is below its bins, rare or missing.
+    bool fit(const std::vector<Column>& known) const;
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
     std::size_t n_blocks() const { return (columns_ + 7) / 8; }
     int lanes(std::size_t block) const { return static_cast<int>(std::min<std::size_t>(8, columns_ - 8 * block)); }
     const uint64_t* block(std::size_t b) const { return reinterpret_cast<const uint64_t*>(blocks_) + b * rows_; }
+    bool by_column() const { return !by_column_.empty() || rows_ == 0; }
+    /// Where they are kept by column.
     const uint8_t* column(std::size_t j) const { return by_column_.data() + j * stride_; }
+    /// Eight columns of the rows [begin, end) to `to`, `stride` bytes apart.
+    void transpose(std::size_t block, std::size_t begin, std::size_t end, uint8_t* to, std::size_t stride) const;
 
   private:
-    void transpose(std::size_t block, std::size_t begin, std::size_t end);
+    void keep(std::size_t block, std::size_t begin, std::size_t end) {
+        transpose(block, begin, end, by_column_.data() + 8 * block * stride_ + begin, stride_);
+    }
 
     const uint8_t* blocks_ = nullptr;
     LargeVector<uint8_t> own_, by_column_;
     std::size_t rows_ = 0, columns_ = 0, stride_ = 0;
+};
+
+/// The columns of a chunk of rows, wherever they are kept; one view a thread.
+class ChunkView {
+  public:
+    explicit ChunkView(const Codes& codes) : codes_(codes) {
+        if (codes.by_column()) return;
+        open_.resize(codes.n_blocks());
+        own_.resize(codes.n_blocks() * 8 * kStride);
+    }
+    /// Moves to the rows [begin, end), at most kChunk.
+    void move(std::size_t begin, std::size_t end) {
+        begin_ = begin, end_ = end;
+        std::fill(open_.begin(), open_.end(), uint8_t{0});
+    }
+    /// A column of these rows.
+    const uint8_t* column(std::size_t j) {
+        if (open_.empty()) return codes_.column(j) + begin_;
+        if (!open_[j / 8]) codes_.transpose(j / 8, begin_, end_, own_.data() + j / 8 * 8 * kStride, kStride);
+        open_[j / 8] = 1;
+        return own_.data() + j * kStride;
+    }
+
+  private:
+    static constexpr std::size_t kStride = kChunk + 64;  // columns a power of two apart would share lines of the cache
+    const Codes& codes_;
+    std::vector<uint8_t> open_, own_;
+    std::size_t begin_ = 0, end_ = 0;
 };
 
 }  // namespace permissible::boosted

@@ -202,7 +202,7 @@ class Boosting {
     FitResult result_;
     std::size_t outputs_ = 1;
     bool sampled_ = false;
-    float mu_ = 1.0f;
+    float mu_ = 1e30f;  // the first move, which comes before it is known, draws hardly a row
     Extremes extremes_;
     std::vector<double> least_;  // held-out loss so far, after each round
 };
@@ -215,7 +215,7 @@ RowFacts facts_of(const FitRows& rows, const FitRows* held_out) {
     RowFacts facts;
     facts.total = labels.copies ? std::accumulate(labels.copies, labels.copies + n, 0.0) : static_cast<double>(n);
     facts.held_out = held_out != nullptr;
-    facts.hashed = rows.hash.size() == n;
+    facts.hashed = rows.hash != nullptr;
     std::vector<Accumulator> sums(std::max<std::size_t>(rows.scores->outputs(), 2));
     std::vector<int64_t> count(sums.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {

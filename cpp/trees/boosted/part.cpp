@@ -17,7 +17,7 @@ Part::Part(FitRows& rows, FitRows* held_out, int threads) : rows_(rows), held_(h
     if (held_) held_->leaf.assign(held_->codes->rows(), 0);
     taken_.resize(std::max(1, threads_));
     draw_.gradient = rows_.scores->gradient(), draw_.curvature = rows_.scores->curvature();
-    draw_.copies = rows_.labels.copies, draw_.hash = rows_.hash.data();
+    draw_.copies = rows_.labels.copies, draw_.hash = rows_.hash;
 }
 
 void Part::find_leaves_of(FitRows& rows, const Tree& tree) const {
@@ -84,6 +84,11 @@ SearchRows Part::searched() {
     if (!sampled_) {
         packed_.pack(draw_.gradient, draw_.curvature, nullptr, draw_.copies, rows_.codes->rows());
         found.codes = rows_.codes;
+        if (!found.codes->by_column()) {  // a search needs both
+            const auto* blocks = reinterpret_cast<const uint8_t*>(rows_.codes->block(0));
+            if (sample_.rows() == 0) sample_ = Codes(blocks, rows_.codes->rows(), rows_.codes->columns(), threads_);
+            found.codes = &sample_;
+        }
     } else {
         const Taken& all = taken();
         sample_.gather(*rows_.codes, all.rows.data(), all.count, threads_);

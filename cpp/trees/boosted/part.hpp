@@ -17,7 +17,7 @@ struct FitRows {
     const Codes* codes = nullptr;
     Labels labels;
     std::unique_ptr<Scores> scores;
-    std::vector<uint32_t> hash;  // of the content of each row; empty where no row is sampled
+    const uint32_t* hash = nullptr;  // of the content of each row; null where no row is sampled
     std::vector<uint8_t> leaf;
 };
 

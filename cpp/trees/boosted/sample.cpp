@@ -152,10 +152,9 @@ void Taken::append(const Taken& other) {
 
 void Taken::grow(std::size_t to) {
     count = to;
-    if (rows.size() >= to) return;
-    rows.resize(to + to / 2);
-    gradient.resize(to + to / 2);
-    curvature.resize(to + to / 2);
+    grow_to(rows, to);
+    grow_to(gradient, to);
+    grow_to(curvature, to);
 }
 
 int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float largest) {

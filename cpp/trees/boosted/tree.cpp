@@ -74,11 +74,13 @@ void divide(const Split& split, uint8_t made, const uint8_t* code, uint8_t* leaf
 
 void find_leaves(const Split* splits, std::size_t count, const Codes& codes, uint8_t* leaf, std::size_t begin,
                  std::size_t end) {
+    ChunkView view(codes);
     for (std::size_t first = begin; first < end; first += kChunk) {
-        const std::size_t last = std::min(end, first + kChunk);
-        std::memset(leaf + first, 0, last - first);
+        const std::size_t n = std::min(kChunk, end - first);
+        view.move(first, first + n);
+        std::memset(leaf + first, 0, n);
         for (std::size_t s = 0; s < count; ++s)
-            divide(splits[s], static_cast<uint8_t>(s + 1), codes.column(splits[s].column), leaf, first, last);
+            divide(splits[s], static_cast<uint8_t>(s + 1), view.column(splits[s].column), leaf + first, 0, n);
     }
 }
 

@@ -17,6 +17,7 @@ from permissible.learners.trees.boosted_fit import FittedTrees, TreesTask, fit_t
 from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.losses import Loss
 from permissible.rows.source import Source
+from permissible.types import AnyArray
 from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
 
@@ -49,7 +50,9 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
         n_threads=n_threads,
     )
     weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
-    given = replace(given, weight=np.ones(0) if weight is None else weight)
+    narrow = np.promote_types(np.uint16, np.min_scalar_type(len(given.classes)))  # as the kernel keeps them
+    target: AnyArray = given.target.astype(narrow)
+    given = replace(given, target=target, weight=np.ones(0) if weight is None else weight)
     binned = given.bins(estimator.max_bins, seed, n_threads)
     rows = None if validation is None else validation_rows(validation, given, binned.binning)
     source = memory_source(given, binned, seed, n_threads)

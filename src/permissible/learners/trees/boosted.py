@@ -28,6 +28,8 @@ STOPPED: tuple[Stopped, ...] = ("rounds", "no gain", "held-out loss", "callback"
 Callback: TypeAlias = Callable[[int], bool]
 FEW_ROWS, FEW_BINS = 20_000, 127
 """With fewer rows, scanning 255 bins costs more than summing the rows, and gains nothing."""
+MANY_ROWS = 2**18
+"""So many rows are kept in blocks alone where a search does not look at all of them; fewer also column by column, for speed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +77,7 @@ class BoostedTrees:
 
     def scores(self, binned: BinnedTable, n_threads: int = 1) -> FloatArray:
         """Scores of coded rows, shape (n_rows, outputs)."""
-        codes = _codes(binned, n_threads)
+        codes = _codes(binned, n_threads, searched=False)
         scores = np.tile(self.constant, (binned.n_rows, 1))
         self.kernel().add(codes, 0, self.n_trees, scores, n_threads)
         return scores
@@ -174,8 +176,9 @@ def boost_trees(
 ) -> tuple[BoostedTrees, BoostedTrace]:
     """Boost trees from start to end in compiled code; `trace.best_round` trees have the least held-out loss."""
     layout = layout_of(rows.binned.binning, options.monotone)
-    codes = _codes(rows.binned, n_threads)
     whole, total = rows.weight is None or _whole(rows.weight), _total(rows)
+    hashed = options.sample_size(total) < total
+    codes = _codes(rows.binned, n_threads, searched=not hashed)
     order = np.arange(rows.n_classes)
     if rows.n_classes > 2:
         order = np.argsort(class_order(code_sums(rows, rows.weight if whole else None)))
@@ -184,8 +187,7 @@ def boost_trees(
     if held_out is not None:
         others_whole = held_out.weight is None or _whole(held_out.weight)
         held_out = replace(held_out, target=order[held_out.target]) if rows.n_classes > 2 else held_out
-        others = kernel_rows(_codes(held_out.binned, n_threads), held_out, loss, whole=others_whole)
-    hashed = options.sample_size(total) < total
+        others = kernel_rows(_codes(held_out.binned, n_threads, searched=False), held_out, loss, whole=others_whole)
     found = kernels.fit(
         kernel_rows(codes, rows, loss, whole=whole, hashed=hashed, n_threads=n_threads),
         others,
@@ -227,8 +229,8 @@ def class_order(sums: FloatArray) -> IntArray:
     return np.lexsort((away.max(axis=0, initial=0.0), count))
 
 
-def _codes(binned: BinnedTable, n_threads: int) -> kernels.Codes:
-    return kernels.Codes(binned.blocks, binned.n_columns, n_threads)
+def _codes(binned: BinnedTable, n_threads: int, *, searched: bool = True) -> kernels.Codes:
+    return kernels.Codes(binned.blocks, binned.n_columns, n_threads, searched or binned.n_rows < MANY_ROWS)
 
 
 def layout_of(binning: Binning, monotone: tuple[int, ...] = ()) -> AnyArray:
@@ -302,7 +304,7 @@ def kernel_rows(
     if hashed and rows.content is None:
         hashes = codes.hashes(_names(rows.binned.binning), n_threads)
     elif hashed and rows.content is not None:
-        hashes = rows.content().astype(np.uint32)  # the lower half: the upper one chooses what is held out
+        hashes = rows.content().astype(np.uint32, copy=False)  # the lower half: the upper one chooses what is held out
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
 
 

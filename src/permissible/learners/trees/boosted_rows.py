@@ -1,7 +1,10 @@
 """The rows of a fit of boosted trees, in memory or in parts, behind one protocol."""
 
+import functools
 import math
 from typing import Protocol, TypeGuard
+
+import numpy as np
 
 from permissible.learners.trees.boosted import (
     BoostedRows,
@@ -9,7 +12,6 @@ from permissible.learners.trees.boosted import (
     BoostedTrees,
     Callback,
     boost_trees,
-    equal_weights,
 )
 from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.learners.trees.boosted_parts import OpenBoosted, RowsInParts
@@ -18,9 +20,11 @@ from permissible.losses import Loss
 from permissible.losses.entropy import Functor
 from permissible.rows.few import few_rows
 from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.rows.selection import ALL_ROWS
 from permissible.rows.source import Source
 from permissible.rows.splits import Split
+from permissible.types import AnyArray
 
 
 class RowSet(Protocol):
@@ -42,8 +46,8 @@ class _RowsInMemory:
     def __init__(self, rows: BoostedRows, held_out: BoostedRows | None) -> None:
         self._rows, self._held_out = rows, held_out
         self.n_classes, self.has_held_out = rows.n_classes, held_out is not None
-        self.total = math.fsum(equal_weights(rows))
-        self.held_total = 0.0 if held_out is None else math.fsum(equal_weights(held_out))
+        self.total = _weight_of(rows)
+        self.held_total = 0.0 if held_out is None else _weight_of(held_out)
 
     def boost(
         self, loss: Functor, options: BoostedOptions, n_threads: int, callback: Callback | None
@@ -89,6 +93,17 @@ def _is_in_memory(source: Source) -> TypeGuard[LocalSource]:
     return isinstance(source, LocalSource) and len(source.parts) == 1 and source.parts[0].in_memory
 
 
+def _weight_of(rows: BoostedRows) -> float:
+    return float(rows.binned.n_rows) if rows.weight is None else math.fsum(rows.weight)
+
+
 def _rows_of(source: LocalSource, unit: WeightUnit) -> BoostedRows:
     part = source.parts[0]
-    return BoostedRows(part.binned(), part.target(), len(source.classes), unit.of(part.weight()), part.hashes)
+
+    @functools.cache
+    def drawn_by() -> AnyArray:
+        """Half of each hash; the whole ones are kept only where something else asked for them."""
+        known = part.content() if isinstance(part, MemoryPart) and callable(part.content) else part.hashes()
+        return known.astype(np.uint32)
+
+    return BoostedRows(part.binned(), part.target(), len(source.classes), unit.of(part.weight()), drawn_by)
