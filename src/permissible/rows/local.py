@@ -22,12 +22,15 @@ class Answers(Generic[Answer]):
     def __init__(self, question: Question[Any, Answer]) -> None:
         self._question = question
         self.waiting: list[Answer] = []
+        self._bytes = 0
 
     def add(self, answer: Answer) -> None:
         """Add an answer."""
         self.waiting.append(answer)
-        if len(self.waiting) == MERGE_COUNT or (len(self.waiting) > 1 and _size(self.waiting) > MERGE_BYTES):
+        self._bytes += _size(answer)
+        if len(self.waiting) == MERGE_COUNT or (len(self.waiting) > 1 and self._bytes > MERGE_BYTES):
             self.waiting = [self._question.merge(self.waiting)]
+            self._bytes = _size(self.waiting)
 
 
 def _size(answer: object) -> int:

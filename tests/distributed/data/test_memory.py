@@ -45,6 +45,7 @@ def folders(tmp_path_factory):
     [
         pytest.param("MCBoostClassifier", {"learner": "linear", "n_rounds": 1}, marks=pytest.mark.slow),
         ("ULSClassifier", {"n_rounds": 2, "max_literals": 2, "early_stopping": False}),
+        ("ULSClassifier", {"n_rounds": 2, "max_literals": 2}),  # the keys of the folds are put aside
         ("UDTClassifier", {"max_leaf_nodes": 100}),
         ("UDTClassifier", {"max_leaf_nodes": 4, "pruning": "auto", "pruning_folds": 2}),
         (

@@ -24,6 +24,7 @@ class BlockPart:
     block: int
     in_memory: bool = False
     aside: list[Pages] = field(default_factory=list, repr=False)
+    last_keys: list[tuple[Keys, Hashes]] = field(default_factory=list, repr=False)
 
     @property
     def number(self) -> int:
@@ -48,8 +49,10 @@ class BlockPart:
         return self.store.hashes(self.block)
 
     def keys(self, keys: Keys) -> Hashes:
-        """The key of each row, from its codes."""
-        return keys.of(self.binned())
+        """The key of each row; the last ones are put aside, since a fit asks often."""
+        if not self.last_keys or self.last_keys[0][0] != keys:
+            self.last_keys[:] = [(keys, self.put_aside(keys.of(self.binned())))]
+        return self.last_keys[0][1]
 
     def values(self) -> FloatArray:
         """The values, read from disk."""

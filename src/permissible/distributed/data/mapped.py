@@ -39,6 +39,8 @@ class Pages:
 
     def release(self, first: int = 0, last: int | None = None) -> None:
         """Give back the pages that lie wholly between two bytes, if they are beyond the budget."""
+        if self._start + self._n_bytes <= BUDGET:
+            return
         found, page = self.map(), mmap.PAGESIZE
         end = self._n_bytes if last is None else last
         first, end = -(-max(first, BUDGET - self._start) // page) * page, end // page * page

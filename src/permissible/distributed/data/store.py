@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from permissible.bins.binning import BLOCK_COLUMNS, Binning
+from permissible.distributed.data import mapped
 from permissible.distributed.data import store_checks as check
 from permissible.distributed.data.mapped import Pages
 from permissible.models.files.elements import category_document, read_category, read_schema, schema_document
@@ -86,7 +87,7 @@ class Store:
 
     def release(self, block: int) -> None:
         """Give back the memory of the codes of one block, if it is beyond the budget."""
-        if self.maps:
+        if self.maps and self.n_rows * self.row_bytes > mapped.BUDGET:
             first, last = self.span(block)
             self._pages().release(first * self.row_bytes, last * self.row_bytes)
 

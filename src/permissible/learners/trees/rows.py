@@ -105,10 +105,14 @@ class OpenClassRows:
 
 
 class ClassRows:
-    """The rows of one part: the node of each, 4 bytes per row. Codes, classes and weights stay with the part."""
+    """The rows of one part: the node of each, 4 bytes per row. Codes and weights stay with the part.
+
+    Without weights the rows as the kernels take them are kept too, 2 bytes per row for the classes.
+    """
 
     def __init__(self, part: Part, opening: OpenClassRows) -> None:
         self.part, self.opening = part, opening
+        self._kept: trees.Rows | None = None
         self._node_of_row: NodeOfRow | None = None
         self._splits_made = 0
 
@@ -116,12 +120,20 @@ class ClassRows:
         """Apply the new splits, then sum the requested nodes."""
         if self._node_of_row is None or self._splits_made > len(splits):
             self._node_of_row, self._splits_made = self.opening.start(self.part), 0
-        binned, weight = self.part.binned(), self.part.weight()
+        binned = self.part.binned()
         if len(splits) > self._splits_made:
             move_rows(binned.blocks, self._node_of_row, splits[self._splits_made :])
             self._splits_made = len(splits)
-        rows = self.kernel_rows(binned, None if weight is None else self.opening.weighting.integers(weight))
+        rows = self._kernel_rows_now(binned)
         return rows.sums(self._node_of_row, np.array(requested, dtype=np.int32), self.opening.n_threads)
+
+    def _kernel_rows_now(self, binned: BinnedTable) -> trees.Rows:
+        if self._kept is not None:
+            return self._kept
+        weight = self.part.weight()
+        rows = self.kernel_rows(binned, None if weight is None else self.opening.weighting.integers(weight))
+        self._kept = rows if weight is None else None
+        return rows
 
     def kernel_rows(self, binned: BinnedTable, weight: AnyArray | None) -> trees.Rows:
         """The rows as the kernels take them."""
@@ -160,9 +172,12 @@ class SumNodes(Question[ClassRows, NodeSums]):
 
     def merge(self, answers: Sequence[NodeSums]) -> NodeSums:
         """The sums of all parts, added."""
-        histograms, counts = answers[0]
-        for more in answers[1:]:
-            histograms, counts = histograms + more[0], counts + more[1]
+        if len(answers) == 1:
+            return answers[0]
+        histograms, counts = answers[0][0] + answers[1][0], answers[0][1] + answers[1][1]
+        for more in answers[2:]:
+            histograms += more[0]
+            counts += more[1]
         return histograms, counts
 
 
