@@ -18,6 +18,7 @@ namespace permissible::binning {
 namespace {
 
 constexpr size_t kChunk = 256;  // rows at a time: a chunk of a C-order matrix of 28 columns stays in the L2 cache
+constexpr size_t kGroup = 64;   // blocks at a time: the searches of 10,000 columns at once would take 60 MiB
 
 constexpr int kCells = 2048;
 constexpr int kCellSteps = 3;  // more steps than this within a cell: search without cells
@@ -127,25 +128,30 @@ void encode_category(const ColumnView& column, const Coder& coder, size_t first,
     }
 }
 
+/// The searches of the columns [first, last).
 struct Plan {
+    size_t first;
     std::vector<Ladder<double>> wide;
     std::vector<Ladder<float>> narrow;
     std::vector<size_t> at;
+
+    const Ladder<double>& wide_of(size_t column) const { return wide[at[column - first]]; }
+    const Ladder<float>& narrow_of(size_t column) const { return narrow[at[column - first]]; }
 };
 
-Plan plan_of(const std::vector<ColumnView>& columns, const std::vector<Coder>& coders) {
-    Plan plan;
+Plan plan_of(const std::vector<ColumnView>& columns, const std::vector<Coder>& coders, size_t first, size_t last) {
+    Plan plan{first, {}, {}, {}};
     size_t n_wide = 0, n_narrow = 0;
-    for (const ColumnView& column : columns) {
-        plan.at.push_back(column.type == ColumnType::float64 ? n_wide : n_narrow);
-        n_wide += column.type == ColumnType::float64;
-        n_narrow += column.type == ColumnType::float32;
+    for (size_t j = first; j < last; ++j) {
+        plan.at.push_back(columns[j].type == ColumnType::float64 ? n_wide : n_narrow);
+        n_wide += columns[j].type == ColumnType::float64;
+        n_narrow += columns[j].type == ColumnType::float32;
     }
     plan.wide.resize(n_wide);
     plan.narrow.resize(n_narrow);
-    for (size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].type == ColumnType::float64) build(plan.wide[plan.at[j]], coders[j]);
-        if (columns[j].type == ColumnType::float32) build(plan.narrow[plan.at[j]], coders[j]);
+    for (size_t j = first; j < last; ++j) {
+        if (columns[j].type == ColumnType::float64) build(plan.wide[plan.at[j - first]], coders[j]);
+        if (columns[j].type == ColumnType::float32) build(plan.narrow[plan.at[j - first]], coders[j]);
     }
     return plan;
 }
@@ -194,11 +200,11 @@ void encode_chunk(const std::vector<ColumnView>& columns, const std::vector<Code
         switch (columns[j].type) {
             case ColumnType::float64:
                 load(columns[j], first, n, wide);
-                search(wide, plan.wide[plan.at[j]], n, lanes[lane]);
+                search(wide, plan.wide_of(j), n, lanes[lane]);
                 break;
             case ColumnType::float32:
                 load(columns[j], first, n, narrow);
-                search(narrow, plan.narrow[plan.at[j]], n, lanes[lane]);
+                search(narrow, plan.narrow_of(j), n, lanes[lane]);
                 break;
             case ColumnType::category: encode_category(columns[j], coders[j], first, n, lanes[lane]); break;
         }
@@ -210,16 +216,19 @@ void encode_chunk(const std::vector<ColumnView>& columns, const std::vector<Code
 
 void encode(const std::vector<ColumnView>& columns, const std::vector<Coder>& coders, uint8_t* blocks, size_t n_rows,
             int n_threads) {
-    const Plan plan = plan_of(columns, coders);
     const size_t n_blocks = (columns.size() + 7) / 8;
     const auto n_chunks = static_cast<int64_t>((n_rows + kChunk - 1) / kChunk);
     [[maybe_unused]] const int threads = resolve_threads(n_threads, n_rows * columns.size());
+    for (size_t begin = 0; begin < n_blocks; begin += kGroup) {
+        const size_t end = std::min(n_blocks, begin + kGroup);
+        const Plan plan = plan_of(columns, coders, begin * 8, std::min(columns.size(), end * 8));
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
-        const size_t first = static_cast<size_t>(chunk) * kChunk;
-        const size_t n = std::min(kChunk, n_rows - first);
-        for (size_t block = 0; block < n_blocks; ++block)
-            encode_chunk(columns, coders, plan, block, first, n, blocks + (block * n_rows + first) * 8);
+        for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+            const size_t first = static_cast<size_t>(chunk) * kChunk;
+            const size_t n = std::min(kChunk, n_rows - first);
+            for (size_t block = begin; block < end; ++block)
+                encode_chunk(columns, coders, plan, block, first, n, blocks + (block * n_rows + first) * 8);
+        }
     }
 }
 

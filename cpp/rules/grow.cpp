@@ -258,6 +258,9 @@ RuleMask GrownRule::mask() const {
     return rule;
 }
 
+Sums spare_sums(std::size_t width) { return pool().take(width); }
+void keep_sums(Sums&& sums) { pool().give(std::move(sums)); }
+
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed) {
     return RuleSearch(rows, layouts, options, grids, total_curvature, seed).best();

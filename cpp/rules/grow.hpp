@@ -3,6 +3,7 @@
 // differently.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct GrownRule {
 
 /// A literal is added only if it gains more than this fraction; less is rounding.
 inline constexpr double kImprovement = 1e-9;
+
+/// A buffer of sums, one of those kept between rounds if there is one; its content is undefined.
+std::vector<int64_t> spare_sums(std::size_t width);
+void keep_sums(std::vector<int64_t>&& sums);
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
                     const HistogramGrids& grids, double total_curvature, uint64_t seed);

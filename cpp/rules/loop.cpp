@@ -239,18 +239,19 @@ class Loop {
             return;
         }
         const HistogramGrids grids = grids_now();
-        const std::size_t n_sums = rows_.two_sums() ? 2 : 1, n_columns = layouts_.size();
-        std::vector<int64_t> sums(n_columns * n_sums * 256, 0), weights(n_columns * 256);
+        const std::size_t width = 256 * (rows_.two_sums() ? 2 : 1);
+        std::vector<int64_t> sums = spare_sums(layouts_.size() * width);
+        std::fill(sums.begin(), sums.end(), 0);
         rows_.histogram_of({}, grids.weight, grids.curvature, 1.0, 0, sums.data());
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            std::copy_n(sums.data() + j * n_sums * 256, 256, weights.data() + j * 256);
-        }
         Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1, 1.0};
-        for (int code = 0; code < 256; ++code) criterion.total_weight += weights[static_cast<std::size_t>(code)];
+        for (std::size_t code = 0; code < 256; ++code) criterion.total_weight += sums[code];
         double largest = 0.0;
-        for (const Candidate& found : best_literals(layouts_, weights.data(), criterion, false, {})) {
-            if (found.decrease > largest) largest = found.decrease;
+        for (std::size_t j = 0; j < layouts_.size(); ++j) {  // the weights of a column come before its curvatures
+            const int64_t* own = sums.data() + j * width;
+            largest =
+                std::max(largest, best_of_column(layouts_[j], static_cast<int>(j), own, criterion, false).decrease);
         }
+        keep_sums(std::move(sums));
         result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
         const double all = static_cast<double>(criterion.total_weight) / grids.weight;
         double squares = options_.fit_constant ? all * all : 0.0;

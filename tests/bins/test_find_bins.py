@@ -185,3 +185,15 @@ def test_rows_that_are_permutations_of_each_other_hash_apart():
     swapped = read({"b": [2.0, 1.0], "a": [1.0, 2.0]})
     np.testing.assert_array_equal(row_hashes(named), row_hashes(swapped))
     assert len(np.unique(row_hashes(named))) == 2
+
+
+def test_more_columns_than_are_encoded_at_once():
+    random = np.random.default_rng(0)
+    numbers = random.integers(0, 40, (60, 1100)) / 7
+    types = [np.float32 if j % 3 == 0 else np.float64 for j in range(1100)]
+    table = read({f"x{j}": column.astype(kind) for j, (column, kind) in enumerate(zip(numbers.T, types, strict=True))})
+    binning = find_bins(table)
+    binned = encode(binning, table)
+    for j, bins in enumerate(binning.columns):
+        expected = np.searchsorted(bins.thresholds, numbers[:, j].astype(types[j]).astype(np.float64), side="left")
+        np.testing.assert_array_equal(binned.column_codes(j), expected)

@@ -238,8 +238,8 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
         return fit.task.search.best()
     request = rows.request(options.fit_intercept, options.search_fraction, seed)
     fit.request = request
-    everything = rows.histogram(request)
-    search = RuleSearch(rows.rows, fit.task.binning, fit.layout, options, request, rows.state.curvature, everything)
+    about = (rows.rows, fit.task.binning, fit.layout, options, request, rows.state.curvature)
+    search = RuleSearch(*about, rows.histogram(request), rows.sizes.n_rows)
     # Exclude refitted rules: they are at their optimum although l2 leaves them an edge, or have no finite coefficient.
     endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
     return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)

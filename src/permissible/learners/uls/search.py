@@ -26,6 +26,8 @@ from permissible.types import AnyArray, IntArray
 
 BEAM_BYTES = 1 << 26
 """Histograms of one question, at most; a table of 1,000 columns has 4 MiB per rule."""
+FEW_ROWS = 4096
+"""So few rows take less memory than their histogram: summing again costs no more than a difference of histograms."""
 IMPROVEMENT = 1.0 + 1e-9
 """A literal is added only if it gains more than this factor; less is rounding."""
 
@@ -80,7 +82,10 @@ class SearchedRows(Protocol):
 
 
 class RuleSearch:
-    """The search of one round; `layout` is that of all columns, `everything` the histogram of all rows."""
+    """The search of one round; `layout` is that of all columns, `everything` the histogram of all rows.
+
+    Where `n_rows` is small and the histogram is large, one at a time is in memory: sums are asked for when they are needed.
+    """
 
     def __init__(
         self,
@@ -91,9 +96,11 @@ class RuleSearch:
         request: HistogramRequest,
         total_curvature: float,
         everything: IntArray,
+        n_rows: int = FEW_ROWS + 1,
     ) -> None:
         self.rows, self.binning, self.layout, self.options, self.request = rows, binning, layout, options, request
         self.all = everything
+        self._one_by_one = n_rows <= FEW_ROWS and 2 * everything.nbytes > BEAM_BYTES
         two, fraction = options.fit_intercept, request.fraction
         curvature_unit = 1.0 / request.curvature_grid if two else total_curvature * fraction
         self.criterion = kernels.Criterion(
@@ -158,7 +165,7 @@ class RuleSearch:
     def _remaining(self, excluded: Collection[Rule]) -> Extended | None:
         """The best single literal that is not excluded."""
         c, best = self.criterion, Extended(0.0, 0, 0, ())
-        for column, sums in enumerate(self.all):
+        for column, sums in enumerate(self.all if len(self.all) else self._sums(())):
             literals = single_literals(column, self.layout, self.binning, excluded)
             weights = literal_sums(literals, sums[0])
             curvatures = literal_sums(literals, sums[1]) if c.two_values else np.zeros_like(weights)
@@ -172,6 +179,9 @@ class RuleSearch:
 
     def _completed(self, firsts: list[Extended]) -> list[list[Extended]]:
         """Each first literal and its negation, extended while they gain; few at once where histograms are large."""
+        if self._one_by_one:
+            self.all = self.all[:0].copy()
+            return [self._completed_alone(first) for first in firsts]
         at_once = max(1, BEAM_BYTES // self.all.nbytes)
         pieces = [self._completed_together(firsts[k : k + at_once]) for k in range(0, len(firsts), at_once)]
         return [longer for piece in pieces for longer in piece]
@@ -181,11 +191,7 @@ class RuleSearch:
         sides = self._splits([Extension((), self.all, first.rule[0], first.curvature_in) for first in firsts])
         chains: list[Chain] = []
         for first, (kept, left) in zip(firsts, sides, strict=True):
-            has_missing = self.binning.columns[first.rule[0].column].has_missing
-            weight = self.criterion.total_weight - first.weight_in
-            curvature = self.criterion.total_curvature - first.curvature_in
-            opposite = Extended(first.decrease, weight, curvature, (negated(first.rule[0], has_missing),))
-            chains += [Chain(first, kept), Chain(opposite, left)]
+            chains += [Chain(first, kept), Chain(self._opposite(first), left)]
         growing = chains
         while growing:
             extensions = [(chain, extension) for chain in growing if (extension := self._continued(chain)) is not None]
@@ -197,6 +203,29 @@ class RuleSearch:
             [chain.grown for chain in chains[place : place + 2] if len(chain.grown.rule) > 1]
             for place in range(0, len(chains), 2)
         ]
+
+    def _completed_alone(self, first: Extended) -> list[Extended]:
+        """One of them, one side after the other, without differences."""
+        longer = []
+        for grown, literal in ((first, first.rule[0]), (self._opposite(first), first.rule[0].negated())):
+            chain = Chain(grown, self._sums((literal,)))
+            while (extension := self._continued(chain)) is not None:
+                chain.sums = self._sums((*extension.parent, extension.literal))
+            longer += [chain.grown] if len(chain.grown.rule) > 1 else []
+            del chain
+        return longer
+
+    def _opposite(self, first: Extended) -> Extended:
+        """The negation of a first literal."""
+        has_missing = self.binning.columns[first.rule[0].column].has_missing
+        weight = self.criterion.total_weight - first.weight_in
+        curvature = self.criterion.total_curvature - first.curvature_in
+        return Extended(first.decrease, weight, curvature, (negated(first.rule[0], has_missing),))
+
+    def _sums(self, rule: Rule) -> IntArray:
+        """The sums over the rows that a rule covers."""
+        found: IntArray = self.rows.ask(Histograms((rule,), self.request))[0]
+        return found
 
     def _continued(self, chain: Chain) -> Extension | None:
         """Add the best literal if it gains; returns the extension whose sums are needed next, None at the end."""
