@@ -86,10 +86,7 @@ def of_rules(
     name : callable
         Returns the name of the term at a position.
     """
-    reach, ends = (
-        certain_score(loss),
-        bool(np.isfinite(loss.score_limit)),
-    )  # for such a loss one rule may saturate
+    reach, ends = (certain_score(loss), bool(np.isfinite(loss.score_limit)))  # for such a loss one rule may saturate
     largest = float(np.abs(effects).max(initial=0.0))
     share = 0.0
     objective = trace.evidence.get("objective")

@@ -163,10 +163,7 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.model_: AdditiveModel = model
         self.cost_matrix_: CostMatrix = costs
         self.objective_, self.gap_, self.n_iter_ = fitted.objective[-1], fitted.gap[-1], len(fitted.gap)
-        self.history_: dict[str, AnyArray] = {
-            "objective": np.array(fitted.objective),
-            "gap": np.array(fitted.gap),
-        }
+        self.history_: dict[str, AnyArray] = {"objective": np.array(fitted.objective), "gap": np.array(fitted.gap)}
         certificate = fitted.certificate(float(self.tol))
         if not fitted.converged:
             said = (

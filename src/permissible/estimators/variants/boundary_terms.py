@@ -31,10 +31,7 @@ def fit_terms(estimator: Any, X: Any, y: Any, sample_weight: Any, target: Target
     given = _rows(estimator, X, y, sample_weight, n_threads)
     binned = given.bins(estimator.max_bins, fit_seed, n_threads)
     options = TermOptions(
-        float(estimator.alpha),
-        int(estimator.n_rounds),
-        bool(estimator.fit_intercept),
-        float(estimator.tol),
+        float(estimator.alpha), int(estimator.n_rounds), bool(estimator.fit_intercept), float(estimator.tol)
     )
     weight = canonical(given.weight)[0] if given.weighted else given.weight
     trees = estimator.learner == "tree"

@@ -15,13 +15,7 @@ import numpy as np
 from permissible.kernels._core import boundary as core
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.objective import MemoryObjective
-from permissible.learners.boundary.parts.rows import (
-    AverageSlope,
-    Certify,
-    InterceptPulls,
-    SummedObjective,
-    exact,
-)
+from permissible.learners.boundary.parts.rows import AverageSlope, Certify, InterceptPulls, SummedObjective, exact
 from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
 from permissible.learners.boundary.segments import Segments
 from permissible.learners.boundary.surfaces import SmoothedHinges

@@ -11,13 +11,7 @@ from permissible.learners.mcboost.linear.affine import AffineLearner, affine_com
 from permissible.learners.mcboost.linear.standardise import standardise
 from permissible.learners.mcboost.linear.steps import AskedSteps, CompiledSteps
 from permissible.learners.mcboost.loop import CostTrace, Limits, Report, Steps, boost, mean_trace
-from permissible.learners.mcboost.monitor import (
-    AddRound,
-    HeldOut,
-    HeldOutMonitor,
-    HeldOutOpening,
-    HeldOutTreesOpening,
-)
+from permissible.learners.mcboost.monitor import AddRound, HeldOut, HeldOutMonitor, HeldOutOpening, HeldOutTreesOpening
 from permissible.learners.mcboost.problem import CostTask, best_constant
 from permissible.learners.mcboost.rounds import CostRound, Sampling, Terms
 from permissible.learners.mcboost.rows import (

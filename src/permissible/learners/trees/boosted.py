@@ -286,13 +286,7 @@ def _names(binning: Binning) -> Hashes:
 
 
 def kernel_rows(
-    codes: kernels.Codes,
-    rows: BoostedRows,
-    loss: Functor,
-    *,
-    whole: bool,
-    hashed: bool = False,
-    n_threads: int = 1,
+    codes: kernels.Codes, rows: BoostedRows, loss: Functor, *, whole: bool, hashed: bool = False, n_threads: int = 1
 ) -> kernels.Rows:
     """The rows as the kernels hold them; whole weights are copies, of which sums take so many times the same term."""
     copies, real = None, None

@@ -6,13 +6,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from permissible.learners.trees.boosted import (
-    BoostedRows,
-    BoostedTrace,
-    BoostedTrees,
-    Callback,
-    boost_trees,
-)
+from permissible.learners.trees.boosted import BoostedRows, BoostedTrace, BoostedTrees, Callback, boost_trees
 from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.learners.trees.boosted_parts import OpenBoosted, RowsInParts
 from permissible.learners.trees.boosted_weights import WeightUnit, unit_of

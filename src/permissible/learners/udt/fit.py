@@ -25,13 +25,7 @@ from permissible.learners.trees import compiled
 from permissible.learners.trees.arrays import TreeArrays, TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
 from permissible.learners.trees.grower import Grower, OldestFirst, most_together
-from permissible.learners.trees.pruning import (
-    PruningPath,
-    candidate_levels,
-    held_out_surrogate,
-    link_levels,
-    prune,
-)
+from permissible.learners.trees.pruning import PruningPath, candidate_levels, held_out_surrogate, link_levels, prune
 from permissible.learners.trees.rows import (
     ClassRows,
     LeafWeights,

@@ -83,11 +83,7 @@ def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> 
 
 
 def certify(
-    trace: Trace,
-    loss: Loss,
-    doubts: Doubts = (),
-    largest_norm: float | None = None,
-    separation: str | None = None,
+    trace: Trace, loss: Loss, doubts: Doubts = (), largest_norm: float | None = None, separation: str | None = None
 ) -> RuleCertificate:
     """State what is known at the end of a fit.
 

@@ -143,16 +143,7 @@ def _finished(
     score = problem.score(coef, solution.intercept)[groups.of_row]
     chosen = tuple(rule for rule, keep in zip(rules, kept.tolist(), strict=True) if keep)
     return FittedTerms(
-        chosen,
-        coef[kept],
-        solution.intercept,
-        support,
-        tuple(rounds),
-        len(rules),
-        objective,
-        lower,
-        stopped,
-        score,
+        chosen, coef[kept], solution.intercept, support, tuple(rounds), len(rules), objective, lower, stopped, score
     )
 
 
