@@ -195,6 +195,6 @@ def _fold(ends: Hashes, k: int, n_folds: int) -> tuple[int, int]:
 
 
 def _class_rows(source: Source, label: int | None, selection: Selection = ALL_ROWS) -> list[int]:
-    """Selected rows of each class; with a label, of the others and of the label."""
+    """The number of selected rows of each class; where a label is given, of all other classes and of this label."""
     counts = source.survey(RowsByClass(len(source.classes), selection)).tolist()
     return counts if label is None else [sum(counts) - counts[label], counts[label]]

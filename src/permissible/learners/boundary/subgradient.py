@@ -121,7 +121,7 @@ class SummedSlopes:
         return float(trials[above - 1] + left / (left - right) * cell)
 
     def certificate(self, point: FloatArray) -> tuple[Certificate, FloatArray]:
-        """The certificate of a point with the average."""
+        """The certificate of a point; its dual point, the average of the slopes, stays with the rows."""
         question = Certify(point, self.surface, self.factors, averaged=True)
         return self.objective.certificate(question), np.zeros(0)
 

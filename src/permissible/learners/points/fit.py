@@ -76,7 +76,7 @@ def oriented(
 
 
 def fit_card(source: Source, label: int, fitted: FittedRules, options: CardOptions) -> FittedCard:
-    """Round the rules of a fit of one label against the rest to a card."""
+    """Turn the rules that were fitted for one label against the rest into a card: round their coefficients to points."""
     task = LoopTask.of(fitted.loss, source.binning)
     opened = open_rows(source, label, fitted.loss, True, n_threads=options.n_threads)
     try:

@@ -241,7 +241,7 @@ def layout_of(binning: Binning, monotone: tuple[int, ...] = ()) -> AnyArray:
 
 
 def tree_options(options: BoostedOptions, n_columns: int, n_threads: int = 1) -> kernels.TreeOptions:
-    """The record of the kernels that limits one tree."""
+    """The limits of one tree (leaves, depth, rows in a leaf, l2) in the form that the compiled core takes."""
     tree = kernels.TreeOptions()
     tree.max_leaf_nodes, tree.max_depth = options.max_leaf_nodes, options.max_depth
     tree.min_samples_leaf, tree.min_curvature = options.min_samples_leaf, options.min_curvature
