@@ -6,7 +6,7 @@ Lemma 1 of [B]: the loss is guess-averse when gamma is strictly increasing and p
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class GammaPhi:
         """No theory gives the scores of such a loss a posterior, so one exponent is found on held-out rows."""
         return False
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         return at.out(on_arrays(self.gamma, "gamma")(self._sums(at)))

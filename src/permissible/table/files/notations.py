@@ -1,14 +1,15 @@
 """Numbers and dates as people write them: decimal commas, thousands separators, calendar dates.
 
-A column of text is looked at as a whole, and every cell must agree. `1,5` can only be a decimal comma and `1,234.5` only a
-separator of thousands; a column in which every comma stands before three digits could be either, and is refused until the user
-says which. Dates become days since 1970-01-01; `3/4/2024` has a day first or a month first only if some row says so.
+The notation is inferred from the whole column, and every cell must agree with it. `1,5` can only be a decimal comma and
+`1,234.5` only a separator of thousands; a column in which every comma stands before three digits could be either, and is
+refused until the user says which. Dates become days since 1970-01-01; in `3/4/2024` the day or the month comes first only if
+some row of the column shows which.
 """
 
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from permissible.types import AnyArray, FloatArray
 Notation: TypeAlias = Literal[
     "decimal comma", "thousands separator", "date", "date with the day first", "date with the month first"
 ]
-NOTATIONS: tuple[str, ...] = get_args(Notation)
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
 _EITHER = re.compile(r"[+-]?\d{1,3}([.,])\d{3}")
