@@ -146,7 +146,7 @@ dist: $(STAMP) ## build the sdist and the wheels (3.11, and one for 3.12 and new
 	@rm -rf dist && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m build --quiet --sdist --outdir dist .
 	@for python in $(PYTHONS); do echo "A wheel with $$($$python --version) ..."; \
 		$$python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . -Cbuild-dir=build/dist-{cache_tag} || exit 1; done
-	@$(PY) -m auditwheel show dist/*.whl | grep -i "consistent\|constrained"
+	@for wheel in dist/*.whl; do $(PY) -m auditwheel show $$wheel | grep -i "consistent\|constrained" || exit 1; done
 	@if ls dist/*abi3*.whl > /dev/null 2>&1; then $(VENV)/bin/abi3audit --strict dist/*abi3*.whl; fi
 	@bash tools/try-dist.sh dist $(PYTHONS)
 

@@ -73,6 +73,16 @@ FILES = {
         (),
         {"x": "numeric (thousands separator)"},
     ),
+    "amounts of money and percentages": (
+        {
+            "price": [f"-${1e4 * (1 - value):,.2f}" for value in VALUE],
+            "rate": [f"{v} %" for v in comma(1 - VALUE, 1)],
+            "y": LABEL,
+        },
+        {},
+        (),
+        {"price": "numeric ($ and decimal point)", "rate": "numeric (% and decimal comma)"},
+    ),
     "ids": (
         {"PatientId": np.arange(N) * 7 + 3, "name": [f"p{i}" for i in range(N)], "x": VALUE, "y": LABEL},
         {},
@@ -133,6 +143,14 @@ def test_one_percent_positives_have_their_base_rate_told(tmp_path):
     assert "base rates: no 98.8%, yes 1.2%; the positive class is yes" in told.out
     assert "without a model" in told.out
     assert "0.0125" in told.out  # the error of saying no to everybody
+
+
+def test_another_currency_than_in_fit_is_refused(tmp_path):
+    written(tmp_path / "rows.csv", {"x": [f"${value:.2f}" for value in VALUE], "group": GROUP, "y": LABEL})
+    assert run("fit", "rows.csv", "-t", "y", *MODEL, cwd=tmp_path).code == 0
+    written(tmp_path / "later.csv", {"x": [f"{value:.2f} €" for value in VALUE], "group": GROUP, "y": LABEL})
+    words = ("'x'", "numbers with $ and decimal point as in fit", "€")
+    assert refused(run("predict", "model.json", "later.csv", cwd=tmp_path), 2, *words)
 
 
 def test_what_could_mean_two_things_is_refused_with_the_remedy(tmp_path):

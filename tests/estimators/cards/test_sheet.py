@@ -119,7 +119,7 @@ def test_a_workbook_holds_the_card_and_no_formula_of_the_user(model, tmp_path):
         assert (page.cell(row, 1).value, page.cell(row, 2).value) == (line.condition, line.points)
         assert page.cell(row, 1).data_type == "s"
     formulas = [cell.value for row in page.iter_rows() for cell in row if cell.data_type == "f"]
-    assert [formula.split("(")[0] for formula in formulas] == ["=0+SUMPRODUCT", "=INDEX", "=INDEX"]
+    assert [formula.split("(")[0] for formula in formulas] == ["=SUMPRODUCT", "=INDEX", "=INDEX"]
     assert FORMATS["excel"](model)[:2] == b"PK"
 
 
@@ -131,7 +131,10 @@ def test_the_formulas_of_a_workbook_give_the_total_the_risk_and_the_decision(mod
     card.to_excel(tmp_path / "card.xlsx")
     page = openpyxl.load_workbook(tmp_path / "card.xlsx").active
     table = {row[0].value: row for row in reversed([*page.iter_rows()])}  # the first one of a name
-    total = re.fullmatch(r"=(-?\d+)\+SUMPRODUCT\(B4:B(\d+),C4:C\2\)", table["total"][1].value)
+    total = re.fullmatch(r"=(?:B(\d+)\+)?SUMPRODUCT\(B4:B(\d+),C4:C\2\)", table["total"][1].value)
+    assert ("for everybody" in table) == (total[1] is not None) == scaled
+    start = page.cell(int(total[1]), 2).value if scaled else 0
+    assert start == card.start
     looked = re.fullmatch(r"=INDEX\(E(\d+):E(\d+),MATCH\(B(\d+),A\1:A\2,1\)\)", table["decision"][1].value)
     assert int(total[2]) == len(card.lines) + 3
     assert page.cell(int(looked[3]), 1).value == "total"
@@ -145,7 +148,7 @@ def test_the_formulas_of_a_workbook_give_the_total_the_risk_and_the_decision(mod
     truth = {words: holds(rule, card_of(model), model._rows(frame)) for words, rule in worded_rules(model)}
     decided = model.decide_labels(frame, pm.Reject(0.2))
     for place in range(len(frame)):
-        added = int(total[1]) + sum(points for words, points in held if truth[words][place])
+        added = start + sum(points for words, points in held if truth[words][place])
         found = [row for row in shown if row[0] <= added][-1]  # MATCH(..., 1)
         assert found[0] == added
         assert found[1] == pytest.approx(model.predict_proba(frame)[place, 1], abs=1e-12)

@@ -48,14 +48,19 @@ class _Page:
             self.row(row, [line.condition, line.points, 0])
         last = max(len(card.lines) + 3, 4)
         self.answers(4, last)
-        first = last + 5 + card.decided
+        added = f"SUMPRODUCT(B4:B{last},C4:C{last})"
+        sums = last + 1
+        if card.start:
+            self.row(sums, ["for everybody", card.start])
+            sums, added = sums + 1, f"B{sums}+{added}"
+        first = sums + 4 + card.decided
         end = first + len(card.totals) - 1
-        looked = f"MATCH(B{last + 1},A{first}:A{end},1))"
-        self.formula(last + 1, "total", f"={card.start}+SUMPRODUCT(B4:B{last},C4:C{last})")
-        self.formula(last + 2, f"probability of {card.positive}", f"=INDEX(B{first}:B{end},{looked}")
-        self.page.cell(row=last + 2, column=2).number_format = "0.0%"
+        looked = f"MATCH(B{sums},A{first}:A{end},1))"
+        self.formula(sums, "total", f"={added}")
+        self.formula(sums + 1, f"probability of {card.positive}", f"=INDEX(B{first}:B{end},{looked}")
+        self.page.cell(row=sums + 1, column=2).number_format = "0.0%"
         if card.decided:
-            self.formula(last + 3, "decision", f"=INDEX(E{first}:E{end},{looked}")
+            self.formula(sums + 2, "decision", f"=INDEX(E{first}:E{end},{looked}")
         heads: list[object] = ["total", f"probability of {card.positive}", card.positive, "cases"]
         self.row(first - 1, [*heads, *(["decision"] if card.decided else [])], bold=True, shade=SHADE)
         for row, total in enumerate(card.totals, start=first):
