@@ -16,7 +16,7 @@ Watch = Callable[[int], bool]
 if importlib.util.find_spec("sklearn.callback") is None:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:
-        """Nothing to support."""
+        """Callbacks are not supported before scikit-learn 1.9."""
 
 else:
 

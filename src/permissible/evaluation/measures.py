@@ -1,6 +1,6 @@
 """Metrics of two classes, each a function of `Cells`: one number for each sample of counts.
 
-The tables, the displays and the report read these, so that a figure has one formula and one kind of interval wherever
+The tables, the displays and the report read these, so that each metric has one formula and one kind of interval wherever
 it is shown. A row is flagged where its probability exceeds the threshold, as `pm.Weighted` decides.
 """
 

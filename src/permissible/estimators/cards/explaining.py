@@ -20,7 +20,7 @@ from permissible.validation.numbers import count, real_number
 
 
 class Decider:
-    """The decision of a score, as the estimator takes it."""
+    """How the estimator decides by a score."""
 
     def __init__(self, actions: Actions, link: Link) -> None:
         if actions.shape not in ("cuts", "costs", "largest"):

@@ -1,7 +1,7 @@
 """Convex losses that have flat or straight parts: hinge, squared hinge, DWD, LUM ([K] section 3; mathematics, 8.1).
 
-They are not strictly convex, so boosting does not take them; they are here because their consistency for given
-boundaries is a question of [K], answered by :func:`permissible.losses.check_consistency`.
+They are not strictly convex, so boosting cannot use them. They are provided so that their consistency for given
+boundaries ([K]) can be checked, by :func:`permissible.losses.check_consistency`.
 """
 
 from collections.abc import Mapping
@@ -122,7 +122,7 @@ def dwd() -> LargeMarginLoss:
     return replace(lum(1.0, 1.0), name="dwd", params={})
 
 
-# The formulas are functions of this module, so that a file format which names functions can store a loss.
+# The formulas are functions of this module, so that a loss can be pickled.
 
 
 def _hinge(z: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 A sum of rules sees a column only through the cells between its thresholds (or groups of its categories), so changing a column
 is changing its cell, made by the nearest value in it. Columns are decided one after the other, the row's own cell first. With
-some columns decided, the score lies between two bounds; a branch whose bounds both give a decision that is not wanted is left,
+some columns decided, the score lies between two bounds; a branch whose bounds both give a decision that is not wanted is pruned,
 and so is one that costs as much as the best change known.
 """
 
@@ -91,7 +91,7 @@ class RecourseProblem:
 
 @dataclass(slots=True, eq=False)
 class Search:
-    """Depth first over the columns."""
+    """Depth-first search over the columns."""
 
     problem: RecourseProblem
     wanted: Callable[[float, float], bool]
