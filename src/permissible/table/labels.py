@@ -101,4 +101,4 @@ def _numbers(labels: AnyArray, kinds: set[type]) -> AnyArray:
             return labels.astype(np.int64 if high < 2**63 else np.uint64)
     except OverflowError:
         pass
-    raise refusal("y", "labels that 64 bits hold", Words("an integer beyond them"), "turn the labels into text")
+    raise refusal("y", "labels that fit into 64 bits", Words("an integer beyond them"), "turn the labels into text")

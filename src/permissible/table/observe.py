@@ -136,7 +136,7 @@ def as_float(value: Any) -> float:
     except OverflowError:
         came = Words("an integer beyond it" if isinstance(value, (int, np.integer)) else "a number beyond it")
         remedy = "scale that column, or turn it into text where its values are names"
-        raise refusal("X", "made of numbers that float64 holds, up to 1.8e308", came, remedy) from None
+        raise refusal("X", "made of numbers that float64 can represent, up to 1.8e308", came, remedy) from None
 
 
 def category_order(value: Category) -> tuple[int, float, str]:
@@ -157,7 +157,7 @@ def refuse_rounded(name: str, observed: Observed) -> None:
             came = Words(f"{observed.values[large][0]:.17g} in column {name!r} as a float")
             remedy = "give the column as integers or as text"
             raise refusal(
-                "categorical_features", "columns whose numbers float64 tells apart, those below 2^53", came, remedy
+                "categorical_features", "columns of numbers below 2^53, which float64 represents exactly", came, remedy
             )
 
 

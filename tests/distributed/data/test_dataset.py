@@ -127,7 +127,7 @@ def test_bad_sources_are_refused_in_one_sentence(frame):
 def test_labels_that_a_file_cannot_hold_are_refused_and_large_integers_are_kept():
     with pytest.raises(TypeError, match="text, integers or truth values, got labels represented as bytes"):
         BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [b"a", b"b"]}], target="y")
-    with pytest.raises(ValueError, match="labels that 64 bits hold"):
+    with pytest.raises(ValueError, match="labels that fit into 64 bits"):
         BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [10**400, 2**60]}], target="y")
     made = BinnedDataset.from_batches([{"x": [1.0, 2.0], "y": [2**60 + 1, 2**60]}], target="y")
     assert made.classes.tolist() == [2**60, 2**60 + 1]

@@ -216,7 +216,7 @@ def test_a_target_and_a_time_limit():
         ({"fixed": ["height"]}, "unknown column 'height'"),
         ({"costs": {"height": 1.0}}, "unknown column 'height'"),
         ({"target": "maybe"}, "`target` must be one of the decisions"),
-        ({"decision": pm.Soft()}, "one of a few actions"),
+        ({"decision": pm.Soft()}, "finitely many actions"),
     ],
 )
 def test_a_recourse_that_cannot_be_is_refused(options, words):

@@ -24,7 +24,7 @@ class Decider:
 
     def __init__(self, actions: Actions, link: Link) -> None:
         if actions.shape not in ("cuts", "costs", "largest"):
-            raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
+            raise refusal("decision", "a decision with finitely many actions", Words(f"one of shape {actions.shape!r}"))
         self.actions, self.link = actions, link
 
     def places(self, scores: FloatArray) -> list[int]:

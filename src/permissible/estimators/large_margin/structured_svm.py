@@ -133,7 +133,7 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """
         if isinstance(X, HasSource):
             came = Words(f"a {type(X).__name__}")
-            raise refusal("X", "rows in memory for this machine", came, "use MCBoostClassifier on data in parts")
+            raise refusal("X", "rows in memory for this classifier", came, "use MCBoostClassifier on data in parts")
         n_threads, seed = intake.threads(self.n_jobs), intake.seed(self.random_state)
         settings = {
             "alpha": positive_number("alpha", self.alpha),

@@ -300,7 +300,7 @@ def _drawn(generator: np.random.Generator, weight: FloatArray, codes: IntArray) 
         drawn = generator.choice(len(weight), size, p=weight / weight.sum())
         if len(np.unique(codes[drawn])) == n_classes:
             return np.sort(drawn)
-    raise refusal("y", "classes that a bootstrap resample finds", Words("one that 1,000 resamples missed"))
+    raise refusal("y", "classes that occur in bootstrap resamples", Words("one that 1,000 resamples missed"))
 
 
 def _minus(first: dict[str, Columns], second: dict[str, Columns]) -> dict[str, Columns]:

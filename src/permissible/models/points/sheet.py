@@ -199,7 +199,7 @@ def sheet(
     decisions: list[tuple[object, str]] = [(None, "")] * len(totals)
     if actions is not None:
         if actions.shape not in ("cuts", "costs", "largest"):
-            raise refusal("decision", "one that takes one of a few actions", Words(f"one of shape {actions.shape!r}"))
+            raise refusal("decision", "a decision with finitely many actions", Words(f"one of shape {actions.shape!r}"))
         places = actions.places(scores if actions.by_score else proba, actions.by_score)
         decisions = [(actions.labels[place], words[place]) for place in places.tolist()]
     values = zip(totals.tolist(), proba[:, 1].tolist(), decisions, strict=True)

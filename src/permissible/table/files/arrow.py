@@ -97,7 +97,7 @@ class Arrow:
             numbers = column.cast(self._arrow.float64())
         except self._arrow.ArrowInvalid:
             raise FileError(
-                f"column {name!r} of {self.path} must hold integers that float64 tells apart, those up to 2^53, got larger ones; "
+                f"column {name!r} of {self.path} must hold integers up to 2^53, the limit of float64, got larger ones; "
                 "store them as text, or leave the column out with --drop."
             ) from None
         return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
