@@ -18,7 +18,7 @@ PATIENCE, HELD_OUT = 30, 5
 
 
 def rows(full: bool) -> Iterator[Row]:
-    """Quality of the defaults first, then the cost of losses, threads and memory."""
+    """Quality of the defaults first, then the cost of losses; with `full` also large data."""
     for name in (*STOPPED, *(STOPPED_LARGE if full else ())):
         yield Row(
             name=f"ULSClassifier.trees() with its choice beside LightGBM stopped early, {name}",
@@ -50,8 +50,12 @@ def rows(full: bool) -> Iterator[Row]:
         at_most=LOSSES,
         quality="training error",
     )
-    if not full:
-        return
+    if full:
+        yield from large_rows()
+
+
+def large_rows() -> Iterator[Row]:
+    """Threads, memory, many classes and many rules, on data too large for a quick run."""
     yield Row(
         name="100 boosted trees of 31 leaves, two threads, 1e6x28",
         prepare=functools.partial(two_threads, "1e6x28"),

@@ -115,7 +115,7 @@ nb::tuple find_column_edges(const nb::list& columns, std::optional<In1<int64_t>>
         edges = find_edges(views, sample, max_bins, n_threads);
     }
     nb::list result;
-    for (Edges& e : edges) {  // given away one by one: the arrays of many columns take the place of what is freed
+    for (Edges& e : edges) {  // passed on one by one, so that the arrays of many columns reuse the memory that is freed
         const Edges one = std::move(e);
         result.append(nb::make_tuple(array_of(one.thresholds), one.has_missing, one.exact));
     }

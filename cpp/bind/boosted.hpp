@@ -18,7 +18,7 @@
 #include "trees/boosted/bundles.hpp"
 #include "trees/boosted/fit.hpp"
 
-namespace permissible::boosted {  // not anonymous: nanobind tells types apart by their names
+namespace permissible::boosted {  // not anonymous: nanobind distinguishes types by their names
 
 /// Codes together with the NumPy array that they look into.
 struct BoundCodes {
@@ -54,7 +54,7 @@ inline std::vector<Column> columns_of(const In2<int32_t>& layout) {
     return columns;
 }
 
-/// A code beyond the bins of its column would be counted where no cell is.
+/// A code beyond the bins of its column would be counted outside of the histogram.
 inline void demand_codes(const Codes& codes, const std::vector<Column>& columns) {
     require(codes.columns() == columns.size(), "`layout` and the codes disagree");
     require(codes.fit(columns), "a code is beyond the bins of its column");

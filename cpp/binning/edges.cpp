@@ -61,7 +61,7 @@ void radix_sort(EdgeBuffers& b, bool with_order) {
     }
 }
 
-// Insertion sort of keys that are nearly in order; gives up (false) when they turn out not to be.
+// Insertion sort of keys that are nearly in order; returns false when they are not.
 bool finish(EdgeBuffers& b, bool with_order) {
     int64_t budget = 4 * static_cast<int64_t>(b.keys.size());
     for (size_t i = 1; i < b.keys.size(); ++i) {
@@ -83,7 +83,8 @@ bool finish(EdgeBuffers& b, bool with_order) {
 
 void sort_keys(EdgeBuffers& b, bool with_order) {
     if (b.keys.size() < 4096) return radix_sort<8, 0>(b, with_order);
-    // Sign, exponent and 21 bits of the mantissa nearly sort a sample; only crowded values need the other bits.
+    // Sign, exponent and 21 bits of the mantissa nearly sort a sample; only values that agree in these need the other
+    // bits.
     radix_sort<11, 31>(b, with_order);
     if (!finish(b, with_order)) radix_sort<11, 0>(b, with_order);
 }

@@ -1,6 +1,6 @@
 // Codes without a branch, a few hundred rows of a column at a time, so that the rows' searches overlap: a linear map
 // names a cell, the cell names the first threshold that may matter, and few steps of a binary search remain (all eight
-// in a column so skewed that cells are crowded).
+// in a column so skewed that most thresholds fall into few cells).
 #include "binning/encode.hpp"
 
 #include <algorithm>

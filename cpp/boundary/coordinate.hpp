@@ -146,7 +146,7 @@ class CoordinateSolver {
                 S_ += signed_t;
             }
         }
-        // A free intercept moves as freely as the features do on the whole: 1/rho between 1/L and mean |x|^2 / L.
+        // The step of a free intercept is on the scale of those of the features: 1/rho between 1/L and mean |x|^2 / L.
         rho_ = problem_.penalize_intercept
                    ? problem_.strength
                    : problem_.strength / std::max(1.0, std::sqrt(squares / std::max(total, 1e-300)));

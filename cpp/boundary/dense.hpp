@@ -41,7 +41,7 @@ class DenseSolver {
                 scale_ = std::max(scale_, std::abs(problem.side[side].hinge[k]));
     }
 
-    /// `whole`: no levels, for rows that are not alike.
+    /// `whole`: no levels, for rows that a sample does not represent.
     Solution solve(std::vector<double> w, double b, bool warm, bool whole, double tol, int max_steps) {
         const std::size_t smallest = std::max<std::size_t>(10000, 20 * d_);
         best_.w.assign(d_, 0.0), best_.t.assign(n_, 0.0);
@@ -301,7 +301,7 @@ class DenseSolver {
             const std::vector<double> w_before = w;
             const double b_before = b;
             level(5 * m, w, b, 2.2 * stray, total);
-            // The change is what was strayed; the next level strays sqrt(5) times less.
+            // The change estimates the error of this level; that of the next is sqrt(5) times smaller.
             const double change = moved(first, w, b, w_before, b_before);
             stray = std::clamp(change, 0.5 * stray, 3 * stray) / std::sqrt(5.0);
             m *= 5;

@@ -15,7 +15,7 @@ inline constexpr int64_t kMagicBits = 0x4338000000000000;
 inline constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 
 /// exp of |x| <= 708. `Bits` is int64_t, or a pack of as many. Always inlined, so that a file that allows fused
-/// multiply-adds has its own.
+/// multiply-adds has its own version.
 template <typename Number, typename Bits>
 PERMISSIBLE_INLINE Number exponential_within(Number x) {
     constexpr double kLog2e = 1.4426950408889634;

@@ -1,5 +1,6 @@
-// Eight rows at a time, four, or one: the same formulas over all, by the compiler's vectors. Only IEEE operations are
-// used, which round alike in vectors and scalars, so a row gets the same bits in the body of a loop and in its tail.
+// Eight rows at a time, four, or one: the same formulas for all widths, with the vector types of the compiler. Only
+// IEEE operations are used, which round alike in vectors and scalars, so a row gets the same bits in the body of a loop
+// and in its tail.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// splitmix64 (Steele, Lea, Flood 2014): numbers that look random, from numbers that do not.
+// splitmix64 (Steele, Lea, Flood 2014): a hash of integers whose results pass tests of randomness.
 #pragma once
 
 #include <cstdint>

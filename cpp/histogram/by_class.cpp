@@ -96,8 +96,8 @@ void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& 
     if (count <= kFewRows) return add_few(rows, offsets, index, count, histogram);
     const std::size_t blocks = rows.codes.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
-    const int used = resolve_threads(
-        threads, count * static_cast<std::size_t>(rows.codes.columns) / 4);  // worth the barrier on a busy machine too
+    // A quarter of the cells: enough work to pay for the barrier, also on a busy machine.
+    const int used = resolve_threads(threads, count * static_cast<std::size_t>(rows.codes.columns) / 4);
     // Whole blocks per thread if they divide evenly, else each block's rows are divided as well.
     const std::size_t parts = (used == 1 || blocks % used == 0 || blocks >= 8u * used) ? 1 : used;
     const std::int64_t tasks = static_cast<std::int64_t>(blocks * parts);

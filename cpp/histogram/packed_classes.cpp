@@ -29,8 +29,8 @@ PERMISSIBLE_INLINE void add(int64_t* cell, const int64_t* word) {
 }
 
 /// Adds the words of some rows to the cells of the lanes of a block from byte `First` on. One store per lane and row,
-/// one in every cycle: the machine's limit; a code is loaded by itself, since to shift it out of a word takes what a
-/// second thread of the core would use.
+/// one per cycle, is the limit of the machine. Each code is loaded by itself: shifting it out of a word would take
+/// execution ports that a second thread of the core could use.
 template <int Words, int First, int Bytes, int Pairs>
 PERMISSIBLE_INLINE void histogram(const uint8_t* block, const int64_t* packed, std::size_t rows,
                                   int64_t* __restrict cells) {

@@ -32,7 +32,7 @@ inline double factor_of_true_class(const Parts& row, const Move& move) {  // e^{
 template <Loss L>
 inline Slopes slopes(const Parts& row, const Move& move) {
     const double a = move.up * row.low, b = move.down * row.pivot;
-    // Rates from that of the true class: the loss of a row that is right by far keeps its digits.
+    // Rates relative to that of the true class: the loss of a row with a large margin keeps its digits.
     const double ra = move.c - row.rate_z, rb = -move.kc - row.rate_z, rh = -row.rate_z;
     if constexpr (L == Loss::gll) {  // log(1 + N/E_z) with C_zz = 1 inside the sum: log N - S_z
         const double inverse = 1.0 / (a + b + row.high);
@@ -44,8 +44,8 @@ inline Slopes slopes(const Parts& row, const Move& move) {
     } else if constexpr (L == Loss::ls) {
         return {move.c * a - move.kc * b, move.c * move.c * a + move.kc * move.kc * b};
     } else {
-        // Pairs of parts that move apart: terms of the same part cancel, and rounding would leave more of them than the
-        // loss of a row that is right by far.
+        // Pairs of parts that move apart: terms of the same part cancel, and rounding errors would exceed the
+        // loss of a row with a large margin.
         const double ia = row.low_inverse / move.up, ib = row.pivot_inverse / move.down, ih = row.high_inverse;
         const double both = move.c + move.kc, h = row.high;
         const double first = both * (a * ib - b * ia) + move.c * (a * ih - h * ia) + move.kc * (h * ib - b * ih);

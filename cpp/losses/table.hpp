@@ -1,5 +1,5 @@
 // The table of a loss (permissible/losses/own/tabulation.py): for a margin t >= 0 the weight as a polynomial on each of
-// many cells. What lives here is only the layout and the way from a margin to its cell.
+// many cells. This file has only the layout and the lookup of the cell of a margin.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class LossTable {
     };
 
     /// `breaks` has one entry more than there are cells, `weight` kDegree + 1 entries for each cell. Buckets are
-    /// narrow where t is small beside `unit` or near it, and grow with t beyond. Curvatures are cut at
+    /// narrow where t is small relative to `unit` or near it, and grow with t beyond. Curvatures are cut at
     /// `largest_curvature`.
     LossTable(const double* breaks, const double* weight, const double* value, std::size_t n_cells, double unit,
               double largest_curvature)

@@ -96,7 +96,7 @@ std::vector<int64_t> affine_sums(const State& state, const Attributes& attribute
     for (const double step : grid.square) square.push_back(rounder(step));
     const std::vector<double> inverse = per_step(grid, d, outputs);
     std::vector<int64_t> sums(width, 0);
-    if (grid.to_weight == 0) return sums;  // weights beyond all numbers fit nothing
+    if (grid.to_weight == 0) return sums;  // infinite weights: nothing can be fitted
 #pragma omp parallel num_threads(state.threads())
     {
         std::vector<int64_t> own(width, 0);
@@ -136,7 +136,7 @@ Affine choose_affine(const int64_t* sums, const Attributes& attributes, int outp
     for (int c = 0; c < d; ++c) {
         if (attributes.allowed && !attributes.allowed[c]) continue;
         const double spread = second[c] - first[c] * first[c] / mass;
-        if (!(spread > 1e-10 * (second[c] + 1e-300))) continue;  // constant where the weight lies
+        if (!(spread > 1e-10 * (second[c] + 1e-300))) continue;  // constant on the rows that have weight
         double gain = 0;
         for (int r = 0; r < outputs; ++r) {
             const double covariance = cross[r * d + c] - first[c] * totals[1 + r] / mass;

@@ -1,11 +1,11 @@
-// The scores of rows that trees and rules move, row by row, and what the five losses of [B] say of them.
+// The scores of rows that trees and rules move, row by row, and the five losses of [B] at these scores.
 //
-// The law: a row keeps q = softmax(S), from which every loss follows, since S sums to 0 over the classes: with N the
+// A row keeps q = softmax(S), from which every loss follows, since S sums to 0 over the classes: with N the
 // sum of C_zj q_j over j != z and R that of 1 / q_j,
 //   GLL = log(1 + N / q_z),  GEL = N / q_z,  MC = 1 + GEL without costs,  L_t = N R,  L_s = N Z,  Z the sum of e^S.
 // A step multiplies q by the factors of a leaf, so no exponential is taken per row. Sums over rows are integers or
-// exact (exact.hpp): neither threads nor the order or the parts of the rows show. A row of integer weight counts as
-// copies.
+// exact (exact.hpp): they do not depend on threads, row order or parts. A row of integer weight counts as that many
+// rows.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace permissible::mcboost {
 
-/// What a search looks along: the weight of each class, and whether the step will be along it (one number per leaf) or
+/// The direction of a search: the weight of each class, and whether the step will be along it (one number per leaf) or
 /// free in every class.
 struct Along {
     std::vector<double> weight;

@@ -2,7 +2,7 @@
 // arrays, so that every pass runs over rows). A whole round of M-1 coordinate steps costs O(n M): see
 // losses/multiclass.hpp for why.
 //
-// Sums over rows are exact (exact.hpp): neither the number of threads nor the order or the parts of the rows show.
+// Sums over rows are exact (exact.hpp): they do not depend on the number of threads, row order or parts.
 #pragma once
 
 #include <cstddef>

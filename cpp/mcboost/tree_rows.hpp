@@ -21,7 +21,7 @@ struct Shape {
     std::size_t leaves() const { return inside < 0 ? splits.size() + 1 : 2; }
 };
 
-/// What the next search looks along, and which rows it takes: all, or those drawn by `key` and `mu`.
+/// The direction of the next search, and the rows it uses: all, or those drawn by `key` and `mu`.
 struct Outlook {
     Along along;
     bool sampled = false;
@@ -51,7 +51,8 @@ class TreeRows {
     bool hashed() const { return hash_.size() == codes_.rows(); }
     const std::vector<boosted::Column>& columns() const { return columns_; }
 
-    /// Takes the steps (leaves, M) of a tree (none: derives where the scores are), then looks along a direction.
+    /// Takes the steps (leaves, M) of a tree (none: derives where the scores are), then computes derivatives along a
+    /// direction.
     Seen take(const Shape& tree, const double* step, const Outlook& outlook);
     MeasureSums measure() const;
     /// The sum of sqrt(g^2 + h^2 / 10), from which the first mu follows.

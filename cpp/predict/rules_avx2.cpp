@@ -181,7 +181,7 @@ PERMISSIBLE_AVX2 void sum_groups(const RuleSet& set, const uint8_t* patterns, st
     }
 }
 
-/// The rows of the next chunk are called into the cache while this one is compared, a few lines per literal.
+/// The rows of the next chunk are prefetched while this one is compared, a few lines per literal.
 class Ahead {
   public:
     Ahead(const ScoreInput& input, std::size_t begin, std::size_t n_literals) {

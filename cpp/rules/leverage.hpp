@@ -1,5 +1,5 @@
 // The leveraging step: the root of the surrogate's derivative along a rule, (35) of [T]. Derivatives come from passes
-// over the rows; what lives here is only the scalar iteration, so that the compiled and the readable loop take the same
+// over the rows; this file has only the scalar iteration, so that the compiled and the readable loop take the same
 // steps.
 //
 // f(v) = sum of y w at step v, minus l2 v, falls in v. Halley's method uses f' and f'' of the same pass; a bracket

@@ -128,7 +128,7 @@ class Loop {
         for (int round = 0; round < options_.n_rounds; ++round) {
             if (!on_round_(round)) return finish(Stop::interrupted);
             if (out_of_time()) return finish(Stop::time);
-            if (now_.surrogate <= options_.tolerance * loss_at_zero_) {  // nothing is left to gain
+            if (now_.surrogate <= options_.tolerance * loss_at_zero_) {  // the loss is 0 up to the tolerance
                 return finish(rows_.passes().attained() ? Stop::no_edge : Stop::separable);
             }
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);

@@ -1,4 +1,4 @@
-// Rows in memory: each operation is cut into work items of a fixed size and merged by integer sums.
+// Rows in memory: each operation is split into work items of a fixed size and merged by integer sums.
 #include "rules/rows.hpp"
 
 #include <algorithm>

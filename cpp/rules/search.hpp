@@ -6,7 +6,7 @@
 //
 // with G = sum of y w and K = sum of curvatures on a side. "In" are the rows that the rule so far covers and the
 // literal keeps; "out" all the others. Where K + l2 is 0 (a loss that is linear beyond some score) the second order
-// says nothing, and |G| takes the place of G^2 / K: the larger edge wins. Ties: lowest column, then lowest code; an
+// is undefined, and |G| is used in place of G^2 / K: the larger edge wins. Ties: lowest column, then lowest code; an
 // equality before a set.
 #pragma once
 

@@ -169,7 +169,7 @@ def test_data_frames_and_weights(cancer):
         ({"cv": RepeatedKFold(n_splits=3, n_repeats=2)}, "hold each row out once"),
         ({"n_refits": 5}, "`n_refits` must be None without"),
         ({"cv": 500}, "`cv` must be at most"),
-        ({"cv": KFold(2)}, "leave every class"),
+        ({"cv": KFold(2)}, "training rows have every class"),
         ({"subgroups": ["age"]}, "`subgroups` must be names of columns of X"),
         ({"cv": "bootstrap", "subgroups": {"a": np.zeros(569)}}, "None with the bootstrap"),
     ],

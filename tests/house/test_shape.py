@@ -15,9 +15,10 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
 PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
-LATER_LINES = 12_700
+LATER_LINES = 12_650
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 3_500
+UNTYPED = 344  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
 
 # Capabilities that were added after these aims were set, by the beginnings of their files.
 LATER = (
@@ -135,6 +136,14 @@ def test_functions_are_short():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and function_lines(node) > FUNCTION_LINES
     }
     assert found <= LONG_FUNCTIONS
+
+
+def test_values_have_types():
+    found = [
+        sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+        for path in sources(PACKAGE, ".py")
+    ]
+    assert sum(found) <= UNTYPED
 
 
 def test_a_class_name_means_one_thing():

@@ -1,5 +1,5 @@
-// Bindings of trees and rules: what a part of the rows answers, and how they are grown where the rows lie
-// elsewhere; the scores of trees.
+// Bindings of trees and rules: what a part of the rows answers, and how they are grown where the rows
+// are in other parts; the scores of trees.
 #include <nanobind/stl/vector.h>
 
 #include "bind/mcboost/mcboost.hpp"
@@ -195,7 +195,7 @@ nb::tuple grow_gathered(In3<uint8_t> blocks, In1<int64_t> packed, In2<int32_t> l
     return tuple_of({std::move(tree.splits), tree.inside});
 }
 
-/// A tree of rows that lie elsewhere: `ask(splits, leaf)` gives the cells of a leaf.
+/// A tree of rows that are in other parts: `ask(splits, leaf)` gives the cells of a leaf.
 nb::tuple grow_asked(const nb::callable& ask, In2<int32_t> layout, const boosted::TreeOptions& options,
                      In1<uint8_t> used, double gradient_grid, double curvature_grid) {
     boosted::Grower grower(columns_of(layout), options);

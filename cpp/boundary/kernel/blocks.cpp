@@ -32,7 +32,7 @@ PERMISSIBLE_INLINE Pack load(const T* p) {
 }
 
 // exp for x <= 0 by 2^k times a polynomial on [-ln2/2, ln2/2]; held at the underflow bound below it. Relative error
-// 1e-7 in single precision. (Written out because a vector math library would ask for leave to reorder arithmetic.)
+// 1e-7 in single precision. (Written out because vector math libraries require that arithmetic may be reordered.)
 PERMISSIBLE_INLINE FloatPack exp_negative(FloatPack x) {
     const FloatPack lowest = FloatPack{} - 87.0f;
     x = x < lowest ? lowest : x;

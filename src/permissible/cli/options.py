@@ -9,106 +9,29 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
+
+def optional(flag: str, help_text: str, *short: str, **more: Any) -> Any:
+    """An option whose default is not shown, since it is nothing."""
+    return typer.Option(flag, *short, help=help_text, show_default=False, **more)
+
+
 Data: TypeAlias = Annotated[
     Path, typer.Argument(help="Rows: CSV (also .gz), Parquet, Arrow or ARFF.", show_default=False)
 ]
 Model: TypeAlias = Annotated[
     Path, typer.Argument(help="A model file written by `permissible fit`.", show_default=False)
 ]
-Target: TypeAlias = Annotated[str, typer.Option("--target", "-t", help="The column to predict.", show_default=False)]
+Target: TypeAlias = Annotated[str, optional("--target", "The column to predict.", "-t")]
 MaybeTarget: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--target", "-t", help="The column with the truth; that of `fit` unless given.", show_default=False),
-]
-Categorical: TypeAlias = Annotated[
-    str, typer.Option("--categorical", help="Columns of numbers that are names of groups: a,b,c.", show_default=False)
-]
-Drop: TypeAlias = Annotated[str, typer.Option("--drop", help="Columns to leave out: a,b,c.", show_default=False)]
-Id: TypeAlias = Annotated[
-    str, typer.Option("--id", help="Columns that identify a row; not used as features.", show_default=False)
-]
-Weight: TypeAlias = Annotated[
-    str | None, typer.Option("--weight", help="The column of row weights.", show_default=False)
-]
-Delimiter: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="Of a CSV file; found from its first lines unless given.", show_default=False),
-]
-NoHeader: TypeAlias = Annotated[bool, typer.Option("--no-header", help="The CSV file has no first line with names.")]
-Missing: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--missing", help="Cells that mean missing: a,b. (empty, ?, NA, NaN, null)", show_default=False),
-]
-Decimal: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--decimal", help="The decimal sign, . or , where it is not clear by itself.", show_default=False),
-]
-Encoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--encoding", help="Of a CSV file, such as latin-1; UTF-8 unless given.", show_default=False),
-]
-Dates: TypeAlias = Annotated[
-    str, typer.Option("--dates", help="auto, day-first, month-first, or text (leave them as categories).")
-]
-Numeric: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--numeric", help="Columns of numbers to learn from though they look like ids: a,b.", show_default=False
-    ),
-]
-Positive: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--positive", help="The label whose probability is shown; the last in order unless given.", show_default=False
-    ),
+    str | None, optional("--target", "The column with the truth; that of `fit` unless given.", "-t")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Of every random choice.", min=0)]
-Jobs: TypeAlias = Annotated[
-    int, typer.Option("--jobs", "-j", help="Threads; -1 for all. The model does not depend on it.")
-]
 Folds: TypeAlias = Annotated[
     int | None, typer.Option("--cv", help="Cross-validate with this many stratified folds.", min=2)
 ]
-Rules: TypeAlias = Annotated[
-    int | None, typer.Option("--rules", help="Largest number of rules, leaves or rounds.", min=1)
-]
-Literals: TypeAlias = Annotated[
-    int | None, typer.Option("--literals", help="Largest number of conditions in a rule.", min=1)
-]
-Compact: TypeAlias = Annotated[
-    bool, typer.Option("--compact", help="A short list to read: ten rules of at most two conditions.")
-]
-Points: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--points", help="A point card: five conditions with at most this many points each.", min=1, show_default=False
-    ),
-]
-Monotone: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--monotone", help="Columns with which the probability may only rise or fall: age:+,debt:-.", show_default=False
-    ),
-]
-Boundaries: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--boundaries", help="Probabilities that part risk groups: .25,.5,.75.", show_default=False),
-]
-RejectCost: TypeAlias = Annotated[
-    float | None,
-    typer.Option("--reject-cost", help="What 'I don't know' costs; a mistake costs 1.", show_default=False),
-]
-CostFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--cost-matrix", help="CSV: header = predicted classes, first column = true ones.", show_default=False
-    ),
-]
-Set: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Any other parameter of the estimator: name=value.", show_default=False),
-]
+_Text: TypeAlias = str | None
+_Count: TypeAlias = int | None
 
 
 def listed(text: str | None) -> list[str]:
@@ -120,24 +43,34 @@ def listed(text: str | None) -> list[str]:
 class FileOptions:
     """How to read a file."""
 
-    delimiter: Delimiter = None
-    no_header: NoHeader = False
-    missing: Missing = None
-    decimal: Decimal = None
-    encoding: Encoding = None
-    dates: Dates = "auto"
+    delimiter: Annotated[
+        str | None, optional("--delimiter", "Of a CSV file; found from its first lines unless given.")
+    ] = None
+    no_header: Annotated[bool, typer.Option("--no-header", help="The CSV file has no first line with names.")] = False
+    missing: Annotated[_Text, optional("--missing", "Cells that mean missing: a,b. (empty, ?, NA, NaN, null)")] = None
+    decimal: Annotated[
+        str | None, optional("--decimal", "The decimal sign, . or , where it is not clear by itself.")
+    ] = None
+    encoding: Annotated[_Text, optional("--encoding", "Of a CSV file, such as latin-1; UTF-8 unless given.")] = None
+    dates: Annotated[
+        str, typer.Option("--dates", help="auto, day-first, month-first, or text (leave them as categories).")
+    ] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
     """Which columns of a file to learn from, and how."""
 
-    categorical: Categorical = ""
-    drop: Drop = ""
-    id_columns: Id = ""
-    weight: Weight = None
-    numeric: Numeric = ""
-    positive: Positive = None
+    categorical: Annotated[str, optional("--categorical", "Columns of numbers that are names of groups: a,b,c.")] = ""
+    drop: Annotated[str, optional("--drop", "Columns to leave out: a,b,c.")] = ""
+    id_columns: Annotated[str, optional("--id", "Columns that identify a row; not used as features.")] = ""
+    weight: Annotated[_Text, optional("--weight", "The column of row weights.")] = None
+    numeric: Annotated[
+        str, optional("--numeric", "Columns of numbers to learn from though they look like ids: a,b.")
+    ] = ""
+    positive: Annotated[
+        _Text, optional("--positive", "The label whose probability is shown; the last in order unless given.")
+    ] = None
 
     @property
     def left_out(self) -> list[str]:
@@ -149,23 +82,35 @@ class ColumnOptions:
 class DecisionOptions:
     """What to decide."""
 
-    boundaries: Boundaries = None
-    reject_cost: RejectCost = None
-    cost_matrix: CostFile = None
+    boundaries: Annotated[_Text, optional("--boundaries", "Probabilities that part risk groups: .25,.5,.75.")] = None
+    reject_cost: Annotated[float | None, optional("--reject-cost", "What 'I don't know' costs; a mistake costs 1.")] = (
+        None
+    )
+    cost_matrix: Annotated[
+        Path | None, optional("--cost-matrix", "CSV: header = predicted classes, first column = true ones.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatorOptions:
     """Parameters of the estimator."""
 
-    rules: Rules = None
-    literals: Literals = None
-    compact: Compact = False
-    points: Points = None
-    monotone: Monotone = ""
-    settings: Set = None
+    rules: Annotated[_Count, typer.Option("--rules", help="Largest number of rules, leaves or rounds.", min=1)] = None
+    literals: Annotated[
+        int | None, typer.Option("--literals", help="Largest number of conditions in a rule.", min=1)
+    ] = None
+    compact: Annotated[
+        bool, typer.Option("--compact", help="A short list to read: ten rules of at most two conditions.")
+    ] = False
+    points: Annotated[
+        int | None, optional("--points", "A point card: five conditions with at most this many points each.", min=1)
+    ] = None
+    monotone: Annotated[
+        str, optional("--monotone", "Columns with which the probability may only rise or fall: age:+,debt:-.")
+    ] = ""
+    settings: Annotated[list[str] | None, optional("--set", "Any other parameter of the estimator: name=value.")] = None
     seed: Seed = 0
-    jobs: Jobs = 1
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all. The model does not depend on it.")] = 1
 
 
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:

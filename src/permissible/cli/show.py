@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import typer
 
@@ -46,7 +45,7 @@ def _finite(data: object) -> object:
     return data
 
 
-def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> None:
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> None:
     """Print a small table; the columns numbered in `right` are aligned to the right."""
     from rich import box
     from rich.console import Console
@@ -75,7 +74,7 @@ def columns(kinds: dict[str, str]) -> None:
 
 
 @contextmanager
-def progress(title: str, quiet: bool = False) -> Iterator[Any]:
+def progress(title: str, quiet: bool = False) -> Iterator[Callable[..., None]]:
     """A progress bar on the terminal's error stream, for anything that may take more than a second."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

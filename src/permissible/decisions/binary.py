@@ -204,7 +204,7 @@ class Soft(Decision):
     """
 
     def decide(self, proba: ArrayLike) -> FloatArray:
-        """Return the probabilities: here they are the action."""
+        """Return the probabilities, which are the action of this decision."""
         array = probabilities(proba)
         return array[:, 1] if array.ndim == 2 and array.shape[1] == 2 else array
 
@@ -245,7 +245,7 @@ class LogLoss(Decision):
         object.__setattr__(self, "floor", _inside("floor", self.floor, 1.0))
 
     def decide(self, proba: ArrayLike) -> FloatArray:
-        """Return the probabilities: here they are the action."""
+        """Return the probabilities, which are the action of this decision."""
         return Soft().decide(proba)
 
     def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:

@@ -38,7 +38,7 @@ def named_costs(matrix: Any, classes: object) -> tuple[Any, Any]:
     return matrix.to_numpy(), labels
 
 
-def frame_labels(table: object) -> list[Any] | None:
+def frame_labels(table: object) -> list[object] | None:
     """The names of the columns of a data frame; None for an array, or where they are only numbered."""
     if not hasattr(table, "columns") or not hasattr(table, "to_numpy"):
         return None
@@ -46,7 +46,7 @@ def frame_labels(table: object) -> list[Any] | None:
     return None if labels == list(range(len(labels))) else labels
 
 
-def weight_costs(weights: ArrayLike | Mapping[object, float]) -> tuple[FloatArray, tuple[Any, ...] | None]:
+def weight_costs(weights: ArrayLike | Mapping[object, float]) -> tuple[FloatArray, tuple[object, ...] | None]:
     """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
     classes = tuple(weights) if isinstance(weights, Mapping) else None
     given = list(weights.values()) if isinstance(weights, Mapping) else weights
@@ -56,7 +56,9 @@ def weight_costs(weights: ArrayLike | Mapping[object, float]) -> tuple[FloatArra
     return column[:, None] * (1 - np.eye(column.size)), classes
 
 
-def hierarchy_costs(tree: Any, node_costs: Mapping[Any, float] | None = None) -> tuple[FloatArray, tuple[Any, ...]]:
+def hierarchy_costs(
+    tree: object, node_costs: Mapping[Any, float] | None = None
+) -> tuple[FloatArray, tuple[object, ...]]:
     """Return costs of confusing the leaves of a tree, and the leaves.
 
     Without `node_costs` the number of edges between them; else the cost of the inner node at which their paths part.
@@ -120,7 +122,7 @@ def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArr
     return upper + upper.T
 
 
-def _leaves(tree: object, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+def _leaves(tree: object, path: tuple[int, ...]) -> Iterator[tuple[object, tuple[int, ...]]]:
     """Yield each class with its path of branch numbers from the root."""
     if isinstance(tree, Mapping):
         for number, (name, branch) in enumerate(tree.items()):
@@ -151,7 +153,7 @@ def _shared(first: Path, second: Path) -> int:
     return shared
 
 
-def _named_nodes(tree: object, path: Path, name: object) -> dict[Path, Any]:
+def _named_nodes(tree: object, path: Path, name: object) -> dict[Path, object]:
     """The name of each inner node by its path; None for the root and for branches of a list."""
     if not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
         return {}
@@ -162,7 +164,7 @@ def _named_nodes(tree: object, path: Path, name: object) -> dict[Path, Any]:
     return found
 
 
-def _checked_node_costs(node_costs: object) -> dict[Any, float]:
+def _checked_node_costs(node_costs: object) -> dict[object, float]:
     if not isinstance(node_costs, Mapping):
         raise refusal_type("node_costs", "a mapping from the names of inner nodes to costs", node_costs)
     found = {name: real_number("node_costs", value) for name, value in node_costs.items()}

@@ -1,4 +1,4 @@
-"""Mistakes that cost differently: C[true, predicted], and the decision of least expected cost ([B] section 2).
+"""Cost matrices C[true, predicted], and the decision of least expected cost ([B] section 2).
 
 C is non-negative with a zero diagonal and no empty row. The Bayes decision is argmin_k sum_j p_j C[j, k], the lowest
 index among equals; a rejection, where it has a cost, is chosen when it is strictly cheaper than every class.
@@ -17,7 +17,7 @@ from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, checked_costs, real_numbers, refusal, refusal_type
 
-RejectCost: TypeAlias = float | FloatArray | Mapping[Any, float] | None
+RejectCost: TypeAlias = float | FloatArray | Mapping[object, float] | None
 """What a user may give; a `CostMatrix` holds a number, or an array in the order of its rows."""
 
 
@@ -48,7 +48,7 @@ class CostMatrix(Decision):
 
     matrix: FloatArray
     reject_cost: float | FloatArray | None = None
-    classes: tuple[Any, ...] | None = None
+    classes: tuple[object, ...] | None = None
 
     def __post_init__(self) -> None:
         costs, classes = builders.named_costs(self.matrix, self.classes)
@@ -191,7 +191,7 @@ class CostMatrix(Decision):
         except TypeError:
             return self
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the decision as plain data for JSON."""
         reject = self.reject_cost.tolist() if isinstance(self.reject_cost, np.ndarray) else self.reject_cost
         classes = None if self.classes is None else list(self.classes)
@@ -204,7 +204,7 @@ class CostMatrix(Decision):
         """Costs with the price of rejection as last column, which the action -1 finds."""
         return self.matrix if self.reject_cost is None else np.column_stack([self.matrix, self._reject_column()])
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         document = self.to_document()
         return (str(document["matrix"]), str(document["reject_cost"]), self.classes)
 
@@ -215,12 +215,12 @@ class CostMatrix(Decision):
         return hash(self._key())
 
 
-def _names(classes: Any) -> list[Any]:
+def _names(classes: Any) -> list[object]:
     """Class names as plain Python values, each of its own type."""
     return [name.item() if isinstance(name, np.generic) else name for name in classes]
 
 
-def _checked_classes(given: object, n_classes: int) -> tuple[Any, ...]:
+def _checked_classes(given: object, n_classes: int) -> tuple[object, ...]:
     expected = f"{n_classes} different classes, one for each row"
     listed = None if isinstance(given, str | bytes) or not hasattr(given, "__iter__") else _names(given)
     if listed is None or any(isinstance(name, list | dict | set | np.ndarray) for name in listed):

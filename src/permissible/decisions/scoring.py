@@ -1,4 +1,4 @@
-"""What all decisions share: the mean of their loss, a scorer for scikit-learn, and a plain document for JSON.
+"""The base class of decisions: mean loss, a scorer for scikit-learn, and plain data for JSON.
 
 The scorer is minus the risk of deciding from ``predict_proba`` (greater is better), a plain callable(estimator, X, y),
 so that nothing here needs scikit-learn.
@@ -15,7 +15,7 @@ from permissible.validation import Words, refusal, refusal_type
 
 
 class Decision:
-    """The methods that are the same for every decision."""
+    """Methods that all decisions share."""
 
     def decide(self, proba: ArrayLike) -> Any:
         """Return the action for each row of probabilities."""

@@ -1,10 +1,11 @@
 """BoundaryClassifier: the scikit-learn estimator. It validates, calls the learner, and stores."""
 
 import warnings
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, remember_kinds
 from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import remember_names, seed, threads
+from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import (
     GENERATED,
     check_settings,
@@ -28,7 +30,9 @@ from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, re
 from permissible.estimators.rollback import whole
 from permissible.estimators.uls_rules import rules_columns
 from permissible.learners.boundary import Options, Problem, Solution, Target, decision_of
+from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
+from permissible.learners.boundary.generation.certificate import TermCertificate
 from permissible.learners.boundary.problem import Penalty
 from permissible.learners.boundary.segments import NO_SEGMENTS
 from permissible.learners.boundary.subgradient import Stream, stream_step
@@ -37,18 +41,19 @@ from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import KernelModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.rules import RuleModel
+from permissible.table.reading import Categorical
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 
 _OF_SOME = ("support_", "dual_coef_", "support_vectors_", "coef_", "stream_", "fit_", "schema_", "_rounds", "_coverage")
 
 
-def _streams(estimator: Any) -> bool:
+def _streams(estimator: BaseEstimator) -> bool:
     """Whether there is a `partial_fit`: for linear classifiers with boundaries."""
     linear = hasattr(estimator, "alpha") and estimator.learner == "linear" and estimator.kernel is None
     return linear and boundaries_of(estimator.boundaries) is not None
 
 
-def _has_rules(estimator: Any) -> bool:
+def _has_rules(estimator: BaseEstimator) -> bool:
     """Whether it was fitted, and to rules."""
     return isinstance(getattr(estimator, "model_", None), RuleModel)
 
@@ -161,13 +166,13 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        boundaries: Any = (0.5,),
+        boundaries: object = (0.5,),
         *,
-        loss: Any = "logistic",
+        loss: object = "logistic",
         learner: str = "linear",
         alpha: float = 1e-3,
-        kernel: Any = None,
-        gamma: Any = "scale",
+        kernel: object = None,
+        gamma: object = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_size: float = 200,
@@ -179,11 +184,11 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Categorical = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
@@ -212,7 +217,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Two classes; dense or sparse rows, and missing values and categories for rules."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -223,7 +228,9 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "BoundaryClassifier":
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> "BoundaryClassifier":
         """Fit to the rows of X with labels y; `sample_weight` 2 is the row twice.
 
         X may be a BinnedDataset made with ``keep_values=True``, which holds its target.
@@ -234,7 +241,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight)
             check_source(self, source)
-            fit = fit_source(source, target, self._penalty(), self._options())
+            penalty = Penalty(float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept))
+            fit = fit_source(source, target, penalty, self._options())
             schema, self.classes_ = source.binning.schema, source.classes
             remember_names(self, schema.names if schema.named else None, len(schema.columns))
             remember_kinds(self, schema)
@@ -281,14 +289,13 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         segments = target.segments if target.segments is not None else NO_SEGMENTS
         return Problem(segments, positive, weight, alpha, bool(self.fit_intercept), bool(self.penalize_intercept))
 
-    def _penalty(self) -> Penalty:
-        return Penalty(float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept))
-
     def _options(self) -> Options:
         n_threads, order = threads(self.n_jobs), seed(self.random_state)
         return Options(self.solver, self.tol, self.max_iter, self.cache_size, n_threads, order)
 
-    def _task(self, X: Any, y: Any, sample_weight: Any, target: Target, alpha: float | None = None) -> BoundaryTask:
+    def _task(
+        self, X: object, y: object, sample_weight: ArrayLike | None, target: Target, alpha: float | None = None
+    ) -> BoundaryTask:
         """The rows in memory, and what to fit to them."""
         features = matrix(self, X, reset=True)
         self.classes_, codes = encoded(self, y, features.shape[0])
@@ -308,6 +315,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
+
+    certificate_: Certificate | TermCertificate
 
     def _store(self, fit: BoundaryFit, target: Target, task: BoundaryTask | None = None) -> Self:
         """Keep the fit in place of an earlier one; of rows in memory also the support vectors."""
@@ -358,7 +367,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return self._rule_model().coefficients
 
     @available_if(_has_rules)  # type: ignore[untyped-decorator]
-    def rules_table(self) -> dict[str, list[Any]]:
+    def rules_table(self) -> dict[str, list[object]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability, as those of ULSClassifier."""
         return rules_columns(self, (self._rule_model(),))
 

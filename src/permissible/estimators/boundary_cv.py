@@ -1,7 +1,6 @@
 """BoundaryClassifierCV: lambda chosen by cross-validation of the decision's own loss, along a warm-started path."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -11,6 +10,7 @@ from permissible.decisions import Decision, class_codes, decision_for
 from permissible.estimators.boundary import BoundaryClassifier
 from permissible.estimators.input.source import HasSource
 from permissible.estimators.input.training import seed
+from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
 from permissible.estimators.rollback import whole
@@ -64,15 +64,15 @@ class BoundaryClassifierCV(BoundaryClassifier):
 
     def __init__(
         self,
-        boundaries: Any = (0.5,),
+        boundaries: object = (0.5,),
         *,
-        alphas: Any = None,
-        cv: Any = 5,
-        tuning: Any = "decision",
-        loss: Any = "logistic",
+        alphas: object = None,
+        cv: object = 5,
+        tuning: object = "decision",
+        loss: object = "logistic",
         learner: str = "linear",
-        kernel: Any = None,
-        gamma: Any = "scale",
+        kernel: object = None,
+        gamma: object = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_size: float = 200,
@@ -81,9 +81,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
         verbose: int = 0,
     ) -> None:
         self.boundaries = boundaries
@@ -108,7 +108,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
         self.verbose = verbose
 
     @whole
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "BoundaryClassifierCV":
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> "BoundaryClassifierCV":
         """Choose alpha and fit to all rows."""
         if isinstance(X, HasSource):
             came, remedy = Words("data in parts"), "fit a BoundaryClassifier for each alpha"

@@ -4,8 +4,8 @@ An estimator stores its frozen model in `model_`, the columns of fit and `classe
 `StagedClassifier` where the model grows round by round.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from permissible.decisions import CostMatrix, Decision, Hard, decision_for
 from permissible.decisions.words import worded
 from permissible.estimators.exports import Exports
+from permissible.estimators.fitted import FittedClassifier
 from permissible.estimators.input.matrix import matrix, numeric_schema
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import check_names, rows, threads
@@ -27,37 +28,38 @@ from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation.numbers import flag
 
+if TYPE_CHECKING:
+    from permissible.models.card.explanation import Explanation
+    from permissible.models.card.reasons import Reasons
+    from permissible.models.card.recourse import Recourse
+
 
 class Classifier(Exports):
     """The fitted side of an estimator."""
 
-    model_: Model[Any]
-    classes_: AnyArray
-    n_jobs: int | None
-
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: object) -> Any:
         """X in the form that the model scores: a table, or a matrix of numbers."""
         check_is_fitted(self, "model_")
         if self.model_.takes_matrix:
             return matrix(self, X, reset=False)
         return rows(self, X, n_threads=threads(self.n_jobs))
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the score of the positive class, or one per class when there are more than two."""
         given = self._rows(X)
         return self.model_.scores(given, threads(self.n_jobs))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: object) -> FloatArray:
         """Return the probability of each class, in the order of ``classes_``."""
         given = self._rows(X)
         return self.model_.probabilities(given, threads(self.n_jobs))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: object) -> AnyArray:
         """Return the class of each row: the positive one where the score is at least 0, or the most probable one."""
         given = self._rows(X)
         return np.asarray(self.classes_.take(self._decided(self.model_, given, self._predicting())))
 
-    def decide(self, X: Any, decision: object = None) -> AnyArray:
+    def decide(self, X: object, decision: object = None) -> AnyArray:
         """Return the actions of a decision on the probabilities: class index, region index, or -1 for a rejection.
 
         Parameters
@@ -71,7 +73,7 @@ class Classifier(Exports):
         return self._decided(self.model_, given, actions_of(self._deciding(decision), labels_of(self)))
 
     def decide_labels(
-        self, X: Any, decision: object = None, refer: str = "refer", *, names: Sequence[str] | None = None
+        self, X: object, decision: object = None, refer: str = "refer", *, names: Sequence[str] | None = None
     ) -> AnyArray:
         """Return the actions of a decision in words: labels of classes, `refer`, or names of risk groups.
 
@@ -98,12 +100,11 @@ class Classifier(Exports):
         codes = self.decide(X, decision)
         return worded(self._deciding(decision), codes, np.asarray(self.classes_), refer, names)
 
-    def _decided(self, model: Model[Any], given: object, actions: Actions) -> AnyArray:
+    def _decided(self, model: Model, given: object, actions: Actions) -> AnyArray:
         read_from = model.scores if actions.by_score else model.probabilities
         return actions.decide(read_from(given, threads(self.n_jobs)))
 
     def _predicting(self) -> Actions:
-        """What `predict` does, for the exports too."""
         return predicting(labels_of(self), self.model_.link.kind == "loss")
 
     def _fitted_for(self) -> Decision:
@@ -115,7 +116,7 @@ class Classifier(Exports):
         kept = getattr(self, "decision_", None) if decision is None else decision
         return decision_for(self._fitted_for() if kept is None else kept, self.classes_)
 
-    def margins(self, X: Any, y: Any, *, normalised: bool = False) -> FloatArray:
+    def margins(self, X: object, y: object, *, normalised: bool = False) -> FloatArray:
         """Return the margin of each example: 2 Pr[its class] - 1, in [-1, 1], which for two classes is (27) of [T].
 
         With `normalised` that of the separator instead, ``y H / sum |alpha|``, for rules and columns of two classes.
@@ -126,13 +127,13 @@ class Classifier(Exports):
             return normalised_margins(self.model_, given, codes, threads(self.n_jobs))
         return self.model_.margins(given, codes, threads(self.n_jobs))
 
-    def margin_distribution(self, X: Any, y: Any, at: object = None) -> tuple[FloatArray, FloatArray]:
+    def margin_distribution(self, X: object, y: object, at: object = None) -> tuple[FloatArray, FloatArray]:
         """Return thresholds and the fraction of margins up to each (cumulative margin distribution of [T])."""
         margins = np.sort(self.margins(X, y))
         thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
         return thresholds, np.searchsorted(margins, thresholds, side="right") / len(margins)
 
-    def explain(self, X: Any, n_steps: int | None = None) -> list[Any]:
+    def explain(self, X: object, n_steps: int | None = None) -> "list[Explanation]":
         """Return for each row what the terms of the model, or the tests of a tree, added to its scores.
 
         Parameters
@@ -155,11 +156,11 @@ class Classifier(Exports):
             return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
         return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
 
-    def reasons(self, X: Any, k: int = 4, *, decision: object = None) -> list[Any]:
+    def reasons(self, X: object, k: int = 4, *, decision: object = None) -> "list[Reasons]":
         """Return the principal reasons for the decision of each row, in words.
 
-        Against the positive class they are the rules by which the row lost most against their best values; for it those by
-        which it won most against the worst.
+        For a decision against the positive class these are the rules that lowered the score most, compared with their best
+        value. For a decision for it, they are the rules that raised the score most, compared with their worst value.
 
         Parameters
         ----------
@@ -188,15 +189,15 @@ class Classifier(Exports):
 
     def recourse(
         self,
-        x: Any,
-        decision: Any = None,
+        x: object,
+        decision: object = None,
         *,
-        target: Any = None,
-        costs: Any = None,
-        fixed: Any = (),
+        target: object = None,
+        costs: Mapping[str, float] | None = None,
+        fixed: Sequence[str] = (),
         max_columns: int = 3,
         max_time: float = 10.0,
-    ) -> Any:
+    ) -> "Recourse":
         """Return the cheapest change of a row that changes its decision, with a proof that none is cheaper.
 
         Parameters
@@ -257,30 +258,30 @@ class Classifier(Exports):
 class StagedClassifier(Classifier):
     """A classifier whose model grows round by round."""
 
-    def _stages(self) -> Iterator[Model[Any]]:
+    def _stages(self) -> Iterator[Model]:
         """The model after 1, 2, ... rounds."""
         raise NotImplementedError
 
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+    def staged_decision_function(self, X: object) -> Iterator[FloatArray]:
         """Yield the scores after 1, 2, ... rounds."""
         given = self._rows(X)
         for model in self._stages():
             yield model.scores(given, threads(self.n_jobs))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+    def staged_predict_proba(self, X: object) -> Iterator[FloatArray]:
         """Yield the class probabilities after 1, 2, ... rounds."""
         given = self._rows(X)
         for model in self._stages():
             yield model.probabilities(given, threads(self.n_jobs))
 
-    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+    def staged_predict(self, X: object) -> Iterator[AnyArray]:
         """Yield the classes after 1, 2, ... rounds."""
         given, actions = self._rows(X), self._predicting()
         for model in self._stages():
             yield np.asarray(self.classes_.take(self._decided(model, given, actions)))
 
 
-def card_of(estimator: Any) -> Scorecard:
+def card_of(estimator: FittedClassifier) -> Scorecard:
     """The scorecard of a fitted estimator: what its exports and reports read."""
     from permissible.models.card.from_model import scorecard
 
@@ -288,43 +289,41 @@ def card_of(estimator: Any) -> Scorecard:
     return scorecard(estimator.model_, schema_of(estimator))
 
 
-def schema_of(estimator: Any) -> Schema:
+def schema_of(estimator: FittedClassifier) -> Schema:
     """The columns of fit, named x0, x1, ... where there were no names."""
-    known: Schema | None = getattr(estimator, "schema_", None)
-    return numeric_schema(estimator) if known is None else known
+    return estimator.schema_ if hasattr(estimator, "schema_") else numeric_schema(estimator)
 
 
-def table_of(estimator: Any, X: Any) -> Table:
-    """Rows in the terms of the columns of fit."""
+def table_of(estimator: FittedClassifier, X: object) -> Table:
+    """Rows as a table of the columns of fit."""
     if hasattr(estimator, "schema_"):
         return rows(estimator, X)
     check_names(estimator, names_of(X))
     return read(X, schema_of(estimator))
 
 
-def labels_of(estimator: Any) -> list[Any]:
+def labels_of(estimator: FittedClassifier) -> list[Any]:
     """The classes as plain Python values."""
     return list(np.asarray(estimator.classes_).tolist())
 
 
-def decision_asked(estimator: Any, decision: object) -> Decision | None:
+def decision_asked(estimator: FittedClassifier, decision: object) -> Decision | None:
     """The given decision, else the one that the estimator was saved with, for its classes; None: `predict`."""
     chosen = getattr(estimator, "decision_", None) if decision is None else decision
     return None if chosen is None else decision_for(chosen, estimator.classes_)
 
 
-def judged_by(estimator: Any, decision: object = None) -> Decision | None:
-    """The decision that an estimator is judged by, as `decide` has it; None where every mistake costs 1."""
-    chosen: Decision = estimator._deciding(decision)
+def judged_by(estimator: FittedClassifier, decision: object = None) -> Decision | None:
+    """The decision that an estimator is evaluated by, as `decide` uses it; None where every mistake costs 1."""
+    chosen = estimator._deciding(decision)
     if decision is None and isinstance(chosen, CostMatrix) and chosen.reject_cost is None:
         return None if np.array_equal(chosen.matrix, 1.0 - np.eye(chosen.n_classes)) else chosen
     return None if decision is None and isinstance(chosen, Hard) else chosen
 
 
-def actions_for(estimator: Any, decision: object) -> Actions:
+def actions_for(estimator: FittedClassifier, decision: object) -> Actions:
     """How an estimator decides: by the given decision, by the saved one, or as `predict` does."""
     chosen = decision_asked(estimator, decision)
     if chosen is None:
-        own: Actions = estimator._predicting()
-        return own
+        return estimator._predicting()
     return actions_of(chosen, labels_of(estimator), estimator.model_.link.losses)

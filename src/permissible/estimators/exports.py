@@ -8,11 +8,16 @@ from functools import wraps
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from permissible.decisions import Decision
+from permissible.estimators.fitted import FittedClassifier
+
 if TYPE_CHECKING:
-    from permissible.decisions import Decision
+    from matplotlib.axes import Axes
+
+    from permissible.models.render.dialects import Dialect
 
 
-class Exports:
+class Exports(FittedClassifier):
     """Renderings of a fitted estimator: every estimator of the library has these methods.
 
     Examples
@@ -32,7 +37,7 @@ class Exports:
         table: str = "data",
         dialect: str = "ansi",
         *,
-        decision: "Decision | None" = None,
+        decision: Decision | None = None,
         keep: Sequence[str] | None = None,
         prefix: str = "",
         reasons: int = 0,
@@ -62,14 +67,14 @@ class Exports:
 
         card, k = card_of(self), count("reasons", reasons, 0)
 
-        def more(target: Any) -> dict[str, str]:
+        def more(target: "Dialect") -> dict[str, str]:
             sides = (("reasons_against", False), ("reasons_for", True)) if k else ()
             return {name: reasons_sql(card, k, wins, target) for name, wins in sides}
 
         actions = actions_for(self, decision)
         return sql.select(card, actions, table=table, dialect_name=dialect, keep=keep, prefix=prefix, more=more)
 
-    def to_python(self, *, decision: "Decision | None" = None, reasons: bool = False) -> str:
+    def to_python(self, *, decision: Decision | None = None, reasons: bool = False) -> str:
         """Write the model as Python source with score(row), probability(row) and decide(row); it imports only math.
 
         `decision` is how to decide, as `predict` does unless given; "no decision" is None. With `reasons` the source also has
@@ -82,7 +87,7 @@ class Exports:
         card, actions = card_of(self), actions_for(self, decision)
         return python.module(card, actions, reasons_python(card, actions.labels[-1]) if reasons else ())
 
-    def to_onnx(self, *, dtype: str = "float32", decision: "Decision | None" = None) -> Any:
+    def to_onnx(self, *, dtype: str = "float32", decision: Decision | None = None) -> Any:
         """Write the model as an ONNX graph (an `onnx.ModelProto`), with outputs label, probabilities and scores.
 
         A table of numbers is the one input ``X``; a table with categories has an input per column, shape (n, 1): text
@@ -122,7 +127,7 @@ class Exports:
             return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
         return text.text(card_of(self), tuple(labels_of(self)), max_rules)
 
-    def plot(self, ax: object = None, *, n_terms: int = 15) -> Any:
+    def plot(self, ax: "Axes | None" = None, *, n_terms: int = 15) -> Any:
         """Draw the model: a tree as its tests, rules and columns as what they add to the score, boosted trees as importances.
 
         Parameters
@@ -183,7 +188,7 @@ def framed(columns: Callable[[Any], dict[str, list[object]]]) -> Callable[[Any],
     return table
 
 
-def _json(model: object) -> str:
+def _json(model: FittedClassifier) -> str:
     from permissible.estimators.files.save_load import text_of
 
     return text_of(model)

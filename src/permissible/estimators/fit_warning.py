@@ -4,12 +4,12 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
 from permissible.learners.doubts import Doubts
+from permissible.types import AnyArray
 
 OURS = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "callback"))
 """Files between a user and a fit: the library, and what wraps `fit` for callbacks."""
@@ -30,7 +30,7 @@ class DoubtfulFitWarning(ConvergenceWarning):
     """
 
 
-def warn_of(doubts: Sequence[Doubts], names: Any = None) -> None:
+def warn_of(doubts: Sequence[Doubts], names: AnyArray | None = None) -> None:
     """Warn once of all doubts: those of one fit, or of one fit per class, each with its name."""
     words: list[str] = []
     for place, found in enumerate(doubts):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 
 from permissible.bins.encoding import encode
 from permissible.decisions import CostMatrix, Decision
@@ -14,7 +15,7 @@ from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, source_of, without_codes
-from permissible.estimators.input.weights import canonical
+from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
     checked_settings,
@@ -34,7 +35,8 @@ from permissible.learners.mcboost.problem import CostTask
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.rows.source import Source
-from permissible.types import AnyArray, FloatArray
+from permissible.table.reading import Categorical
+from permissible.types import AnyArray, ArrayLike, FloatArray
 from permissible.validation import refusal
 
 DEFAULTS = ("gll", "coordinate")
@@ -141,9 +143,9 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        loss: Any = "gll",
+        loss: object = "gll",
         *,
-        cost_matrix: Any = None,
+        cost_matrix: CostMatrix | ArrayLike | None = None,
         n_rounds: int = 100,
         learner: str = "auto",
         descent: str = "coordinate",
@@ -157,8 +159,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         min_samples_leaf: float = 1,
         l2_regularization: float = 1.0,
         line_search: str = "auto",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
+        monotonic_cst: object = None,
+        interaction_cst: object = None,
         n_bags: int = 1,
         max_bins: int = 255,
         early_stopping: bool = False,
@@ -166,12 +168,12 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         patience: int = 10,
         validation_fraction: float = 0.2,
         calibration: str | None = "auto",
-        categorical_features: Any = None,
-        class_weight: Any = None,
+        categorical_features: Categorical = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-10,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
         verbose: int = 0,
     ) -> None:
         self.loss, self.cost_matrix, self.n_rounds, self.learner = loss, cost_matrix, n_rounds, learner
@@ -185,14 +187,16 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         self.categorical_features, self.class_weight, self.tol = categorical_features, class_weight, tol
         self.warm_start, self.n_jobs, self.random_state, self.verbose = warm_start, n_jobs, random_state, verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
 
     @whole
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cost: Any = None) -> "MCBoostClassifier":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, cost: object = None
+    ) -> "MCBoostClassifier":
         """Fit the rounds.
 
         Parameters
@@ -214,15 +218,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             costs = costs_of(self.cost_matrix, source.classes)
             task = CostTask(name, costs.matrix)
         else:
-            rows = intake.training_rows(
-                self,
-                X,
-                y,
-                sample_weight,
-                self.class_weight,
-                categorical_features=self.categorical_features,
-                n_threads=n_threads,
-            )
+            rows = intake.training_rows(self, X, y, sample_weight, n_threads=n_threads)
             refuse_light(rows, settings)
             weight, scale = canonical(rows.weight)
             rows, settings = replace(rows, weight=weight), settings.in_unit(scale)
@@ -295,17 +291,17 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
     # -- the fitted model --------------------------------------------------------------------------------------------
 
     @framed
-    def rules_table(self) -> dict[str, list[Any]]:
+    def rules_table(self) -> dict[str, list[object]]:
         """Return the terms as columns: words, what each adds to every class, and its importance given the costs."""
         from permissible.models.card.explanation import terms_table
 
         return terms_table(card_of(self), self.classes_, self.cost_matrix_.matrix)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
         return self._of_two_classes(super().decision_function(X))
 
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+    def staged_decision_function(self, X: object) -> Iterator[FloatArray]:
         """Yield the scores after 1, 2, ... rounds, as `decision_function` returns them."""
         yield from map(self._of_two_classes, super().staged_decision_function(X))
 

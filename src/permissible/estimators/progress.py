@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 Watch = Callable[[int], bool]
 
 if importlib.util.find_spec("sklearn.callback") is None:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:
-        """Nothing to support."""
+        """Callbacks are not supported before scikit-learn 1.9."""
 
 else:
 
@@ -37,7 +39,7 @@ def with_callbacks(method: Any) -> Any:
     """Make a method tear down the callbacks that it set up, however it ends."""
 
     @wraps(method)
-    def managed(estimator: Any, *args: Any, **more: Any) -> Any:
+    def managed(estimator: BaseEstimator, *args: Any, **more: Any) -> Any:
         if not getattr(estimator, "_skl_callbacks", None):
             return method(estimator, *args, **more)
         from sklearn.callback import with_callbacks as managing
@@ -51,7 +53,7 @@ __all__ = ["CallbackSupportMixin", "Watch", "watched", "with_callbacks"]
 
 
 @contextmanager
-def watched(estimator: Any, n_rounds: int) -> Iterator[Watch | None]:
+def watched(estimator: BaseEstimator, n_rounds: int) -> Iterator[Watch | None]:
     """A function that the loops call with the number of the round; None without a bar or callbacks."""
     called = getattr(estimator, "_skl_callbacks", None)
     if not called and not estimator.verbose:
@@ -78,7 +80,7 @@ def watched(estimator: Any, n_rounds: int) -> Iterator[Watch | None]:
         bar.update(task, completed=n_rounds)
 
 
-def _callback_watch(estimator: Any) -> Watch:
+def _callback_watch(estimator: BaseEstimator) -> Watch:
     """Report each sequence of rounds to the callbacks as one task."""
     context = estimator._init_callback_context(max_subtasks=None)
     context.call_on_fit_task_begin(estimator=estimator)

@@ -1,4 +1,4 @@
-"""A failed fit changes nothing: after an error, Ctrl-C or a lack of memory the estimator is as it was before."""
+"""A failed fit changes nothing: after an error, Ctrl-C or lack of memory the estimator has its earlier state."""
 
 from collections.abc import Callable
 from functools import wraps

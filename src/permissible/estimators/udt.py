@@ -1,10 +1,10 @@
 """UDTClassifier: the scikit-learn estimator. It validates, calls the learner, and stores."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
@@ -14,6 +14,7 @@ from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import remember_schema, seed, threads, training_rows
+from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
 from permissible.estimators.parameters.mcboost import costs_of
@@ -24,7 +25,8 @@ from permissible.learners.udt.fit import Pruning, fit_tree
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import LeafRule, LinearisedTree, leaf_rules, linearised
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.table.reading import Categorical
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import one_of, refusal
 from permissible.validation.numbers import count, real_number, whole_number
 
@@ -106,25 +108,25 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        loss: Any = "logistic",
+        loss: str | losses.Loss = "logistic",
         *,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
-        pruning: Any = None,
+        pruning: object = None,
         min_gain: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
         smoothing: float = 1.0,
         multiclass: str = "joint",
-        cost_matrix: Any = None,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        categorical_features: Any = None,
-        class_weight: Any = None,
+        cost_matrix: CostMatrix | ArrayLike | None = None,
+        monotonic_cst: object = None,
+        interaction_cst: object = None,
+        categorical_features: Categorical = None,
+        class_weight: ClassWeight = None,
         max_bins: int = 255,
         pruning_folds: int = 5,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.loss = loss
         self.max_leaf_nodes = max_leaf_nodes
@@ -145,7 +147,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Missing values and categories are supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -154,7 +156,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "UDTClassifier":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "UDTClassifier":
         """Grow the tree on the rows of X with labels y.
 
         Parameters
@@ -173,8 +175,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight)
         else:
-            weighting, kinds = (sample_weight, self.class_weight), self.categorical_features
-            given = training_rows(self, X, y, *weighting, categorical_features=kinds, n_threads=n_threads)
+            given = training_rows(self, X, y, sample_weight, n_threads=n_threads)
             source = memory_source(given, given.bins(self.max_bins, fit_seed, n_threads), fit_seed, n_threads)
         schema = source.binning.schema
         monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
@@ -223,7 +224,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
     def _costs(self) -> FloatArray | None:
         return None if self.cost_matrix_ is None else self.cost_matrix_.matrix
 
-    def apply(self, X: Any) -> IntArray:
+    def apply(self, X: object) -> IntArray:
         """Return the leaf (a node number of `model_`) of each row."""
         given = self._rows(X)
         return self.model_.apply(given, threads(self.n_jobs))
@@ -234,7 +235,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return leaf_rules(self.model_)
 
     @framed
-    def rules_table(self) -> dict[str, list[Any]]:
+    def rules_table(self) -> dict[str, list[object]]:
         """Return the rules as columns: rule, label, probability of each class, score, support, samples, pure."""
         rules = self.to_rules()
         best = self._predicting().decide(np.array([rule.probability for rule in rules]))

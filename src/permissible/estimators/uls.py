@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 
 from permissible.bins import encode
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
-from permissible.estimators.input.weights import canonical
+from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
 from permissible.estimators.parameters.uls import loss_of, plan_rules, refused_on_parts, validation_rows
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
@@ -20,7 +21,9 @@ from permissible.estimators.uls_rules import RuleAttributes
 from permissible.learners.uls.boost import Start
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels
 from permissible.learners.uls.flavours import LossEvidence
+from permissible.losses import Loss
 from permissible.rows.source import Source
+from permissible.table.reading import Categorical
 from permissible.table.table import Table
 
 
@@ -94,8 +97,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     max_time : float or None
         Seconds after which the fit stops with the rules it has.
     warm_start : bool, default=False
-        Go on from the last fit when `n_rounds` has grown: same columns and classes, bins and chosen loss of the first fit, no
-        hold-out. On other rows the history tells how the earlier rounds do on these.
+        Continue from the last fit when `n_rounds` is larger. Columns and classes must be the same; bins and a chosen loss are
+        those of the first fit, and nothing is held out. On other rows the history gives the loss of the earlier rounds there.
     max_leaf_nodes : int or "auto", default=31
         Leaves of a tree, at most 256; "auto" lets the hold-out choose. Only with ``learner="tree"``, as the next two.
     max_depth : int or None
@@ -137,34 +140,34 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     def __init__(
         self,
-        loss: Any = "logistic",
+        loss: str | Loss = "logistic",
         *,
         learner: str = "rule",
         n_rounds: int = 100,
-        max_literals: Any = "auto",
-        max_leaf_nodes: Any = 31,
+        max_literals: object = "auto",
+        max_leaf_nodes: object = 31,
         max_depth: int | None = None,
-        max_features: Any = "auto",
-        scheme: Any = "classic",
+        max_features: object = "auto",
+        scheme: object = "classic",
         points: int | None = None,
         fit_intercept: bool = True,
-        learning_rate: Any = "auto",
+        learning_rate: object = "auto",
         l2_regularization: float = 1.0,
         criterion: str = "newton",
         beam: int = 2,
-        early_stopping: Any = "auto",
+        early_stopping: object = "auto",
         ensemble: int | None = None,
-        search_fraction: Any = "auto",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
+        search_fraction: object = "auto",
+        monotonic_cst: object = None,
+        interaction_cst: object = None,
         max_bins: int = 255,
         tol: float = 1e-10,
-        class_weight: Any = None,
-        categorical_features: Any = None,
+        class_weight: ClassWeight = None,
+        categorical_features: Categorical = None,
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
@@ -198,7 +201,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @classmethod
     def plain(
-        cls, loss: Any = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
+        cls, loss: str | Loss = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
     ) -> "ULSClassifier":
         """Build the papers' algorithm: +-1 rules alone, exact coefficients, first literal and negation completed.
 
@@ -279,7 +282,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         options = {"n_rounds": n_trees, "max_leaf_nodes": max_leaf_nodes, "learning_rate": learning_rate}
         return cls(**{"learner": "tree", **options, **more})
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Rules take missing values and categories; columns take sparse matrices."""
         tags = super().__sklearn_tags__()
         columns = self.learner == "column"
@@ -291,7 +294,9 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @whole
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> "ULSClassifier":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, *, validation: object = None
+    ) -> "ULSClassifier":
         """Boost rules on the rows of X with labels y.
 
         Parameters
@@ -330,20 +335,12 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             fit_columns(self, X, y, sample_weight, fit_seed)
             return self
         loss = loss_of(self.loss)
-        given = training_rows(
-            self,
-            X,
-            y,
-            sample_weight,
-            self.class_weight,
-            categorical_features=self.categorical_features,
-            n_threads=n_threads,
-        )
+        given = training_rows(self, X, y, sample_weight, n_threads=n_threads)
         weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
         given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
         asked = plan_rules(self, given.table.n_rows, fit_seed, given.schema, len(given.classes)).in_unit(scale)
         before = self._continue(given)
-        # The earlier rules speak of bins, so a continuation keeps those of the first fit.
+        # The earlier rules refer to bins, so a continuation keeps those of the first fit.
         binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
         held_out = None if validation is None else validation_rows(validation, given, binned.binning)
         task = Task(loss, asked.candidates, asked.stopping, held_out, **asked.more)

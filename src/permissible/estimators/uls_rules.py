@@ -12,7 +12,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.describe import describe_rule
 from permissible.bins.literal import Rule
 from permissible.estimators.cards.methods import CardMethods
-from permissible.estimators.classifier import schema_of
+from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.parameters.uls import scheme_of
@@ -88,7 +88,7 @@ class RuleAttributes(CardMethods):
             return _one_or_all([float(value) for value in self.model_.constant])
         return _one_or_all([model.intercept for model in self._members()])
 
-    def _stages(self) -> Iterator[Model[Any]]:
+    def _stages(self) -> Iterator[Model]:
         if isinstance(self.model_, BoostedModel):
             trees = self.model_
             yield from (trees.first(number) for number in range(1, trees.n_trees + 1))
@@ -138,11 +138,11 @@ class RuleAttributes(CardMethods):
 
         return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
 
-    def _remember_start(self, traces: tuple[Any, ...], binning: Any = None) -> None:
+    def _remember_start(self, traces: Any, binning: Any = None) -> None:
         """Keep what a continuation needs of this fit."""
         self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
 
-    def stability(self, X: Any, y: Any, *, n_resamples: int = 20, random_state: int = 0) -> Stability:
+    def stability(self, X: object, y: object, *, n_resamples: int = 20, random_state: int = 0) -> Stability:
         """Return how much of the model survives resampling: rules, thresholds, size, and the labels and probabilities of X.
 
         Parameters
@@ -169,7 +169,7 @@ class RuleAttributes(CardMethods):
         return stability(self, X, y, n_resamples, random_state)
 
     @framed
-    def rules_table(self) -> dict[str, list[Any]]:
+    def rules_table(self) -> dict[str, list[object]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability (and class where several).
 
         Support is the weighted fraction of the training rows that a rule covers, precision the fraction of the class
@@ -185,7 +185,7 @@ class RuleAttributes(CardMethods):
         return rules_columns(self, self._members())
 
 
-def rules_columns(estimator: Any, models: tuple[BinaryModel, ...]) -> dict[str, list[Any]]:
+def rules_columns(estimator: Classifier, models: tuple[BinaryModel, ...]) -> dict[str, list[object]]:
     """The rules of an estimator's models as columns, with what they cover where the fit remembers it."""
     names = ["rule", "coefficient", "support", "precision", "probability"]
     table: dict[str, list[object]] = {name: [] for name in (["class", *names] if len(models) > 1 else names)}

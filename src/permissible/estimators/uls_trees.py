@@ -1,7 +1,7 @@
 """ULSClassifier on trees: it checks the parameters of trees, calls the learner, and stores."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from permissible.learners.trees.boosted_choice import DEFAULT_RATE, LEAVES, Free
 from permissible.learners.trees.boosted_fit import FittedTrees, TreesTask, fit_trees
 from permissible.learners.trees.boosted_options import BoostedOptions
 from permissible.losses import Loss
+from permissible.rows.local import LocalSource
 from permissible.rows.source import Source
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
+
+if TYPE_CHECKING:
+    from permissible.estimators.uls import ULSClassifier
 
 MIN_CURVATURE, CATEGORY_SMOOTHING, CATEGORY_L2 = 0.2, 1.0, 20.0
 """Of a leaf, and of categories, in units of `l2_regularization`: all four are weights."""
@@ -27,7 +31,9 @@ SMALL_SAMPLE = 0.5
 """The fraction of a small table that a search looks at: trees that differ more generalise better."""
 
 
-def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: object, seed: int) -> None:
+def fit_boosted_trees(
+    estimator: "ULSClassifier", X: object, y: object, sample_weight: object, validation: object, seed: int
+) -> None:
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
     if isinstance(X, HasSource):
@@ -40,15 +46,7 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
         remember_schema(estimator, source.binning.schema)
         _store(estimator, found)
         return
-    given = training_rows(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        estimator.class_weight,
-        categorical_features=estimator.categorical_features,
-        n_threads=n_threads,
-    )
+    given = training_rows(estimator, X, y, sample_weight, n_threads=n_threads)
     weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
     narrow = np.promote_types(np.uint16, np.min_scalar_type(len(given.classes)))  # as the kernel keeps them
     target: AnyArray = given.target.astype(narrow)
@@ -63,7 +61,12 @@ def fit_boosted_trees(estimator: Any, X: Any, y: Any, sample_weight: Any, valida
 
 
 def _fitted(
-    estimator: Any, source: Source, loss: Loss, options: BoostedOptions, validation: Any, n_threads: int
+    estimator: "ULSClassifier",
+    source: Source,
+    loss: Loss,
+    options: BoostedOptions,
+    validation: LocalSource | None,
+    n_threads: int,
 ) -> FittedTrees:
     with watched(estimator, options.n_trees) as callback:
         task = TreesTask(
@@ -80,7 +83,7 @@ def _fitted(
         return fit_trees(source, task)
 
 
-def _store(estimator: Any, found: FittedTrees) -> None:
+def _store(estimator: "ULSClassifier", found: FittedTrees) -> None:
     for name in ("_coverage", "_staged"):  # of rules that an earlier fit found
         estimator.__dict__.pop(name, None)
     estimator._remember_start(None)
@@ -90,26 +93,26 @@ def _store(estimator: Any, found: FittedTrees) -> None:
     warn_of([found.certificate.doubts])
 
 
-def _one_loss(given: object) -> Loss:
+def _one_loss(given: str | Loss) -> Loss:
     loss = loss_of(given)
     if isinstance(loss, str):
         raise refusal("loss", 'one loss with learner="tree"', loss, "choose it with learner='rule', or name one")
-    return loss  # type: ignore[no-any-return]
+    return loss
 
 
-def _stopping(estimator: Any) -> bool:
+def _stopping(estimator: "ULSClassifier") -> bool:
     if is_auto("early_stopping", estimator.early_stopping, "True, False"):
         return True
     return flag("early_stopping", estimator.early_stopping)
 
 
-def _free(estimator: Any) -> Free:
+def _free(estimator: "ULSClassifier") -> Free:
     """What the held-out rows choose: whatever is "auto"."""
     values = estimator.learning_rate, estimator.max_leaf_nodes, estimator.max_features
     return Free(*(isinstance(value, str) and value == "auto" for value in values))
 
 
-def _constrained(estimator: Any, options: BoostedOptions, source: Source) -> BoostedOptions:
+def _constrained(estimator: "ULSClassifier", options: BoostedOptions, source: Source) -> BoostedOptions:
     """The options with the directions of the columns and the groups that may meet on a path."""
     schema = source.binning.schema
     directions = monotone_directions(estimator.monotonic_cst, schema, len(source.classes))
@@ -121,7 +124,7 @@ def _constrained(estimator: Any, options: BoostedOptions, source: Source) -> Boo
     )
 
 
-def _options(estimator: Any, seed: int, scale: float) -> BoostedOptions:
+def _options(estimator: "ULSClassifier", seed: int, scale: float) -> BoostedOptions:
     """The parameters of trees, checked; all that is a weight times `scale`, and what is "auto" where a search begins."""
     rate, leaves, columns = DEFAULT_RATE, LEAVES, 1.0
     if not is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):

@@ -1,14 +1,13 @@
 """Rows of two classes as counts: the weight of each class at each distinct probability, and resamples of those counts.
 
-A figure of merit of two classes needs no more than these counts, so a bootstrap resample of the rows is one multinomial
-draw of the cells. Weight 2 is the row twice, also in the intervals: whole weights count rows, and the resample has as
-many rows as they sum to. Other weights are shares of a survey; the resample then has their effective number of rows,
-(sum w)^2 / sum w^2.
+Every performance measure of two classes can be computed from these counts, so a bootstrap resample of the rows is one multinomial
+draw of the cells. A row of weight 2 counts as two rows, also in the intervals: integer weights are numbers of rows, and a
+resample has as many rows as they sum to. Other weights are taken as survey weights; a resample then has their effective
+number of rows, (sum w)^2 / sum w^2.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """What happened and what was predicted, as cells, with the number of rows that the weights stand for."""
+    """Outcomes and predictions as cells, with the number of rows that the weights stand for."""
 
     cells: Cells
     size: float
@@ -72,7 +71,7 @@ class Judged:
         middle = np.add.reduceat(cells.probability * rows, starts) / merged[0].sum(axis=0)
         return Cells(np.minimum(np.maximum(middle, cells.probability[0]), cells.probability[-1]), merged)
 
-    def resamples(self, n_samples: int, seed: object) -> Iterator[Cells]:
+    def resamples(self, n_samples: int, seed: int) -> Iterator[Cells]:
         """Yield bootstrap resamples, some at a time."""
         grouped = self.grouped()
         for drawn in draws(grouped.counts[0], self.size, n_samples, seed):
@@ -119,7 +118,7 @@ def row_count(weight: FloatArray) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
-def draws(counts: FloatArray, size: float, n_samples: int, seed: Any) -> Iterator[FloatArray]:
+def draws(counts: FloatArray, size: float, n_samples: int, seed: int) -> Iterator[FloatArray]:
     """Yield multinomial resamples of counts of any shape, some at a time."""
     generator = np.random.default_rng(seed)
     shares = counts.ravel() / counts.sum()

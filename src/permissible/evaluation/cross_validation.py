@@ -1,12 +1,13 @@
-"""Cross-validation: stratified folds, and mean and spread of every figure of merit."""
+"""Cross-validation: stratified folds, and mean and spread of every metric."""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from permissible.decisions import Decision
 from permissible.evaluation.metrics import measures
 from permissible.table.match import UnseenCategoryWarning
 from permissible.types import AnyArray, FloatArray
@@ -24,7 +25,7 @@ class LabelledRows:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of merit over the folds."""
+    """A metric over the folds."""
 
     key: str
     name: str
@@ -55,7 +56,11 @@ Tick = Callable[[float, float | None], None]
 
 
 def out_of_fold(
-    data: LabelledRows, make: Callable[[], object], n_folds: int, seed: int, tick: Tick = lambda done, total: None
+    data: LabelledRows,
+    make: Callable[[], BaseEstimator],
+    n_folds: int,
+    seed: int,
+    tick: Tick = lambda done, total: None,
 ) -> tuple[FloatArray, AnyArray]:
     """The probabilities of each row by a fit on the other folds, and the fold of each row."""
     classes = np.unique(data.y)
@@ -71,8 +76,8 @@ def out_of_fold(
     return proba, fold_of
 
 
-def fold_figures(data: LabelledRows, decision: Any, proba: FloatArray, fold_of: AnyArray) -> list[Figure]:
-    """Every figure of merit in each fold."""
+def fold_figures(data: LabelledRows, decision: Decision | None, proba: FloatArray, fold_of: AnyArray) -> list[Figure]:
+    """Every metric in each fold."""
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     found = []
@@ -87,8 +92,8 @@ def fold_figures(data: LabelledRows, decision: Any, proba: FloatArray, fold_of: 
 
 def cross_validate(
     data: LabelledRows,
-    make: Callable[[], object],
-    decision: object,
+    make: Callable[[], BaseEstimator],
+    decision: Decision | None,
     n_folds: int,
     seed: int,
     tick: Tick = lambda done, total: None,
@@ -102,6 +107,6 @@ def part(X: dict[str, AnyArray], rows: AnyArray) -> dict[str, AnyArray]:
     return {name: values[rows] for name, values in X.items()}
 
 
-def fit(estimator: Any, X: Any, y: AnyArray, weight: FloatArray | None) -> Any:
+def fit(estimator: BaseEstimator, X: object, y: AnyArray, weight: FloatArray | None) -> BaseEstimator:
     """Fit, with the weights where there are any."""
     return estimator.fit(X, y) if weight is None else estimator.fit(X, y, sample_weight=weight)

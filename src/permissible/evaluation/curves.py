@@ -12,7 +12,7 @@ from permissible.types import ArrayLike, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Rows of similar predicted probability: what was predicted, what happened, how many."""
+    """Rows of similar predicted probability: their mean prediction, observed rate and number."""
 
     predicted: float
     happened: float

@@ -2,8 +2,8 @@
 
 A share of counted rows (sensitivity, predictive value) has Wilson's interval: the bootstrap gives none at 0 and 1. The
 others have the percentile interval of the resamples, but for the parts of the Brier score by isotonic regression: their
-estimates are biased upwards by about as much as those of a resample are once more, so the interval is reflected at the
-estimate (the basic bootstrap), which takes the bias out.
+estimates are biased upwards, and those of a resample are biased again by about as much. The interval is therefore
+reflected at the estimate (the basic bootstrap), which removes the bias.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from permissible.types import FloatArray
 from permissible.validation.numbers import count, fraction
 
 INFINITE = 1e200
-"""Stands for an infinite figure among the resamples, so that quantiles beside it are defined."""
+"""Replaces an infinite value among the resamples, so that quantiles are defined."""
 
 
 @dataclass(frozen=True, slots=True)

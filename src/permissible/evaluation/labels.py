@@ -1,7 +1,6 @@
 """Labels as codes of classes: which label is which column of the probabilities, and which one is positive."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def _distinct(labels: AnyArray) -> AnyArray:
         raise refusal("y", "labels that can be sorted", Words("a mixture of types")) from None
 
 
-def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: object) -> tuple[Any, Any]:
+def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: object) -> tuple[ArrayLike, ArrayLike]:
     """Return y and `proba` as they are, or with `pos_label` as the codes 0 and 1 and the probability of that label.
 
     Examples

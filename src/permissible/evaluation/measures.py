@@ -1,6 +1,6 @@
-"""Figures of merit of two classes, each a function of `Cells`: one number for each sample of counts.
+"""Metrics of two classes, each a function of `Cells`: one number for each sample of counts.
 
-The tables, the displays and the report read these, so that a figure has one formula and one kind of interval wherever
+The tables, the displays and the report read these, so that each metric has one formula and one kind of interval wherever
 it is shown. A row is flagged where its probability exceeds the threshold, as `pm.Weighted` decides.
 """
 
@@ -20,7 +20,7 @@ Function = Callable[[Cells], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A figure of merit: its name, what it means, its value for each sample, and how its interval is made.
+    """A metric: its name, what it means, its value for each sample, and how its interval is made.
 
     A share has `trials`, the rows that it is a share of, and Wilson's interval; `reflected` ones have the basic
     bootstrap interval.

@@ -1,7 +1,7 @@
 """Error, log-loss, Brier score and cost of a classifier on given rows, each with a 95 % interval.
 
 The interval of the error is Wilson's; the others are the mean plus or minus 1.96 standard errors. Weighted rows count
-by their weights, weight 2 as the row twice; where weights are not whole numbers, the intervals use the effective number of
+by their weights, a row of weight 2 as two rows; where weights are not integers, the intervals use the effective number of
 rows, (sum w)^2 / sum w^2.
 """
 
@@ -21,7 +21,7 @@ SMALLEST = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A figure of merit with its interval, and what it means in words."""
+    """A metric with its interval, and what it means in words."""
 
     key: str
     name: str
@@ -69,7 +69,7 @@ def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArr
 def metrics(
     codes: IntArray, proba: FloatArray, decision: Decision | None = None, weight: FloatArray | None = None
 ) -> list[Metric]:
-    """The figures of merit of probabilities on rows whose classes are known.
+    """The metrics of probabilities on rows whose classes are known.
 
     Parameters
     ----------

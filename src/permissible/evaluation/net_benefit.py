@@ -1,9 +1,9 @@
-"""Net benefit: what acting above a threshold is worth, and the same for every decision.
+"""Net benefit of acting above a threshold, and its generalisation to every decision.
 
-At threshold t a false alarm weighs the odds t / (1 - t) of a row that is found, so that NB(t) = TP/n - FP/n t/(1 - t)
+At threshold t a false positive counts as t / (1 - t) true positives, so that NB(t) = TP/n - FP/n t/(1 - t)
 (Vickers and Elkin 2006). Acting on nobody has net benefit 0, acting on everybody rate - (1 - rate) t/(1 - t); the rate is the
-most that can be had, and the standardised net benefit is its share. It is the saving of `pm.Weighted(t)` against never acting,
-in units of a miss. Hence for any decision: its benefit is what it saves against the best constant action.
+largest possible value, and the standardised net benefit is divided by it. NB(t) is the saving of `pm.Weighted(t)` compared
+with never acting, in units of a miss. For any decision, the benefit is therefore what it saves against the best constant action.
 """
 
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def _ends(name: str, samples: Sequence[FloatArray], how: Resampling, length: int
 def decision_benefit(
     y: ArrayLike,
     proba: ArrayLike,
-    decision: Any,
+    decision: object,
     *,
     classes: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,

@@ -1,8 +1,8 @@
-"""How probabilities would have to change to be right: logistic recalibration, and isotonic regression (CORP).
+"""How probabilities would have to change to be calibrated: logistic recalibration, and isotonic regression (CORP).
 
 Logistic recalibration fits logit P(y = 1) = a + b logit(p) by maximum likelihood. The slope b is 1 for probabilities
-that are neither too extreme (b < 1) nor too timid (b > 1); the intercept is a with b held at 1 (calibration in the
-large), 0 where the mean is right (Cox 1958; Van Calster et al. 2019). Isotonic regression of y on p gives the
+that are neither too extreme (b < 1) nor too moderate (b > 1); the intercept is a with b held at 1 (calibration in the
+large), 0 where the mean is correct (Cox 1958; Van Calster et al. 2019). Isotonic regression of y on p gives the
 best probabilities of the same order; the Brier score then falls into miscalibration, discrimination and
 uncertainty, Brier = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021).
 """
@@ -15,7 +15,7 @@ from permissible.evaluation.cells import Cells
 from permissible.types import BoolArray, FloatArray
 
 EDGE = 1e-10
-"""The logit of 0 and 1 is infinite: probabilities nearer to the ends are moved to here."""
+"""The logit of 0 and 1 is infinite: probabilities closer to 0 or 1 than this are replaced by it."""
 
 MAX_STEPS = 100
 RESAMPLE_STEPS = 4

@@ -1,14 +1,13 @@
-"""Figures of merit by the values of a column: who is served worse, and whether chance could explain it.
+"""Performance measures by the values of a column: in which groups the model does worse, and whether chance could explain it.
 
 Every group is compared with all other rows. With many groups some differ by chance, so the intervals of the differences hold
 for all comparisons of the table at once (Bonferroni), and a group `differs` where such an interval leaves 0 out. Figures that
-are no shares are not compared where the group or the rest is small: a bootstrap of a few rows is too sure of itself.
+are not proportions are not compared where the group or the rest is small: bootstrap intervals from a few rows are too narrow.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -17,12 +16,7 @@ from permissible.decisions.proba import positive
 from permissible.evaluation.cells import judged, weights_of
 from permissible.evaluation.intervals import Resampling, wilson
 from permissible.evaluation.labels import as_positive, truth_of
-from permissible.evaluation.measures import (
-    Estimate,
-    calibration_measures,
-    estimates,
-    threshold_measures,
-)
+from permissible.evaluation.measures import Estimate, calibration_measures, estimates, threshold_measures
 from permissible.evaluation.net_benefit import Columns, checked_thresholds
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from permissible.validation import Words, one_of, refusal
@@ -52,7 +46,7 @@ def subgroup_table(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return figures of merit in each group of rows, beside all other rows.
+    """Return metrics in each group of rows, beside all other rows.
 
     Parameters
     ----------
@@ -146,7 +140,7 @@ def _column(values: list[object]) -> object:
     return np.array(values) if isinstance(values[0], float) else values
 
 
-def _compared(group: Estimate, rest: Estimate, z: float, small: bool) -> dict[str, Any]:
+def _compared(group: Estimate, rest: Estimate, z: float, small: bool) -> dict[str, object]:
     """A figure of a group, and its difference from the rest with an interval from the two intervals (Newcombe 1998)."""
     value = {"value": group.value, "low": group.low, "high": group.high}
     if group.trials is None and group.low == group.high:  # no resample differs: a few equal rows tell nothing

@@ -1,4 +1,4 @@
-"""Tables for the person who decides: costs against costs of mistakes, calibration, thresholds, subgroups."""
+"""Tables for a decision: cost curves, calibration, thresholds."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ def expected_cost_curve(
 
     At t a false alarm costs 2t and a miss 2(1 - t), as in `pm.Weighted(t)`, and rows above t are flagged. The area
     under the curve is the Brier score. ``best`` is the least cost that the same order of the rows could reach with
-    other probabilities: the gap to it is the price of miscalibration.
+    other probabilities: the difference is the cost of miscalibration.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def calibration_summary(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Columns:
-    """Return how far probabilities can be trusted, each figure with an interval.
+    """Return measures of calibration and discrimination, each with an interval.
 
     Parameters
     ----------

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     )
     from permissible.losses.geometry.bregman import centroid, divergence, dual_divergence
     from permissible.losses.geometry.views import ExponentialFamily, Game
-    from permissible.losses.multiclass.calibration import (
-        Calibration,
-        is_c_calibrated,
-        is_classification_calibrated,
-    )
+    from permissible.losses.multiclass.calibration import Calibration, is_c_calibrated, is_classification_calibrated
     from permissible.losses.multiclass.gamma_phi import GammaPhi
     from permissible.losses.multiclass.guess_aversion import Counterexample, GuessAversion, is_guess_averse
     from permissible.losses.multiclass.losses import (

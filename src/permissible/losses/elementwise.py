@@ -1,7 +1,7 @@
 """Numbers in, numbers of the same shape out: the one place where scalars, lists and float32 become float64 arrays.
 
 Every public function of a loss goes through :func:`elementwise`, so the formulas below it only ever see a float64
-array of one dimension. Large arrays are walked in blocks that stay in the processor's cache, which halves the time of
+array of one dimension. Large arrays are processed in blocks that stay in the processor's cache, which halves the time of
 a formula of several steps; the blocks do not change a bit of the result, since each number is computed alone.
 """
 

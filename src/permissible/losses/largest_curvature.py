@@ -11,7 +11,7 @@ from permissible.losses.entropy import Formula
 from permissible.types import FloatArray
 
 VANISHES = 1e-6
-"""A G'' this small beside that of p = 1/2 or p = 1/4 counts as 0: the bound would be without meaning anyway."""
+"""A G'' this small relative to that at p = 1/2 or p = 1/4 counts as 0: the bound would be useless anyway."""
 
 
 def of_link(link: Formula, rough: bool) -> float:

@@ -1,7 +1,7 @@
 """General strictly convex losses psi of a margin ([N] section 2): exponential, the plain square, and a user's own.
 
 The weight of a margin x is -psi'(x), its curvature psi''(x). There is no phi behind such a loss (it is not balanced:
-psi(x) - psi(-x) is not linear), so phi, phi', a, b and G* do not exist; asking for them says so. The probability
+psi(x) - psi(-x) is not linear), so phi, phi', a, b and G* do not exist; accessing them raises an AttributeError. The probability
 of a score follows from the conditional risk p psi(x) + (1-p) psi(-x), least where p = w(-x) / (w(x) + w(-x)).
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from scipy.special import expit
@@ -57,7 +57,7 @@ class MarginLoss:
     """
 
     name: str
-    params: Mapping[str, Any]
+    params: Mapping[str, float]
     psi: Psi
     rebuild: tuple[Callable[..., object], tuple[object, ...]] | None = field(default=None, compare=False)
 
@@ -84,7 +84,7 @@ class MarginLoss:
 
     @property
     def joint_entropy(self) -> bool:
-        """None: several classes are counted one against the rest."""
+        """False: with several classes the impurity is the sum over the classes, each against the rest."""
         return False
 
     @property

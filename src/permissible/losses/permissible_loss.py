@@ -51,7 +51,7 @@ class PermissibleLoss:
     """
 
     name: str
-    params: Mapping[str, Any]
+    params: Mapping[str, float]
     entropy: Entropy
     rebuild: Rebuild | None = field(default=None, compare=False)
 

@@ -1,11 +1,11 @@
-"""Losses by name: the one list from which estimators, tests, plots and the command line take them.
+"""Losses by name: estimators, tests, plots and the command line use this registry.
 
-Registering a phi makes it usable wherever a loss is taken and puts it under every property test of the library.
+A registered phi can be used wherever a loss is accepted, and every property test of the library runs on it.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from permissible.losses import catalogue
 from permissible.losses.entropy import Entropy
@@ -50,7 +50,7 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
 
 
 def unregister(name: str) -> None:
-    """Take a loss out of the registry again, with its aliases.
+    """Remove a loss and its aliases from the registry.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def names(permissible_only: bool = False) -> list[str]:
     return [name for name, factory in _factories.items() if not permissible_only or isinstance(factory(), Entropy)]
 
 
-def get(loss: str | Loss, **params: Any) -> Loss:
+def get(loss: str | Loss, **params: float) -> Loss:
     """Return the loss of a name, or a loss object as it is.
 
     Parameters
@@ -119,7 +119,7 @@ def get(loss: str | Loss, **params: Any) -> Loss:
     return PermissibleLoss(name, full, made) if isinstance(made, Entropy) else MarginLoss(name, full, made)
 
 
-def rebuild(name: str, params: Mapping[str, object]) -> Loss:
+def rebuild(name: str, params: Mapping[str, float]) -> Loss:
     """Build a pickled loss again."""
     return get(name, **params)
 

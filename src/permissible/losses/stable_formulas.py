@@ -1,4 +1,4 @@
-"""Small functions that lose all their digits when written as in the books, computed here without cancellation.
+"""Small functions whose textbook formulas lose all digits to cancellation, computed here without it.
 
 The divergences are integrals of a smooth function over a short interval; where the direct formula cancels they are
 taken by Gauss-Legendre quadrature, whose every term is positive.

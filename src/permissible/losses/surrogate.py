@@ -1,4 +1,4 @@
-"""A loss as the loops of a fit see it: in compiled form where there is one, else in NumPy.
+"""The interface of a loss in the fitting loops: in compiled form where there is one, else in NumPy.
 
 A built-in loss names its compiled form (:class:`.Functor`). A user's own phi gets one from a table of it, unless that would be
 too large; a user's own psi has none.

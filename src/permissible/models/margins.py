@@ -1,7 +1,7 @@
 """The margin of a linear separator, y H / sum |alpha|, beside that of the probabilities ([T] section 4.1.5).
 
 It lies in [-1, 1] where every h_t does, as rules do, and does not depend on the loss ([T] prints the sum of alpha: E20).
-It is what the margin bounds of boosting are about; (27) of [T], the default of `margins`, depends on the scale of the
+The margin bounds of boosting refer to it; (27) of [T], the default of `margins`, depends on the scale of the
 scores as well.
 """
 
@@ -16,8 +16,8 @@ from permissible.types import FloatArray, IntArray
 from permissible.validation import Words, refusal
 
 
-def normalised_margins(model: Model[Any], rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
-    """Y H / sum |alpha| of each row, the constant counted as a term; 0 where every coefficient is 0."""
+def normalised_margins(model: Model, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+    """The margin y H / sum |alpha| of each row, with the constant as a term; 0 where every coefficient is 0."""
     if isinstance(model, RuleModel):
         sizes = model.coefficients
     elif isinstance(model, LinearModel):

@@ -1,8 +1,8 @@
 """What every kind of model can do: score rows and give class probabilities. A model does not learn, print or decide."""
 
 from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeAlias
 from typing import Literal as OneOf
-from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from permissible.losses import Loss
 from permissible.types import FloatArray, IntArray
 
 LinkKind: TypeAlias = OneOf["loss", "one-versus-rest", "softmax", "probabilities"]
-Rows = TypeVar("Rows", contravariant=True)
 CHUNK = 16384
 """Rows whose probabilities are computed at once, few enough to stay in the processor's cache."""
 
@@ -57,33 +56,52 @@ class Link:
         return found
 
 
-class Model(Protocol[Rows]):
-    """A frozen result of a fit. Its rows are a table, or a matrix of numbers for linear and kernel models."""
+class Frozen:
+    """A result of a fit whose repr is one short line: its kind and its size, not its arrays."""
 
-    @property
-    def takes_matrix(self) -> bool:
-        """Whether its rows are a matrix of numbers rather than a table."""
-        ...
+    __slots__ = ()
+
+    def _size(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size()})"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: "1 rule", "2 rules"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+class Model(Frozen):
+    """A model of a fit: it has scores and a link; probabilities and margins follow from them.
+
+    Its rows are a table, or a matrix of numbers for linear and kernel models (`takes_matrix`).
+    """
+
+    __slots__ = ()
+    takes_matrix: ClassVar[bool] = False
+    loss: Any
 
     @property
     def link(self) -> Link:
-        """How scores become probabilities."""
-        ...
+        """How scores become probabilities: by the inverse link of the loss, unless a kind of model has another."""
+        return Link("loss", (self.loss,))
 
-    def scores(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+    def scores(self, rows: Any, n_threads: int = 1) -> FloatArray:
         """The score of the positive class, shape (n_rows,), or one column per class."""
-        ...
+        raise NotImplementedError
 
-    def probabilities(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+    def probabilities(self, rows: Any, n_threads: int = 1) -> FloatArray:
         """The probability of each class, shape (n_rows, n_classes)."""
-        ...
+        return self.link.probabilities(self.scores(rows, n_threads))
 
-    def margins(self, rows: Rows, codes: IntArray, n_threads: int = 1) -> FloatArray:
-        """The margin of each row, given the position of its class."""
-        ...
+    def margins(self, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+        """The margin 2 Pr[own class] - 1 of each row, given the position of its class."""
+        return probability_margins(self.probabilities(rows, n_threads), codes)
 
 
-class Compiled:
+class Compiled(Model):
     """A frozen dataclass that keeps what the kernels need of it in cached properties; copies and files leave that out."""
 
     def __getstate__(self) -> dict[str, object]:

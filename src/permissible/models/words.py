@@ -1,4 +1,4 @@
-"""Literals and rules of a model in words, with its own categories."""
+"""Literals and rules of a model in words, with the names of its categories."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -10,7 +10,7 @@ from permissible.types import Codes
 
 
 class Vocabulary(Protocol):
-    """What words about a model's columns need; a scorecard and a tree have it."""
+    """What a description of literals needs to know about a model; scorecards and trees provide it."""
 
     @property
     def schema(self) -> Schema:

@@ -1,4 +1,4 @@
-"""The answer of a report: what the decision costs, what it saves compared with the same action for every row, and a verdict."""
+"""The first section of a report: the cost of the decision, what it saves compared with a constant action, and a conclusion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -85,7 +85,8 @@ def costs_in_words(decision: Decision, classes: Sequence[str]) -> str:
         reject = "" if decision.reject_cost is None else " A row may be referred to a person, at a cost."
         if len(classes) == 2:
             return _two(float(decision.matrix[0, 1]), float(decision.matrix[1, 0]), classes) + reject
-        return f"Mistakes cost between {_least(decision):g} and {float(decision.matrix.max()):g}, by class.{reject}"
+        least = float(decision.matrix[decision.matrix > 0].min())
+        return f"Mistakes cost between {least:g} and {float(decision.matrix.max()):g}, by class.{reject}"
     if isinstance(decision, Boundaries):
         cuts = ", ".join(f"{100 * cut:g} %" for cut in decision.boundaries)
         cost = "the cost of a wrong group grows with its distance from the right one"
@@ -93,10 +94,6 @@ def costs_in_words(decision: Decision, classes: Sequence[str]) -> str:
     if isinstance(decision, Soft):
         return "The probability itself is used; its cost is its squared distance to the outcome."
     return f"Costs are those of {decision!r}."
-
-
-def _least(decision: CostMatrix) -> float:
-    return float(decision.matrix[decision.matrix > 0].min())
 
 
 def _two(false_alarm: float, miss: float, classes: Sequence[str]) -> str:

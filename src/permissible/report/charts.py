@@ -1,7 +1,6 @@
 """The charts of the page as plain data: axes with words and units, and series that `charts.js` draws as SVG."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from permissible.evaluation.importance import Importance
 from permissible.report.summary import Summary
@@ -28,11 +27,11 @@ def charts(summary: Summary) -> dict[str, dict[str, object]]:
     return drawn
 
 
-def _chart(x: str, y: str, series: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def _chart(x: str, y: str, series: Sequence[Mapping[str, object]], **more: object) -> dict[str, object]:
     return {"x": x, "y": y, "series": list(series), **more}
 
 
-def _reliability(summary: Summary) -> dict[str, Any]:
+def _reliability(summary: Summary) -> dict[str, object]:
     bins = summary.reliability
     about = (
         f"probability of {summary.classes[1]}"
@@ -64,7 +63,7 @@ def _reliability(summary: Summary) -> dict[str, Any]:
     return _chart(f"predicted {about}", "observed rate", [right, points], xlim=[0, 1], ylim=[0, 1])
 
 
-def _coverage(summary: Summary) -> dict[str, Any]:
+def _coverage(summary: Summary) -> dict[str, object]:
     coverage, risk = summary.coverage
     curve = {"kind": "line", "x": coverage, "y": risk, "name": "error"}
     return _chart(
@@ -80,13 +79,13 @@ def _margins(summary: Summary) -> dict[str, object]:
     return _chart(axis, "share of rows up to it", [curve, zero], xlim=[-1, 1], ylim=[0, 1])
 
 
-def _bars(items: Sequence[Importance], what: str) -> dict[str, Any]:
+def _bars(items: Sequence[Importance], what: str) -> dict[str, object]:
     shown = list(items)[:MAX_BARS]
     bars = {"kind": "bars", "x": [item.value for item in shown], "labels": [item.name for item in shown], "name": ""}
     return _chart(what, "", [bars], height=60 + 24 * len(shown))
 
 
-def _history(summary: Summary) -> dict[str, Any]:
+def _history(summary: Summary) -> dict[str, object]:
     series = []
     for key, values in summary.history.items():
         name, colour, dash = _LINES[key]

@@ -1,67 +1,15 @@
 """The reporting checklist: TRIPOD+AI (Collins et al., BMJ 2024;385:e078378), item by item.
 
-An item is answered where the model and the rows answer it; the rest are questions to the authors. Some items are
-both: the answer says what is known here, the question what is missing.
+An item is filled in where the model and the rows contain the information; the others are questions to the authors.
+Some items are both: the answer says what is known here, the question what is missing.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from permissible.evaluation.net_benefit import Columns
-from permissible.report.answer import Answer
-from permissible.report.described import ColumnDescription
+from permissible.report.summary import Summary
 
 COMPARED = ("o_e", "auc", "sensitivity", "specificity")
 """Figures whose differences between groups are reported; net benefit differs wherever the rate does."""
-
-
-class Reported(Protocol):
-    """What the checklist reads of a `Summary`."""
-
-    @property
-    def title(self) -> str:
-        """The title."""
-
-    @property
-    def estimator(self) -> str:
-        """The type of the estimator."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows."""
-
-    @property
-    def class_counts(self) -> tuple[float, ...]:
-        """Rows of each class."""
-
-    @property
-    def described(self) -> tuple[ColumnDescription, ...]:
-        """Columns."""
-
-    @property
-    def answer(self) -> Answer:
-        """Costs and verdict."""
-
-    @property
-    def tables(self) -> Mapping[str, Columns]:
-        """Tables of figures."""
-
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Parameters of the estimator."""
-
-    @property
-    def certificate(self) -> tuple[tuple[str, str], ...]:
-        """What is known about the fit."""
-
-    @property
-    def held_out(self) -> str:
-        """How the rows relate to the training rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +22,7 @@ class Item:
     question: str
 
 
-def checklist(summary: Reported, version: str) -> tuple[Item, ...]:
+def checklist(summary: Summary, version: str) -> tuple[Item, ...]:
     """The 27 items."""
     answers = {**_data_answers(summary), **_model_answers(summary, version), **_result_answers(summary)}
     known = {11} if not any(column.missing for column in summary.described) else set()
@@ -115,18 +63,18 @@ _ITEMS: tuple[tuple[int, str, str], ...] = (
 )
 
 
-def _counted(summary: Reported) -> str:
+def _counted(summary: Summary) -> str:
     return f"{summary.n_rows:,} rows: {counts_in_words(summary)}."
 
 
-def counts_in_words(summary: Reported) -> str:
+def counts_in_words(summary: Summary) -> str:
     """The rows of each class, by weight where rows have weights."""
     weighted = sum(summary.class_counts) != summary.n_rows
     pairs = zip(summary.classes, summary.class_counts, strict=True)
     return ", ".join(f"{count:,.0f} {name}" for name, count in pairs) + (" by weight" if weighted else "")
 
 
-def _data_answers(summary: Reported) -> dict[int, str]:
+def _data_answers(summary: Summary) -> dict[int, str]:
     used = [column for column in summary.described if column.used]
     missing = [column for column in summary.described if column.missing]
     worst = max(missing, key=lambda column: column.missing, default=None)
@@ -154,7 +102,7 @@ def _data_answers(summary: Reported) -> dict[int, str]:
     }
 
 
-def _model_answers(summary: Reported, version: str) -> dict[int, str]:
+def _model_answers(summary: Summary, version: str) -> dict[int, str]:
     stated = dict(summary.certificate).get("statement", "")
     return {
         4: f"Evaluation of a fitted model for this decision. {summary.answer.costs}",
@@ -170,7 +118,7 @@ def _model_answers(summary: Reported, version: str) -> dict[int, str]:
     }
 
 
-def _result_answers(summary: Reported) -> dict[int, str]:
+def _result_answers(summary: Summary) -> dict[int, str]:
     found = {23: summary.answer.verdict}
     if "calibration" in summary.tables and "class" not in summary.tables["calibration"]:
         table = summary.tables["calibration"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Decision
+from permissible.estimators.classifier import Classifier
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.net_benefit import Columns, net_benefit_difference, paired_means
 from permissible.report.explorer import MAX_ROWS, probability_data, sample
@@ -25,11 +26,11 @@ class Rival:
     cost: float
     saving: tuple[float, float, float]
     difference: Columns | None
-    data: dict[str, Any]
+    data: dict[str, object]
 
 
 def rival(
-    estimator: Any,
+    estimator: Classifier,
     name: str,
     proba: FloatArray,
     first: FloatArray,

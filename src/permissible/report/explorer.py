@@ -1,4 +1,4 @@
-"""The data that the page computes with: probabilities and what happened, and the model with rows to start from."""
+"""The data that the page computes with: probabilities and outcomes, and the model with example rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from permissible.decisions import Decision
-from permissible.estimators.classifier import actions_for
+from permissible.estimators.classifier import Classifier, actions_for
 from permissible.evaluation.cells import row_count
 from permissible.evaluation.net_benefit import Columns
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.render.browser import plain_actions, plain_card
+from permissible.table.schema import Column
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
@@ -52,7 +53,7 @@ def explorer_data(
 
 
 def probability_data(codes: IntArray, proba: FloatArray, weight: FloatArray) -> dict[str, object]:
-    """Probabilities and what happened, as the page counts them."""
+    """Probabilities and outcomes, as counts."""
     if proba.shape[1] > 2:
         return {"rows": proba.tolist(), "codes": codes.tolist(), "weight": _short(weight)}
     values, place = np.unique(proba[:, 1], return_inverse=True)
@@ -67,7 +68,7 @@ def _short(counts: FloatArray) -> list[object]:
 
 
 def whatif_data(
-    estimator: object, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
+    estimator: Classifier, card: Scorecard, table: Table, codes: IntArray, proba: FloatArray, classes: Sequence[str]
 ) -> dict[str, object]:
     """The model for the browser, ranges for its fields, and a few rows to start from."""
     fields: list[dict[str, object]] = []
@@ -93,7 +94,7 @@ def whatif_data(
     }
 
 
-def _cell(column: Any, value: Any) -> object:
+def _cell(column: Column, value: float) -> object:
     """A value as the page's form has it: a number, the text of a category, or null where it is missing."""
     if column.kind == "categorical":
         if value < 0:

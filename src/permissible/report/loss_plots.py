@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from permissible.losses import Loss, PermissibleLoss, PiecewiseLinear, get
-from permissible.report.displays.axes import axes_or_new
+from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import ArrayLike, FloatArray
 
 Losses = str | Loss | Sequence[str | Loss]
@@ -17,7 +17,7 @@ SIZE = {"figsize": (5.5, 3.6), "layout": "constrained"}
 FOUR: tuple[str | Loss, ...] = ("mu", "matsushita", "logistic", "squared")  # (20)-(23) of [T]
 
 
-def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: object = None) -> Any:
+def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the loss of a margin, above the 0/1 loss that it bounds.
 
     Parameters
@@ -46,7 +46,7 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: objec
     return axes
 
 
-def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: object = None) -> Any:
+def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the weight of an example as its margin grows.
 
     Examples
@@ -59,7 +59,7 @@ def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: obj
     return _curves(losses, x, lambda loss: loss.weight(x), "margin", "weight", ax)
 
 
-def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: object = None) -> Any:
+def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the probability of a score.
 
     Examples
@@ -72,7 +72,7 @@ def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax:
     return _curves(losses, x, lambda loss: loss.probability(x), "score", "probability", ax)
 
 
-def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: object = None) -> Any:
+def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the score of a probability, the gradient of -phi.
 
     Examples
@@ -85,7 +85,7 @@ def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax:
     return _curves(losses, p, lambda loss: loss.score(p), "probability", "score", ax)
 
 
-def plot_phi(losses: Losses = FOUR, ax: object = None) -> Any:
+def plot_phi(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
     """Draw the permissible functions themselves.
 
     Examples
@@ -98,7 +98,7 @@ def plot_phi(losses: Losses = FOUR, ax: object = None) -> Any:
     return _curves(losses, p, lambda loss: loss.phi(p), "probability", "phi", ax)
 
 
-def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: object = None) -> Any:
+def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Axes | None = None) -> Axes:
     """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1).
 
     Examples
@@ -116,7 +116,7 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: object = N
     return axes
 
 
-def conjugates_figure(losses: Losses = FOUR, ax: object = None) -> Any:
+def conjugates_figure(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
     """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x.
 
     Examples
@@ -134,7 +134,7 @@ def conjugates_figure(losses: Losses = FOUR, ax: object = None) -> Any:
     return axes
 
 
-def links_figure(ax: object = None) -> Any:
+def links_figure(ax: Axes | None = None) -> Axes:
     """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded.
 
     Examples
@@ -148,7 +148,7 @@ def links_figure(ax: object = None) -> Any:
     return axes
 
 
-def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: object = None) -> Any:
+def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Axes | None = None) -> Axes:
     """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability.
 
     Examples
@@ -170,7 +170,7 @@ def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.
 
 
 def surrogates_figure(
-    boundary_sets: Sequence[Sequence[float]] = ((0.5,), (0.3, 0.7), (0.2, 0.4, 0.6)), ax: Any = None
+    boundary_sets: Sequence[Sequence[float]] = ((0.5,), (0.3, 0.7), (0.2, 0.4, 0.6)), ax: Sequence[Axes] | None = None
 ) -> Any:
     """Figure 4 of [K]: piecewise-linear surrogates of one, two and three boundaries; dotted where decisions change.
 
@@ -182,18 +182,17 @@ def surrogates_figure(
     """
     import matplotlib.pyplot as plt
 
-    panels = (
-        plt.subplots(1, len(boundary_sets), figsize=(4 * len(boundary_sets), 3.2), sharey=True)[1] if ax is None else ax
-    )
-    for axes, boundaries in zip(np.atleast_1d(panels), boundary_sets, strict=True):
+    size = (4 * len(boundary_sets), 3.2)
+    drawn = plt.subplots(1, len(boundary_sets), figsize=size, sharey=True)[1] if ax is None else ax
+    for axes, boundaries in zip(np.atleast_1d(np.asarray(drawn, dtype=object)), boundary_sets, strict=True):
         _pieces(PiecewiseLinear(tuple(boundaries)), axes)
         axes.set_title("boundaries " + ", ".join(f"{pi:g}" for pi in boundaries))
-    return panels
+    return drawn
 
 
 def tangents_figure(
-    boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: object = None
-) -> Any:
+    boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: Axes | None = None
+) -> Axes:
     """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries.
 
     Examples
@@ -214,7 +213,7 @@ def tangents_figure(
     return axes
 
 
-def _pieces(surrogate: PiecewiseLinear, axes: Any) -> Any:
+def _pieces(surrogate: PiecewiseLinear, axes: Axes) -> Axes:
     f = np.linspace(-4, 4, 401)
     axes.plot(f, surrogate.value(1, f), label="positives")
     axes.plot(f, surrogate.value(0, f), "--", label="negatives")
@@ -230,7 +229,9 @@ def _all(losses: Losses) -> list[Any]:
     return [get(loss) for loss in several]
 
 
-def _curves(losses: Losses, x: FloatArray, values: Callable[[Any], object], across: str, up: str, ax: object) -> Any:
+def _curves(
+    losses: Losses, x: FloatArray, values: Callable[[Any], ArrayLike], across: str, up: str, ax: Axes | None
+) -> Axes:
     axes = axes_or_new(ax, **SIZE)
     for loss in _all(losses):
         label = loss.name + "".join(f", {key}={value:.3g}" for key, value in loss.params.items())

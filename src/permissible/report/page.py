@@ -9,22 +9,23 @@ from typing import Any
 from permissible.models.files.atomic import write
 from permissible.report.page_words import answer_words, checklist_words, model_words, trust_words
 from permissible.report.summary import Summary, summarise
+from permissible.types import ArrayLike
 
 
 def report(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: object,
+    X: object,
+    y: ArrayLike,
     path: str | os.PathLike[str] = "report.html",
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     title: str | None = None,
-    decision: Any = None,
-    folds: Sequence[Any] = (),
-    proba: Any = None,
-    subgroups: Any = None,
+    decision: object = None,
+    folds: Sequence[object] = (),
+    proba: ArrayLike | None = None,
+    subgroups: object = None,
     pos_label: object = None,
-    stability: Any = None,
+    stability: object = None,
 ) -> str:
     """Write a page about a fitted estimator on rows whose classes are known.
 
@@ -65,23 +66,26 @@ def report(
     >>> page.endswith("report.html")
     True
     """
-    options = {
-        "sample_weight": sample_weight,
-        "title": title,
-        "decision": decision,
-        "folds": folds,
-        "subgroups": subgroups,
-        "proba": proba,
-        "pos_label": pos_label,
-    }
-    write(path, page(summarise(estimator, X, y, **options), stability))
+    summary = summarise(
+        estimator,
+        X,
+        y,
+        sample_weight=sample_weight,
+        title=title,
+        decision=decision,
+        folds=folds,
+        proba=proba,
+        subgroups=subgroups,
+        pos_label=pos_label,
+    )
+    write(path, page(summary, stability))
     return os.fspath(path)
 
 
 write_report = report
 
 
-def page(summary: Summary, stability: Any = None) -> str:
+def page(summary: Summary, stability: object = None) -> str:
     """The page, with what survives resampling where that is given."""
     import jinja2
     from markupsafe import Markup

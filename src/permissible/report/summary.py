@@ -8,7 +8,7 @@ import numpy as np
 
 from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_codes
 from permissible.decisions.proba import by_class
-from permissible.estimators.classifier import card_of, judged_by, table_of
+from permissible.estimators.classifier import Classifier, card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
 from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
 from permissible.evaluation.importance import Importance, column_importance, term_importance
@@ -19,14 +19,14 @@ from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.validated.judgement import Judgement, judge
 from permissible.evaluation.validated.validate import subgroup_columns
 from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
 from permissible.models.points.sheet import PointSheet
 from permissible.report.answer import Answer, answer
 from permissible.report.comparison import Rival, names_of, rival
 from permissible.report.described import ColumnDescription, describe_columns, group_columns
 from permissible.report.explorer import explorer_data, whatif_data
 from permissible.table.table import Table
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal
 
 RESAMPLES = 500
@@ -66,7 +66,7 @@ class Summary:
     sheets: tuple[PointSheet, ...]
     card: Scorecard
     metrics: tuple[Metric, ...]
-    folds: tuple[Any, ...]
+    folds: tuple[object, ...]
     reliability: tuple[ReliabilityBin, ...]
     margins: tuple[list[float], list[float]]
     coverage: tuple[list[float], list[float]]
@@ -90,35 +90,19 @@ class Summary:
 def summarise(
     estimator: object,
     X: object,
-    y: Any,
+    y: ArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     title: str | None = None,
     decision: object = None,
     folds: Sequence[object] = (),
-    proba: object = None,
+    proba: ArrayLike | None = None,
     subgroups: object = None,
     pos_label: object = None,
 ) -> Summary:
-    """Summarise a fitted estimator, or several, on rows whose classes are known.
+    """Summarise a fitted estimator, or several, on rows whose classes are known; the arguments are those of `report`.
 
-    Parameters
-    ----------
-    estimator : fitted estimator of permissible, or a sequence of them
-        The first is described in full, and compared with the others.
-    X, y : rows and labels
-    sample_weight : array, optional
-    title : str, optional
-    decision : Decision, optional
-        What it costs is the answer of the report; the estimator's own unless given, else the most probable class.
-    folds : sequence, optional
-        Cross-validated figures (name, mean, spread), shown next to those on the rows.
-    proba : array of shape (n_rows, n_classes), optional
-        Probabilities to be judged in place of the estimator's own.
-    subgroups : mapping from name to column, or names of columns of X, optional
-        By default truth values and columns of few categories.
-    pos_label : label, optional
-        The class that is flagged, of two: it comes last in ``classes``; ``model_classes`` are in the order of the model.
+    With `pos_label` that class comes last in ``classes``; ``model_classes`` are in the order of the model.
     """
     models = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
     first, *others = _checked(models)
@@ -169,7 +153,7 @@ def summarise(
 
 
 def _of_model(
-    first: Any, card: Scorecard, table: Table, codes: IntArray, weight: FloatArray, decision: Any
+    first: Any, card: Scorecard, table: Table, codes: IntArray, weight: FloatArray, decision: object
 ) -> dict[str, Any]:
     """What the report says of the model itself."""
     contributions = [adds(term, card, table) for term in card.terms]
@@ -190,7 +174,7 @@ def _of_model(
     }
 
 
-def _checked(models: Sequence[object]) -> Sequence[Any]:
+def _checked(models: Sequence[Any]) -> Sequence[Classifier]:
     if not models:
         raise refusal("estimator", "a fitted estimator, or several", Words("none"))
     classes = [np.asarray(model.classes_).tolist() for model in models if hasattr(model, "classes_")]
@@ -200,9 +184,9 @@ def _checked(models: Sequence[object]) -> Sequence[Any]:
 
 
 def _rival(
-    model: Any,
+    model: Classifier,
     name: str,
-    X: Any,
+    X: object,
     first: FloatArray,
     codes: IntArray,
     weight: FloatArray,
@@ -215,14 +199,14 @@ def _rival(
     return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
 
 
-def _given(proba: Any, shape: tuple[int, ...]) -> FloatArray:
+def _given(proba: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     found = by_class(proba)
     if found.shape != shape:
         raise refusal("proba", f"of shape {shape}, as the estimator's own", Words(f"shape {found.shape}"))
     return found
 
 
-def _decision(first: Any, given: object, classes: AnyArray, order: list[int]) -> Decision | None:
+def _decision(first: Classifier, given: object, classes: AnyArray, order: list[int]) -> Decision | None:
     """The decision for the classes as they are judged; thresholds of the estimator's own are about its last class."""
     found = judged_by(first, given)
     if found is None or order == sorted(order):
@@ -262,9 +246,8 @@ def _rule_rows(
                 covered = holds(piece.rule, card, table)
                 counts = np.bincount(codes[covered], weight[covered], minlength=n_classes)
                 shares = tuple((counts / counts.sum()).tolist()) if counts.any() else None
-                size = max(abs(a - b) for a, b in zip(piece.holds, piece.fails, strict=True)) / 2
                 support = float(counts.sum() / weight.sum())
-                found.append(RuleRow(words(piece, card), piece.holds, size, support, shares))
+                found.append(RuleRow(words(piece, card), piece.holds, reach(piece), support, shares))
             elif isinstance(piece, SlopeTerm):
                 spread = float(np.nanmax(np.nanstd(added, axis=0)))
                 found.append(RuleRow(f"each unit of {words(piece, card)}", piece.slope, spread, None, None))
@@ -309,7 +292,7 @@ def _words_of(value: object) -> str:
     return {True: "yes", False: "no", None: "unknown"}[value] if value in (True, False, None) else str(value)
 
 
-def _history(history: Mapping[str, Any]) -> dict[str, list[float]]:
+def _history(history: Mapping[str, AnyArray]) -> dict[str, list[float]]:
     found = {}
     for name in ("surrogate", "train_error", "validation", "cost"):
         values = history.get(name) if isinstance(history, Mapping) else None

@@ -70,7 +70,7 @@ def is_pandas(X: object) -> bool:
 
 
 FEW_ROWS = 1000
-"""Rows up to which a frame is read as one array of objects: beyond, each column by the library's own means is faster."""
+"""Up to this many rows a frame is read as one array of objects; for more, the library's own methods are faster by column."""
 
 
 def _observe_few(X: Any, names: tuple[str, ...]) -> list[Observed]:
@@ -155,7 +155,7 @@ def _floats(series: Any, name: str) -> AnyArray:
 
 
 def _factors(series: Any) -> tuple[AnyArray, list[Any]]:
-    """Codes (-1 for missing) and the categories, of many rows by the library's own fast means."""
+    """Codes (-1 for missing) and the categories; for many rows by the library's own fast methods."""
     if len(series) <= FEW_ROWS:
         return _few_factors(series.to_list())
     native = series.to_native()

@@ -95,7 +95,7 @@ def _numbers(labels: AnyArray, kinds: set[type]) -> AnyArray:
     try:
         if any(issubclass(kind, (float, np.floating)) for kind in kinds):
             floats = labels.astype(np.float64)
-            if np.array_equal(floats, labels):  # else float64 would join integers that differ
+            if np.array_equal(floats, labels):  # else float64 would round different integers to one number
                 return floats
         elif low >= -(2**63) and high < 2**64:
             return labels.astype(np.int64 if high < 2**63 else np.uint64)

@@ -33,7 +33,7 @@ def positions(schema: Schema, names: tuple[str, ...] | None, n_columns: int) -> 
 
 
 def fit_column(column: Column, observed: Observed, unseen: dict[str, str]) -> AnyArray:
-    """The values in the terms of the schema's column; categories never seen are noted in `unseen`."""
+    """The values converted to the schema's column; categories never seen are noted in `unseen`."""
     if column.kind == "categorical":
         return _recode(column, categorise(observed), unseen)
     if observed.kind != "categorical":
@@ -56,9 +56,9 @@ def refuse_other_than_truth(name: str, values: AnyArray) -> None:
 
 
 def matched(table: Table, schema: Schema) -> Table:
-    """A table of the same columns in the terms of another schema: the joint schema of the parts of a table.
+    """A table converted to another schema of the same columns: the joint schema of the parts of a table.
 
-    A category that the schema does not know is not warned of.
+    There is no warning about a category that the schema does not know.
     """
     pairs = zip(schema.columns, table.schema.columns, table.columns, strict=True)
     columns = [fit_column(joint, Observed(own.kind, values, own.categories), {}) for joint, own, values in pairs]

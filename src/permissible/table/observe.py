@@ -45,7 +45,8 @@ def observe(name: str, values: AnyArray) -> Observed:
         case "i" | "u":
             return from_integers(values.astype(np.float64), values)
         case "U" | "S":
-            return _from_strings(values)
+            categories, codes = np.unique(values, return_inverse=True)
+            return from_factors(codes, categories.tolist())
         case "O" | "T":  # a missing value in NumPy's own text type is any object
             return _from_objects(name, values.astype(object, copy=False))
         case "c":
@@ -122,7 +123,7 @@ def as_category(value: object) -> Category | None:
 
 
 def is_number(kind: type) -> bool:
-    """Whether values of this type are real numbers or truth values; NumPy calls a span of time an integer, too."""
+    """Whether values of this type are real numbers or truth values; timedelta64, an integer type of NumPy, is neither."""
     return issubclass(kind, _NUMBERS) and not issubclass(kind, np.timedelta64)
 
 
@@ -171,11 +172,6 @@ def categorise(observed: Observed) -> Observed:
     all_codes[present] = codes
     names: list[object] = [bool(v) for v in distinct] if observed.kind == "boolean" else distinct.tolist()
     return from_factors(all_codes, names)
-
-
-def _from_strings(values: AnyArray) -> Observed:
-    categories, codes = np.unique(values, return_inverse=True)
-    return from_factors(codes, categories.tolist())
 
 
 def _from_objects(name: str, values: AnyArray) -> Observed:

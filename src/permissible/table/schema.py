@@ -1,4 +1,4 @@
-"""What is known of a table's columns: name, kind, and for a categorical column its categories. Data only."""
+"""What is known about the columns of a table: name, kind, and the categories of a categorical column. Data only."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

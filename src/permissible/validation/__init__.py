@@ -1,6 +1,6 @@
-"""The one door for input: every refusal has one form, and every check of an argument lives here.
+"""Checks of arguments: every check lives here, and every error has the same form.
 
-A refusal is one sentence: the argument, what was expected, what came, and what to do about it.
+An error is one sentence: the argument, what was expected, what came, and what to do about it.
 """
 
 from permissible.validation.arrays import probabilities, real_array, real_numbers, squarable, summable, weights

@@ -8,7 +8,7 @@ from permissible.validation.refusal import Words, refusal
 
 
 def checked_costs(matrix: ArrayLike, argument: str = "matrix") -> FloatArray:
-    """Return a cost matrix as a new float64 array; refuse one that breaks its law."""
+    """Return a cost matrix as a new float64 array; refuse one that is not a valid cost matrix."""
     costs = np.array(real_numbers(argument, matrix, "a square array of costs"))
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) < 2:
         expected = f"square, {argument}[true, predicted], of two classes or more"

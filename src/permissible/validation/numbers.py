@@ -9,14 +9,14 @@ from permissible.validation.refusal import refusal, refusal_type
 
 
 def flag(name: str, value: object) -> bool:
-    """True or False, and nothing that merely counts as one of them."""
+    """A boolean; other values that Python treats as true or false are refused."""
     if not isinstance(value, bool | np.bool_):
         raise refusal_type(name, "True or False", value)
     return bool(value)
 
 
 def is_auto(name: str, value: object, otherwise: str) -> bool:
-    """Whether a parameter is "auto"; another text is refused, since it must be `otherwise`."""
+    """Whether a parameter is "auto"; any other string is refused, and the error names `otherwise` as what is allowed."""
     if isinstance(value, str) and value != "auto":
         raise refusal(name, f'{otherwise}, or "auto"', value)
     return isinstance(value, str)

@@ -15,8 +15,9 @@ from permissible.estimators.input import training as intake
 class NearestMean(ClassifierMixin, BaseEstimator):
     """The nearest class mean of coded values: little enough to show the intake, enough for scikit-learn's accuracy checks."""
 
-    def __init__(self, class_weight=None):
+    def __init__(self, class_weight=None, categorical_features=None):
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -24,7 +25,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y, sample_weight=None):
-        rows = intake.training_rows(self, X, y, sample_weight, self.class_weight)
+        rows = intake.training_rows(self, X, y, sample_weight)
         values = np.nan_to_num(rows.table.floats())
         hot = (rows.target[:, None] == np.arange(len(rows.classes))) * rows.weight[:, None]
         self.means_ = (hot.T @ values) / hot.sum(0)[:, None]
@@ -46,8 +47,8 @@ def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
 
-def train(X=((1.0,), (2.0,)), y=(0, 1), **more):
-    return intake.training_rows(NearestMean(), np.asarray(X), y, **more)
+def train(X=((1.0,), (2.0,)), y=(0, 1), sample_weight=None, **parameters):
+    return intake.training_rows(NearestMean(**parameters), np.asarray(X), y, sample_weight)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,8 @@ def test_rows_of_weight_zero_are_as_if_left_out():
 
 def test_balanced_class_weight_counts_a_row_of_weight_two_twice():
     X = np.arange(4.0)[:, None]
-    once = intake.training_rows(NearestMean(), X, [0, 1, 1, 1], [2, 1, 1, 1], "balanced")
-    twice = intake.training_rows(NearestMean(), X[[0, 0, 1, 2, 3]], [0, 0, 1, 1, 1], None, "balanced")
+    once = intake.training_rows(NearestMean("balanced"), X, [0, 1, 1, 1], [2, 1, 1, 1])
+    twice = intake.training_rows(NearestMean("balanced"), X[[0, 0, 1, 2, 3]], [0, 0, 1, 1, 1])
     np.testing.assert_allclose(once.weight, [2 * twice.weight[0], *twice.weight[2:]])
 
 

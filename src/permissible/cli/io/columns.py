@@ -1,9 +1,8 @@
-"""What each column of a file is: numbers in a notation of their own, dates, names of the rows, constants; in words."""
+"""The kind of each column of a file: numbers in some notation, dates, identifiers of rows, constants."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,10 @@ class Reading:
 
 
 def read_columns(
-    columns: dict[str, AnyArray], kinds: Mapping[str, CellKind], options: FileOptions, chosen: Any
+    columns: dict[str, AnyArray],
+    kinds: Mapping[str, CellKind],
+    options: FileOptions,
+    chosen: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[dict[str, AnyArray], Reading]:
     """Numbers and dates of text columns as numbers, names of the rows left out, and what was found.
 

@@ -6,11 +6,14 @@ Each takes columns by name, as the library's estimators do, and gives probabilit
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from permissible.types import AnyArray, FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Columns = dict[str, AnyArray]
 
@@ -80,11 +83,11 @@ class LightGBMOnColumns:
         return np.column_stack(columns).astype(np.float64)
 
 
-def contenders(seed: int) -> dict[str, Callable[[], Any]]:
+def contenders(seed: int) -> dict[str, Callable[[], "BaseEstimator"]]:
     """The classifiers of the demo by name, ours last."""
     from permissible.estimators.uls import ULSClassifier
 
-    found: dict[str, Callable[[], object]] = {"logistic regression": LogisticRegressionOnColumns}
+    found: dict[str, Callable[[], BaseEstimator]] = {"logistic regression": LogisticRegressionOnColumns}
     if find_spec("lightgbm") is not None:
         found["LightGBM"] = lambda: LightGBMOnColumns(seed)
     found["permissible, short list"] = lambda: ULSClassifier.compact(random_state=seed)

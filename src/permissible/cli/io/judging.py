@@ -1,12 +1,13 @@
-"""The figures that `fit`, `evaluate` and `compare` print beside the losses: ranking, rates, and what no model would give.
+"""Measures that `fit`, `evaluate` and `compare` print beside the losses: AUC, sensitivity, specificity, and a baseline.
 
 The baseline gives every row the base rates as its probabilities, so its decision is the best constant action.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from permissible.decisions import Decision
 from permissible.evaluation.metrics import Metric, metrics
 from permissible.types import AnyArray, FloatArray
 
@@ -14,7 +15,7 @@ BASELINE = "without a model: the base rate, the best constant action"
 
 
 def rates(
-    codes: AnyArray, proba: FloatArray, decision: Any = None, weight: FloatArray | None = None
+    codes: AnyArray, proba: FloatArray, decision: Decision | None = None, weight: FloatArray | None = None
 ) -> dict[str, float]:
     """AUC, sensitivity and specificity of two classes; of more classes nothing.
 
@@ -38,14 +39,16 @@ def rates(
     return found
 
 
-def baseline(codes: AnyArray, n_classes: int, decision: Any = None, weight: FloatArray | None = None) -> list[Metric]:
+def baseline(
+    codes: AnyArray, n_classes: int, decision: Decision | None = None, weight: FloatArray | None = None
+) -> list[Metric]:
     """The figures of giving every row the base rates."""
     weights = np.ones(len(codes)) if weight is None else weight
     share = np.bincount(codes, weights=weights, minlength=n_classes) / weights.sum()
     return metrics(codes, np.tile(share, (len(codes), 1)), decision, weight)
 
 
-def base_rates(labels: Any, codes: AnyArray, weight: FloatArray | None = None) -> str:
+def base_rates(labels: Sequence[object], codes: AnyArray, weight: FloatArray | None = None) -> str:
     """The share of each class in words, the positive one of two last."""
     share = np.bincount(codes, weights=weight, minlength=len(labels))
     parts = [f"{label} {part:.1%}" for label, part in zip(labels, share / share.sum(), strict=True)]

@@ -1,28 +1,25 @@
 """Loading the model file of a verb."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permissible.cli.errors import UseError
 
+if TYPE_CHECKING:
+    from permissible.estimators.classifier import Classifier
 
-def load_model(path: Path) -> Any:
+
+def load_model(path: Path) -> "Classifier":
     """Load a model file."""
     from permissible.estimators.files.save_load import load
 
     if not path.exists():
         raise UseError(f"the file {path} does not exist.")
     try:
-        return load(path)
+        fitted: Classifier = load(path)
     except ValueError as error:
         raise UseError(str(error)) from None
-
-
-def schema_of(model: object) -> Any:
-    """The columns that a model needs."""
-    from permissible.estimators.classifier import schema_of
-
-    return schema_of(model)
+    return fitted
 
 
 def notes_of(model: object) -> dict[str, Any]:

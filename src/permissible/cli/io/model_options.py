@@ -2,10 +2,16 @@
 
 import ast
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permissible.cli.errors import UseError
 from permissible.cli.options import DecisionOptions, EstimatorOptions, listed
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from permissible.decisions import Decision
+    from permissible.types import AnyArray
 
 MODELS = {
     "uls": "ULSClassifier",
@@ -28,7 +34,7 @@ class ModelOptions:
     deciding: DecisionOptions = field(default_factory=DecisionOptions)
     categorical: tuple[str, ...] = ()
 
-    def estimator(self, classes: list[Any] | None = None) -> Any:
+    def estimator(self, classes: "AnyArray | None" = None) -> "BaseEstimator":
         """The estimator, not yet fitted."""
         import permissible as pm
 
@@ -49,7 +55,9 @@ class ModelOptions:
         except TypeError as error:
             raise UseError(f"--set must name a parameter of {MODELS[self.model]}: {error}.") from None
 
-    def _parameters(self, classes: list[object] | None) -> dict[str, Any]:
+    def _parameters(self, classes: "AnyArray | None") -> dict[str, object]:
+        from permissible.decisions import CostMatrix
+
         parameters: dict[str, object] = {} if self.loss is None else {"loss": self.loss}
         given, deciding = self.given, self.deciding
         if self.model == "boundary":
@@ -79,7 +87,9 @@ class ModelOptions:
                 raise UseError(f"--literals is for rules (--model uls), got --model {self.model}.")
             parameters["max_literals"] = given.literals
         if self.model == "mcboost" and deciding.cost_matrix is not None:
-            parameters["cost_matrix"] = decision_of(deciding, classes).matrix
+            costs = decision_of(deciding, classes)
+            assert isinstance(costs, CostMatrix)
+            parameters["cost_matrix"] = costs.matrix
         return {**parameters, "random_state": given.seed, "n_jobs": given.jobs}
 
     def _boundary_rules(self) -> dict[str, object]:
@@ -88,7 +98,7 @@ class ModelOptions:
         found = {name: value for name, value in asked.items() if value is not None}
         return {"learner": "rule", **found} if found else {}
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, object]:
         found: dict[str, object] = {}
         for item in self.given.settings or ():
             name, sign, text = item.partition("=")
@@ -101,7 +111,7 @@ class ModelOptions:
         return found
 
 
-def decision_of(asked: DecisionOptions, classes: object = None) -> Any:
+def decision_of(asked: DecisionOptions, classes: "AnyArray | None" = None) -> "Decision | None":
     """The given decision, in the order of the classes where they are known; None without one."""
     from permissible.decisions import Boundaries, CostMatrix, Reject
 
@@ -111,7 +121,7 @@ def decision_of(asked: DecisionOptions, classes: object = None) -> Any:
                 raise UseError(f"the file {asked.cost_matrix} does not exist.")
             costs = CostMatrix.from_csv(asked.cost_matrix)
             price = costs.reject_cost if asked.reject_cost is None else asked.reject_cost
-            decision: object = CostMatrix(costs.matrix, price, costs.classes)
+            decision: Decision | None = CostMatrix(costs.matrix, price, costs.classes)
         elif asked.boundaries is not None:
             decision = Boundaries(tuple(_numbers(asked.boundaries)))
         else:
@@ -121,14 +131,14 @@ def decision_of(asked: DecisionOptions, classes: object = None) -> Any:
     return decision if decision is None or classes is None else _aligned(decision, classes)
 
 
-def positional(decision: object) -> Any:
+def positional(decision: "Decision | None") -> "Decision | None":
     """The same decision by the positions of the classes instead of their names."""
     from permissible.decisions import CostMatrix
 
     return CostMatrix(decision.matrix, decision.reject_cost) if isinstance(decision, CostMatrix) else decision
 
 
-def _aligned(decision: Any, classes: Any) -> object:
+def _aligned(decision: "Decision", classes: "AnyArray") -> "Decision":
     """The decision for these classes, or an error that says why it does not match them."""
     from permissible.decisions import CostMatrix
 

@@ -1,12 +1,16 @@
 """`permissible fit --out-of-core DIR`: the file is binned into a folder once and learned from block by block."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from permissible.cli.options import ColumnOptions, FileOptions, listed
 
+if TYPE_CHECKING:
+    from permissible.cli.io.model_options import ModelOptions
+    from permissible.cli.verbs.fit import Places
 
-def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOptions) -> None:
+
+def learn_from_folder(asked: "ModelOptions", places: "Places", folder: Path, columns: ColumnOptions) -> None:
     """Bin, learn, print in words, write to a file.
 
     Columns, kinds and classes are those of a fit in memory, so the model file is identical.
@@ -29,9 +33,16 @@ def learn_from_folder(asked: Any, places: Any, folder: Path, columns: ColumnOpti
         names = identifiers(
             source.chunks(texts) if texts else [], features, kinds, (*categorical, *listed(columns.numeric))
         )
-        about = {"target": target, "weight": columns.weight, "drop": [*columns.left_out, *names]}
-        kept = {"directory": folder, "seed": asked.given.seed, "keep_values": linear}
-        dataset = BinnedDataset.from_parquet(data, categorical_features=categorical, **about, **kept)
+        dataset = BinnedDataset.from_parquet(
+            data,
+            target=target,
+            weight=columns.weight,
+            drop=[*columns.left_out, *names],
+            categorical_features=categorical,
+            directory=folder,
+            seed=asked.given.seed,
+            keep_values=linear,
+        )
     classes = dataset.classes
     numeric = {name: kinds[name] for name in features if kinds[name] in ("number", "integer") and name not in names}
     if not places.json:

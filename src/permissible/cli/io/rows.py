@@ -4,13 +4,13 @@ import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from permissible.cli.errors import UseError
 from permissible.cli.io.columns import Reading, converted, read_columns
-from permissible.cli.io.loading import notes_of, schema_of
+from permissible.cli.io.loading import notes_of
 from permissible.cli.options import ColumnOptions, FileOptions, listed
 from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
@@ -20,6 +20,9 @@ from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.reader import whole
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray
+
+if TYPE_CHECKING:
+    from permissible.estimators.classifier import Classifier
 
 
 def open_file(path: Path, options: FileOptions) -> FileReader:
@@ -59,7 +62,7 @@ class TrainingFile(LabelledRows):
         """The label of each row."""
         return self.classes[self.y] if self.coded else self.y
 
-    def named(self, fitted: Any) -> Any:
+    def named(self, fitted: "Classifier") -> "Classifier":
         """A fitted estimator with the labels of the file."""
         if self.coded:
             fitted.classes_ = self.classes
@@ -178,9 +181,11 @@ def asked(chunk: Mapping[str, AnyArray], schema: Schema) -> Chunk:
 
 
 def chunks_of(
-    path: Path, options: FileOptions, fitted: object, extra: Mapping[str, CellKind]
+    path: Path, options: FileOptions, fitted: "Classifier", extra: Mapping[str, CellKind]
 ) -> Iterator[tuple[Chunk, Chunk]]:
     """The columns of a model and the `extra` ones, a chunk at a time, in the notations of its training file."""
+    from permissible.estimators.classifier import schema_of
+
     source, schema = open_file(path, options), schema_of(fitted)
     notations = notes_of(fitted).get("notations", {})
     kinds = wanted_kinds(schema, source, path) | dict.fromkeys(notations, "text")
@@ -219,7 +224,7 @@ def codes_of(values: AnyArray, classes: AnyArray, target: str, path: Path) -> An
         ) from None
 
 
-def _label(value: Any, kind: str) -> str:
+def _label(value: str, kind: str) -> str:
     """A label of a file as the text of a class, whose array is of this kind."""
     if kind == "b":
         return str(value).capitalize()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from permissible.cli.errors import CommandError
 from permissible.models.files.atomic import replacing
@@ -42,7 +42,7 @@ def is_standard_output(path: Path) -> bool:
 
 
 @contextmanager
-def _json_writer(file: Any) -> Iterator[Write]:
+def _json_writer(file: IO[str]) -> Iterator[Write]:
     """One JSON list of rows, written as they come."""
     begun = False
 
@@ -58,7 +58,7 @@ def _json_writer(file: Any) -> Iterator[Write]:
     file.write("\n]\n" if begun else "[]\n")
 
 
-def _text_writer(file: Any, delimiter: str) -> Write:
+def _text_writer(file: IO[str], delimiter: str) -> Write:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     begun = False
 

@@ -19,13 +19,11 @@ def reproduce(
         str, typer.Argument(help="uls, margins, trees, boundaries, guess-averse, peers or all.", show_default=False)
     ],
     quick: Annotated[bool, typer.Option("--quick", help="A minute's version.")] = False,
-    data: Annotated[
-        Path | None, typer.Option("--data", help="The folder of data sets (or PERMISSIBLE_DATA).", show_default=False)
-    ] = None,
+    data: Annotated[Path | None, options.optional("--data", "The folder of data sets (or PERMISSIBLE_DATA).")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; one per core unless given.")] = None,
     seed: options.Seed = 0,
-    only: Annotated[str, typer.Option("--only", help="Names of data sets to keep to: a,b.", show_default=False)] = "",
+    only: Annotated[str, options.optional("--only", "Names of data sets to keep to: a,b.")] = "",
 ) -> None:
     """Run the experiments of the papers and write tables and figures next to the published ones.
 

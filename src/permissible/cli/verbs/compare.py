@@ -1,10 +1,14 @@
 """`permissible compare`: several losses or models on the same folds of one file, with paired tests and ranks."""
 
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from permissible.cli import options
+
+if TYPE_CHECKING:
+    from permissible.cli.io.model_options import ModelOptions
+    from permissible.cli.io.rows import TrainingFile
 
 
 def command(
@@ -12,9 +16,7 @@ def command(
     target: options.Target,
     *,
     models: Annotated[str, typer.Option("--models", "-m", help="uls, trees, udt, boundary, mcboost: a,b.")] = "uls",
-    losses: Annotated[
-        str, typer.Option("--losses", help="Losses to try with each model: a,b.", show_default=False)
-    ] = "",
+    losses: Annotated[str, options.optional("--losses", "Losses to try with each model: a,b.")] = "",
     given: options.EstimatorOptions,
     deciding: options.DecisionOptions,
     cv: Annotated[int, typer.Option("--cv", help="Stratified folds.", min=2)] = 10,
@@ -45,7 +47,9 @@ def command(
         _print(found, data.name, cv)
 
 
-def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: bool) -> dict[str, Any]:
+def _compared(
+    rows: "TrainingFile", contenders: "dict[str, ModelOptions]", cv: int, seed: int, quiet: bool
+) -> dict[str, Any]:
     from functools import partial
 
     import numpy as np
@@ -54,11 +58,11 @@ def _compared(rows: Any, contenders: dict[str, Any], cv: int, seed: int, quiet: 
     from permissible.cli.errors import UseError
     from permissible.cli.io.judging import baseline
     from permissible.cli.io.model_options import decision_of, positional
-    from permissible.evaluation.cross_validation import cross_validate
+    from permissible.evaluation.cross_validation import Figure, cross_validate
     from permissible.evaluation.paired import average_ranks, paired_t
 
     classes = rows.classes
-    figures: dict[str, list[Any]] = {}
+    figures: dict[str, list[Figure]] = {}
     left_out: dict[str, str] = {}
     with show.progress("comparing", quiet) as tick:
         for done, (name, contender) in enumerate(contenders.items()):

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from permissible.cli import options
+
+if TYPE_CHECKING:
+    from permissible.decisions import CostMatrix
+    from permissible.evaluation.cross_validation import Figure, Tick
+    from permissible.types import AnyArray, FloatArray, IntArray
 
 FOLDS = 10
 REFERRAL = 0.4
@@ -18,8 +23,7 @@ def command(
         "permissible-demo.html"
     ),
     data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Also write the rows here, as CSV, to try fit with.", show_default=False),
+        Path | None, options.optional("--data", "Also write the rows here, as CSV, to try fit with.")
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -49,8 +53,7 @@ def command(
         ways, figures, proba = compared(X, y, seed, tick)
     model = contenders(seed)[SHORT]().fit(X, y)
     title = f"Whom to refuse a loan? Each applicant judged by a model of the other {FOLDS - 1} folds"
-    about = {"decision": costs(), "title": title, "folds": figures, "proba": proba}
-    write_report(model, X, y, output, **about)
+    write_report(model, X, y, output, decision=costs(), title=title, folds=figures, proba=proba)
     said = findings(ways)
     if json:
         table = {way.name: {"cost": way.cost, "standard_error": way.error, "refused": way.refused} for way in ways}
@@ -72,7 +75,7 @@ def command(
     show.say(f"\nThe page is in {output.resolve()}: open it in a browser.")
 
 
-def costs(referral: float | None = None) -> Any:
+def costs(referral: float | None = None) -> "CostMatrix":
     """The costs that the data came with; rows: paid back, went bad; columns: grant, refuse."""
     from permissible.datasets import COSTS
     from permissible.decisions import CostMatrix
@@ -85,9 +88,9 @@ class Way:
     """One way to decide: what each applicant cost, and what was done with them (-1 is a referral)."""
 
     name: str
-    losses: Any
-    actions: Any
-    fold_of: Any
+    losses: "FloatArray"
+    actions: "IntArray"
+    fold_of: "IntArray"
 
     @property
     def cost(self) -> float:
@@ -109,14 +112,16 @@ class Way:
         """The share that a person decides, empty where none is."""
         return f"{(self.actions == -1).mean():.0%}" if (self.actions == -1).any() else ""
 
-    def by_fold(self) -> Any:
+    def by_fold(self) -> "FloatArray":
         """The mean cost in each fold."""
         import numpy as np
 
         return np.array([self.losses[self.fold_of == fold].mean() for fold in range(FOLDS)])
 
 
-def compared(X: dict[str, Any], y: Any, seed: int, tick: Any) -> tuple[list[Way], list[Any], Any]:
+def compared(
+    X: "dict[str, AnyArray]", y: "AnyArray", seed: int, tick: "Tick"
+) -> "tuple[list[Way], list[Figure], FloatArray]":
     """Every way to decide on the same folds; the folds' figures and the probabilities of the short list."""
     import numpy as np
 

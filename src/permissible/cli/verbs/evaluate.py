@@ -1,9 +1,14 @@
 """`permissible evaluate`: how good a model is on rows whose class is known."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permissible.cli import options
+
+if TYPE_CHECKING:
+    from permissible.decisions import Decision
+    from permissible.estimators.classifier import Classifier
+    from permissible.types import FloatArray, IntArray
 
 
 def command(
@@ -15,7 +20,7 @@ def command(
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:
-    """Print figures of merit, cost and calibration with 95 % intervals, the confusion matrix and the table of thresholds.
+    """Print metrics, cost and calibration with 95 % intervals, the confusion matrix and the table of thresholds.
 
     Another decision than the model's own can be tried without fitting again.
 
@@ -56,14 +61,17 @@ def command(
         show.table("What happens at each threshold (intervals: --json)", *_thresholds(found["tables"]["thresholds"]))
 
 
-def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptions) -> tuple[Any, Any]:
+def judged(
+    fitted: "Classifier", data: Path, target: str, file_options: options.FileOptions
+) -> "tuple[IntArray, FloatArray]":
     """The true classes and the probabilities of every row of a file."""
     import numpy as np
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import notes_of, schema_of
+    from permissible.cli.io.loading import notes_of
     from permissible.cli.io.notices import Notices
     from permissible.cli.io.rows import chunks_of, codes_of
+    from permissible.estimators.classifier import schema_of
 
     parts, notices = [], Notices(schema_of(fitted), notes_of(fitted).get("ranges"))
     for asked, extra in chunks_of(data, file_options, fitted, {target: "text"}):
@@ -75,7 +83,7 @@ def judged(fitted: Any, data: Path, target: str, file_options: options.FileOptio
     return np.concatenate([codes for codes, _ in parts]), np.concatenate([proba for _, proba in parts])
 
 
-def _found(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]:
+def _found(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decision: "Decision | None") -> dict[str, Any]:
     import numpy as np
 
     from permissible.cli.io.judging import baseline, rates
@@ -116,7 +124,7 @@ def _thresholds(table: dict[str, Any]) -> tuple[list[str], list[list[str]], rang
     return ["threshold", *(name.replace("_", " ") for name in names)], rows, range(1 + len(names))
 
 
-def _tables(fitted: Any, codes: Any, proba: Any, decision: Any) -> dict[str, Any]:
+def _tables(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decision: "Decision") -> dict[str, Any]:
     """Costs beside constant actions, calibration and thresholds: as columns, and in words."""
     import numpy as np
 

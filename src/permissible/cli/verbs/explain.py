@@ -1,11 +1,15 @@
 """`permissible explain`: a model in words, or the explanation of one row."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from permissible.cli import options
+
+if TYPE_CHECKING:
+    from permissible.estimators.classifier import Classifier
+    from permissible.types import AnyArray
 
 MOST_VALUES = 12
 _ANSWER = {True: "yes", False: "no", None: ""}
@@ -57,7 +61,7 @@ def command(
     )
 
 
-def one_row(fitted: object, data: Path, row: int, file_options: options.FileOptions) -> dict[str, object]:
+def one_row(fitted: "Classifier", data: Path, row: int, file_options: options.FileOptions) -> "dict[str, AnyArray]":
     """One row of a file, in the terms of the model's columns."""
     from permissible.cli.errors import UseError
     from permissible.cli.io.rows import chunks_of
@@ -84,7 +88,7 @@ def _values(values: dict[str, object]) -> str:
     return first + (f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else "")
 
 
-def _explained(fitted: Any, asked: dict[str, Any], row: int) -> dict[str, Any]:
+def _explained(fitted: "Classifier", asked: "dict[str, AnyArray]", row: int) -> dict[str, Any]:
     from permissible.cli.verbs.predict import answers
 
     found = fitted.explain(asked)[0]

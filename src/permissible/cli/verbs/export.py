@@ -11,14 +11,10 @@ from permissible.cli import options
 def command(
     model: options.Model,
     format_name: Annotated[str, typer.Option("--format", "-f", help="text, sql, onnx, json, python or html.")] = "text",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The terminal unless given.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, options.optional("--output", "The terminal unless given.", "-o")] = None,
     table: Annotated[str, typer.Option("--table", help="SQL: the table that holds the rows.")] = "data",
     dialect: Annotated[str, typer.Option("--dialect", help="SQL: ansi, duckdb, postgres or sqlite.")] = "ansi",
-    keep: Annotated[
-        str, typer.Option("--keep", help="SQL: columns to return beside the answer: a,b.", show_default=False)
-    ] = "",
+    keep: Annotated[str, options.optional("--keep", "SQL: columns to return beside the answer: a,b.")] = "",
 ) -> None:
     """Export a model: SQL for a database, ONNX, plain Python, JSON, text, or a page.
 

@@ -3,12 +3,21 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from permissible.cli import options
 from permissible.cli.errors import UseError
+
+if TYPE_CHECKING:
+    from permissible.cli.io.model_options import ModelOptions
+    from permissible.cli.io.rows import TrainingFile
+    from permissible.decisions import Decision
+    from permissible.estimators.classifier import Classifier
+    from permissible.evaluation.cross_validation import Figure
+    from permissible.evaluation.metrics import Metric
+    from permissible.types import FloatArray
 
 
 def command(
@@ -18,27 +27,17 @@ def command(
     model: Annotated[
         str, typer.Option("--model", "-m", help="uls (rules), trees, udt (one tree), boundary or mcboost.")
     ] = "uls",
-    loss: Annotated[
-        str | None, typer.Option("--loss", help="logistic, matsushita, ...; auto.", show_default=False)
-    ] = None,
+    loss: Annotated[str | None, options.optional("--loss", "logistic, matsushita, ...; auto.")] = None,
     given: options.EstimatorOptions,
     deciding: options.DecisionOptions,
     cv: options.Folds = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the model here.", show_default=False)
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, options.optional("--output", "Write the model here.", "-o")] = None,
+    report: Annotated[Path | None, options.optional("--report", "Write an HTML report here.")] = None,
     columns: options.ColumnOptions,
     file: options.FileOptions,
     out_of_core: Annotated[
         Path | None,
-        typer.Option(
-            "--out-of-core",
-            help="Bin the file into this folder and learn from there, block by block.",
-            show_default=False,
-        ),
+        options.optional("--out-of-core", "Bin the file into this folder and learn from there, block by block."),
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -82,7 +81,7 @@ class Places:
     json: bool
 
 
-def _learn(asked: Any, places: Places, rows: Any, cv: int | None, ids: list[str]) -> None:
+def _learn(asked: "ModelOptions", places: Places, rows: "TrainingFile", cv: int | None, ids: list[str]) -> None:
     from permissible.cli import show
     from permissible.cli.io.columns import ranges
     from permissible.cli.io.judging import base_rates
@@ -119,8 +118,16 @@ def _learn(asked: Any, places: Places, rows: Any, cv: int | None, ids: list[str]
         shown = (
             f"{places.data.name}: {cv}-fold cross-validation, each row by a model that has not seen it" if cv else ""
         )
-        about = {"sample_weight": rows.weight, "folds": figures, "title": shown or places.data.name}
-        write_report(fitted, rows.X, rows.labels, places.report, **about, proba=held_out[0] if held_out else None)
+        write_report(
+            fitted,
+            rows.X,
+            rows.labels,
+            places.report,
+            sample_weight=rows.weight,
+            title=shown or places.data.name,
+            folds=figures,
+            proba=held_out[0] if held_out else None,
+        )
     if places.json:
         show.as_json(_machine(fitted, rows, judged, places))
         return
@@ -139,13 +146,20 @@ def _learn(asked: Any, places: Places, rows: Any, cv: int | None, ids: list[str]
 class FitFigures:
     """How good the fit is: on the training rows, over the folds where there are some, and without a model."""
 
-    trained: list[Any]
-    baseline: list[Any]
-    figures: list[Any]
+    trained: "list[Metric]"
+    baseline: "list[Metric]"
+    figures: "list[Figure]"
     rates: dict[str, float]
 
     @classmethod
-    def of(cls, rows: Any, decision: Any, proba: Any, figures: list[Any], held_out: Any) -> "FitFigures":
+    def of(
+        cls,
+        rows: "TrainingFile",
+        decision: "Decision | None",
+        proba: "FloatArray",
+        figures: "list[Figure]",
+        held_out: "FloatArray | None",
+    ) -> "FitFigures":
         """Judge; rates are those of the held-out probabilities where there are some."""
         from permissible.cli.io.judging import baseline, rates
         from permissible.evaluation.metrics import metrics
@@ -178,7 +192,7 @@ class FitFigures:
         show.say(f"({BASELINE})")
 
 
-def _chosen_loss(fitted: Any) -> list[str]:
+def _chosen_loss(fitted: "Classifier") -> list[str]:
     """Which loss `auto` chose and why, one sentence a choice."""
     from permissible.learners.uls.flavours import LossEvidence
 
@@ -195,7 +209,7 @@ def _chosen_loss(fitted: Any) -> list[str]:
     return said
 
 
-def _machine(fitted: Any, rows: Any, judged: FitFigures, places: Places) -> dict[str, Any]:
+def _machine(fitted: "Classifier", rows: "TrainingFile", judged: FitFigures, places: Places) -> dict[str, object]:
     return {
         "estimator": type(fitted).__name__,
         "classes": fitted.classes_,

@@ -1,11 +1,16 @@
 """`permissible predict`: predict the rows of a file, as a stream: memory does not grow with the file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from permissible.cli import options
+
+if TYPE_CHECKING:
+    from permissible.decisions import Decision
+    from permissible.estimators.classifier import Classifier
+    from permissible.types import AnyArray
 
 
 def command(
@@ -13,18 +18,12 @@ def command(
     data: options.Data,
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="CSV, Parquet or Arrow; the terminal unless given.", show_default=False),
+        Path | None, options.optional("--output", "CSV, Parquet or Arrow; the terminal unless given.", "-o")
     ] = None,
-    keep: Annotated[
-        str, typer.Option("--keep", help="Columns of DATA to copy to the output: a,b.", show_default=False)
-    ] = "",
+    keep: Annotated[str, options.optional("--keep", "Columns of DATA to copy to the output: a,b.")] = "",
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy every column of DATA to the output.")] = False,
     reasons: Annotated[
-        int | None,
-        typer.Option(
-            "--reasons", help="Also the given number of reasons for each decision, as text.", min=1, show_default=False
-        ),
+        int | None, options.optional("--reasons", "Also the given number of reasons for each decision, as text.", min=1)
     ] = None,
     deciding: options.DecisionOptions,
     file: options.FileOptions,
@@ -39,11 +38,12 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.extras import needs_table
-    from permissible.cli.io.loading import load_model, notes_of, schema_of
+    from permissible.cli.io.loading import load_model, notes_of
     from permissible.cli.io.model_options import decision_of
     from permissible.cli.io.notices import Notices
     from permissible.cli.io.rows import chunks_of, open_file
     from permissible.cli.io.writing import is_standard_output, open_output
+    from permissible.estimators.classifier import schema_of
 
     needs_table(output)
     fitted = load_model(model)
@@ -70,7 +70,7 @@ def command(
         show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
-def answer_names(fitted: Any, decision: object) -> list[str]:
+def answer_names(fitted: "Classifier", decision: "Decision | None") -> list[str]:
     """The columns of the answer."""
     names = ["prediction", *(f"probability_{label}" for label in fitted.classes_.tolist())]
     return [*names, "decision"] if decision is not None else names
@@ -81,7 +81,9 @@ def reason_names(reasons: int | None) -> list[str]:
     return [f"reason_{place + 1}" for place in range(reasons or 0)]
 
 
-def reasoned(fitted: Any, asked: Any, decision: Any, reasons: int | None) -> dict[str, object]:
+def reasoned(
+    fitted: "Classifier", asked: "dict[str, AnyArray]", decision: "Decision | None", reasons: int | None
+) -> "dict[str, AnyArray]":
     """The principal reasons of each row, a column for each place; nothing where a row has fewer."""
     import numpy as np
 
@@ -93,7 +95,7 @@ def reasoned(fitted: Any, asked: Any, decision: Any, reasons: int | None) -> dic
     return {name: np.array(values, dtype=object) for name, values in zip(reason_names(reasons), columns, strict=True)}
 
 
-def answers(fitted: Any, asked: Any, decision: Any) -> dict[str, Any]:
+def answers(fitted: "Classifier", asked: "dict[str, AnyArray]", decision: "Decision | None") -> "dict[str, AnyArray]":
     """Prediction, probabilities and, where there is one, the decision of each row in words."""
     import numpy as np
 

@@ -15,16 +15,12 @@ def command(
     target: options.MaybeTarget = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     compare: Annotated[
-        list[Path] | None,
-        typer.Option("--compare", help="Another model of the same classes, shown beside.", show_default=False),
+        list[Path] | None, options.optional("--compare", "Another model of the same classes, shown beside.")
     ] = None,
     positive: Annotated[
-        str | None,
-        typer.Option(
-            "--positive", help="The class to flag, of two; else the second in sorted order.", show_default=False
-        ),
+        str | None, options.optional("--positive", "The class to flag, of two; else the second in sorted order.")
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
+    title: Annotated[str | None, options.optional("--title", "Of the page.")] = None,
     file: options.FileOptions,
     json: options.Json = False,
 ) -> None:

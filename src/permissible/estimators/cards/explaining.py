@@ -1,18 +1,18 @@
 """Reasons and recourse of a fitted classifier whose score is a sum of rules."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from permissible.estimators.classifier import actions_for, card_of, labels_of, table_of
+from permissible.estimators.fitted import FittedClassifier
 from permissible.models.card.actions import Actions
-from permissible.models.card.reasons import Reasons, reasons_of
+from permissible.models.card.reasons import Reasons, reasons_of, rule_terms
 from permissible.models.card.recourse import Cell, Recourse, RecourseProblem, Search, problem_of
 from permissible.models.model import Link
-from permissible.table.schema import Schema
+from permissible.table.schema import Column, Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
@@ -20,7 +20,7 @@ from permissible.validation.numbers import count, real_number
 
 
 class Decider:
-    """The decision of a score, as the estimator takes it."""
+    """How the estimator decides by a score."""
 
     def __init__(self, actions: Actions, link: Link) -> None:
         if actions.shape not in ("cuts", "costs", "largest"):
@@ -33,20 +33,17 @@ class Decider:
         found: list[int] = self.actions.places(values, self.actions.by_score).tolist()
         return found
 
-    def label(self, place: int) -> Any:
+    def label(self, place: int) -> object:
         """The label at a position."""
         return self.actions.labels[place]
 
 
-def reasons(estimator: Any, X: Any, k: int, decision: object) -> list[Reasons]:
+def reasons(estimator: FittedClassifier, X: object, k: int, decision: object) -> list[Reasons]:
     """At most k reasons for the decision of each row."""
     most, card = count("k", k), card_of(estimator)
     table = table_of(estimator, X)
     scores = np.asarray(estimator.model_.scores(table))
-    if scores.ndim > 1:
-        raise refusal(
-            "estimator", "a model of two classes whose score is a sum of rules", Words("one of several classes")
-        )
+    rule_terms(card)
     decider = Decider(actions_for(estimator, decision), estimator.model_.link)
     decided = [decider.label(place) for place in decider.places(scores)]
     good = decider.places(np.array([np.inf]))[0]
@@ -55,7 +52,7 @@ def reasons(estimator: Any, X: Any, k: int, decision: object) -> list[Reasons]:
 
 
 def recourse(
-    estimator: Any,
+    estimator: FittedClassifier,
     x: object,
     decision: object,
     target: object,
@@ -106,7 +103,7 @@ def _wished(actions: Actions, now: int, target: object, classes: list[object]) -
     return {place for place, label in enumerate(actions.labels) if label == target} - {now}
 
 
-def _positions(names: Any, schema: Schema, argument: str) -> dict[str, int]:
+def _positions(names: Iterable[str], schema: Schema, argument: str) -> dict[str, int]:
     found = {}
     for name in names:
         if name not in schema.names:
@@ -122,7 +119,7 @@ def _moved(row: Table, problem: RecourseProblem, chosen: list[Cell]) -> Table:
     return replace(row, columns=tuple(columns))
 
 
-def _plain(column: Any, value: Any) -> Any:
+def _plain(column: Column, value: float) -> object:
     """A value as the user wrote it; None where it is missing."""
     if column.kind == "categorical":
         return None if value == MISSING_CATEGORY else column.categories[int(value)] if value >= 0 else "(unseen)"

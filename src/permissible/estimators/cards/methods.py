@@ -1,4 +1,4 @@
-"""What a fitted classifier with a point card can do: show its card as people print it."""
+"""Methods of a fitted classifier that has a point card: the printed card as text, HTML and Excel."""
 
 import os
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ class CardMethods(StagedClassifier):
         words = worded(asked, codes, np.asarray(self.classes_), "refer", names)
         return [sheet(cards[0], labels, actions, scaling, [str(word) for word in words])]
 
-    def constraint_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def constraint_cost(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return what `monotonic_cst` and `interaction_cst` cost: the mean training loss with them minus that without.
 
         X, y and sample_weight are those of the fit; the model is fitted once more without constraints.

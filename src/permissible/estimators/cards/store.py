@@ -1,7 +1,7 @@
 """ULSClassifier as a point card: it rounds what the rules found, and stores the cards."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,12 +20,15 @@ from permissible.models.words import rule_words
 from permissible.rows.source import Source
 from permissible.validation.numbers import count
 
+if TYPE_CHECKING:
+    from permissible.estimators.uls import ULSClassifier
+
 FOR_POINTS = 0.95
 """Share of the time left that the search for the best points may use: what follows it takes time too."""
 
 
 def store_cards(
-    estimator: Any, source: Source, found: list[FittedRules], task: Task, begun: float, scale: float
+    estimator: "ULSClassifier", source: Source, found: list[FittedRules], task: Task, begun: float, scale: float
 ) -> None:
     """Round the rules of each class to a card, stored in the estimator.
 

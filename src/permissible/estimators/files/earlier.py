@@ -1,7 +1,6 @@
 """The current names of parameters in earlier model files."""
 
 from collections.abc import Mapping
-from typing import Any
 
 RENAMED = {
     "n_rules": "n_rounds",
@@ -11,7 +10,7 @@ RENAMED = {
     "max_leaves": "max_leaf_nodes",
     "colsample": "max_features",
 }
-VALUES = {
+VALUES: dict[tuple[str, object], object] = {
     ("features", "rules"): "rule",
     ("features", "columns"): "column",
     ("early_stopping", None): False,
@@ -21,7 +20,7 @@ GONE = ("random_tests",)
 """Parameters of learners that are no more; a fitted model does not need them."""
 
 
-def parameters_of_today(given: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_of_today(given: Mapping[str, object]) -> dict[str, object]:
     """Rename parameters; the measure of MCBoost's early stopping, once its value, has a parameter of its own.
 
     Examples
@@ -29,7 +28,7 @@ def parameters_of_today(given: Mapping[str, Any]) -> dict[str, Any]:
     >>> parameters_of_today({"features": "columns", "n_rules": 5, "early_stopping": "cost"})
     {'learner': 'column', 'n_rounds': 5, 'early_stopping': True, 'scoring': 'cost'}
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in given.items():
         if name in GONE:
             continue

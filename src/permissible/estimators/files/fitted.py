@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from permissible.decisions import CostMatrix
 from permissible.estimators.input.matrix import remember_kinds
 from permissible.estimators.input.training import remember_schema
 from permissible.models.files.json_node import Node
 from permissible.models.kinds.kernel import KernelModel
+from permissible.models.model import Model
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 
@@ -28,12 +30,12 @@ FILED: dict[str, tuple[str, ...]] = {
 def restored(
     kind: str,
     parameters: Mapping[str, object],
-    model: object,
+    model: Model,
     schema: Schema,
     classes: AnyArray,
     kept: Mapping[str, object],
     node: Node,
-) -> Any:
+) -> BaseEstimator:
     """An estimator that behaves as the one that was saved."""
     import permissible as pm
 
@@ -54,14 +56,14 @@ def restored(
     return estimator
 
 
-def _restore_tree(estimator: Any, model: object) -> None:
+def _restore_tree(estimator: BaseEstimator, model: Model) -> None:
     estimator.pruning_path_ = None
     estimator.cost_matrix_ = getattr(estimator, "cost_matrix_", None)  # not in files of earlier versions
     if estimator.cost_matrix_ is not None:
         _restore_costs(estimator, model)
 
 
-def _restore_boundary(estimator: Any, model: Any) -> None:
+def _restore_boundary(estimator: BaseEstimator, model: Any) -> None:
     from permissible.learners.boundary import Target
 
     soft = len(model.boundaries) == 0
@@ -78,17 +80,17 @@ def _restore_boundary(estimator: Any, model: Any) -> None:
     del estimator.schema_  # it checks its rows by scikit-learn's own rules
 
 
-def _restore_boosted(estimator: Any, model: Any) -> None:
+def _restore_boosted(estimator: BaseEstimator, model: Any) -> None:
     estimator.n_rounds_ = model.n_rounds
     _restore_costs(estimator, model)
 
 
-def _restore_costs(estimator: Any, model: object) -> None:
+def _restore_costs(estimator: BaseEstimator, model: Model) -> None:
     if "cost_matrix_" in vars(estimator) and not isinstance(estimator.cost_matrix_, CostMatrix):
         estimator.cost_matrix_ = CostMatrix(**{k: v for k, v in estimator.cost_matrix_.items() if v is not None})
 
 
-_RESTORERS: dict[str, Callable[[Any, Any], None]] = {
+_RESTORERS: dict[str, Callable[[BaseEstimator, Model], None]] = {
     "UDTClassifier": _restore_tree,
     "BoundaryClassifier": _restore_boundary,
     "BoundaryClassifierCV": _restore_boundary,

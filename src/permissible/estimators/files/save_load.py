@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from permissible import decisions
 from permissible.estimators.classifier import schema_of
 from permissible.estimators.files.earlier import parameters_of_today
 from permissible.estimators.files.fitted import FILED, restored
+from permissible.losses import Loss
 from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.atomic import write
@@ -34,13 +36,14 @@ from permissible.models.files.json_node import Node
 from permissible.models.files.models import model_document, read_model
 from permissible.models.files.record import Shown, read_record, record_document
 from permissible.models.files.strict_json import MAX_BYTES, Plain, dump, number, parse
+from permissible.types import AnyArray
 from permissible.validation import Words, refusal, refusal_type
 
 FORMAT = "permissible model"
 VERSION = 1
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a file.
 
     Parameters
@@ -65,7 +68,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     write(path, text_of(estimator))
 
 
-def load(path: str | os.PathLike[str], losses: Mapping[str, object] | None = None) -> Any:
+def load(path: str | os.PathLike[str], losses: Mapping[str, Loss] | None = None) -> BaseEstimator:
     """Read a fitted estimator from a file.
 
     Parameters
@@ -96,13 +99,13 @@ def load(path: str | os.PathLike[str], losses: Mapping[str, object] | None = Non
     return read_document(document, name, dict(losses or {}))
 
 
-def text_of(estimator: Any) -> str:
+def text_of(estimator: BaseEstimator) -> str:
     """The content of the file that `save` writes."""
     document = document_of(estimator)
     return dump({**document, "checksum": _checksum(document)}) + "\n"
 
 
-def document_of(estimator: Any) -> dict[str, Plain]:
+def document_of(estimator: BaseEstimator) -> dict[str, Plain]:
     """A fitted estimator as plain data."""
     from permissible import __version__
 
@@ -126,7 +129,7 @@ def document_of(estimator: Any) -> dict[str, Plain]:
     }
 
 
-def read_document(document: Plain, name: str, own_losses: Mapping[str, object]) -> Any:
+def read_document(document: Plain, name: str, own_losses: Mapping[str, Loss]) -> BaseEstimator:
     """The estimator that plain data describes; `name` is how errors call the file."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise refusal("path", "a model file of permissible", Words(f"{name}, which is something else"))
@@ -157,7 +160,7 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, object]) 
         raise refusal("path", "a model file of permissible", came) from None
 
 
-def _read(node: Node, own_losses: Mapping[str, Any]) -> Any:
+def _read(node: Node, own_losses: Mapping[str, Loss]) -> BaseEstimator:
     about, content = (
         ("format", "version", "library", "estimator", "parameters"),
         ("classes", "columns", "decision", "model"),
@@ -205,7 +208,7 @@ def _parameter(value: Any) -> Plain:
     return record_document(value)
 
 
-def _read_parameter(node: Node, own_losses: Mapping[str, Any]) -> Any:
+def _read_parameter(node: Node, own_losses: Mapping[str, Loss]) -> object:
     if isinstance(node.value, dict) and "multiclass" in node.value:
         return MULTICLASS[node.fields("multiclass")["multiclass"].one_of(tuple(MULTICLASS))]()
     if isinstance(node.value, dict) and "own multiclass" in node.value:
@@ -217,7 +220,7 @@ def _read_parameter(node: Node, own_losses: Mapping[str, Any]) -> Any:
     return read_record(node)
 
 
-def _classes_document(classes: Any) -> Plain:
+def _classes_document(classes: AnyArray) -> Plain:
     kind = str(classes.dtype) if classes.dtype.kind in "biuf" else ("text" if classes.dtype.kind == "U" else "object")
     values: list[Plain] = [
         number(value) if classes.dtype.kind == "f" else category_document(value) for value in classes.tolist()
@@ -225,7 +228,7 @@ def _classes_document(classes: Any) -> Plain:
     return {"type": kind, "values": values}
 
 
-def _read_classes(node: Node) -> Any:
+def _read_classes(node: Node) -> AnyArray:
     fields = node.fields("type", "values")
     kind, items = fields["type"].text(), fields["values"].items()
     if len(items) < 2:

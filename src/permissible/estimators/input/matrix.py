@@ -1,10 +1,9 @@
 """Rows for linear and kernel learners: one matrix of numbers, dense or sparse, with the same checks as tables."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
+from permissible.estimators.fitted import FittedClassifier
 from permissible.estimators.input.training import check_count, check_names, column_count, refuse_empty, remember_names
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Column, Schema
@@ -12,7 +11,7 @@ from permissible.types import AnyArray, Matrix
 from permissible.validation import Words, refusal, refusal_type
 
 
-def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+def matrix(estimator: FittedClassifier, X: object, *, reset: bool) -> Matrix:
     """A C-ordered float32 or float64 matrix, or a CSR one, without missing or infinite values.
 
     With `reset` the columns are stored as those of fit, else compared with them.
@@ -31,12 +30,12 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     return numbers
 
 
-def remember_kinds(estimator: Any, schema: Schema) -> None:
+def remember_kinds(estimator: FittedClassifier, schema: Schema) -> None:
     """Keep which columns held truth values: numbers for the learner, but not for a database."""
     estimator.column_kinds_ = tuple(column.kind for column in schema.columns)
 
 
-def numeric_schema(estimator: Any) -> Schema:
+def numeric_schema(estimator: FittedClassifier) -> Schema:
     """The columns of a fit on a matrix, named x0, x1, ... where there were no names."""
     names = getattr(estimator, "feature_names_in_", None)
     listed = [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
@@ -45,7 +44,7 @@ def numeric_schema(estimator: Any) -> Schema:
     return Schema(columns, names is not None)
 
 
-def _numbers(X: Any, fitting: object = None) -> Matrix:
+def _numbers(X: object, fitting: FittedClassifier | None = None) -> Matrix:
     """The matrix; the kinds of its columns are stored in the estimator while `fitting`, for its exports."""
     if fitting is not None:
         fitting.__dict__.pop("column_kinds_", None)
@@ -66,7 +65,7 @@ def _numbers(X: Any, fitting: object = None) -> Matrix:
     return np.ascontiguousarray(table.floats())
 
 
-def _sparse(X: Any) -> Any:
+def _sparse(X: Matrix) -> Matrix:
     if X.dtype.kind == "c":
         raise refusal("X", "made of real numbers", Words("complex ones: Complex data not supported"))
     if X.dtype.kind not in "biuf":
@@ -83,10 +82,7 @@ def _sparse(X: Any) -> Any:
         rows.sum_duplicates()
     values: AnyArray = rows.data
     if not np.isfinite(values).all():
-        came = Words(f"{values[~np.isfinite(values)][0]}: Input X contains {_odd(values)}")
+        odd = "NaN" if np.isnan(values).any() else "infinity"
+        came = Words(f"{values[~np.isfinite(values)][0]}: Input X contains {odd}")
         raise refusal("X", "finite and without missing values for this classifier", came, "fill them in first")
     return rows
-
-
-def _odd(values: AnyArray) -> str:
-    return "NaN" if np.isnan(values).any() else "infinity"

@@ -1,6 +1,6 @@
 """The rows of a fit as a `Source`, from X and y or from a data set."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class HasSource(Protocol):
         ...
 
 
-def source_of(X: HasSource, y: Any, sample_weight: Any, class_weight: object = None) -> Source:
+def source_of(X: HasSource, y: object, sample_weight: object, class_weight: object = None) -> Source:
     """The source of a data set, which must hold its target and weights."""
     remedy = "name the columns `target` and `weight` when the data set is made"
     for name, value in (("y", y), ("sample_weight", sample_weight), ("class_weight", class_weight)):

@@ -1,7 +1,6 @@
 """The target of a classifier: labels of any type become codes 0, 1, ... in the order of the sorted classes."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +11,7 @@ from permissible.types import AnyArray, IntArray
 from permissible.validation import Words, refusal, shown
 
 
-def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
+def decode_target(name: str, y: object, n_rows: int) -> tuple[AnyArray, IntArray]:
     """The sorted classes and each row's code into them; anything but labels is refused in scikit-learn's wording."""
     labels = _as_labels(name, y)
     if len(labels) != n_rows:
@@ -24,7 +23,7 @@ def decode_target(name: str, y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
     return _sorted(labels)
 
 
-def codes_among(classes: AnyArray, y: Any, n_rows: int, name: str = "The classifier") -> IntArray:
+def codes_among(classes: AnyArray, y: object, n_rows: int, name: str = "The classifier") -> IntArray:
     """Each row's code into known classes; a label that is not among them is refused."""
     found, codes = decode_target(name, y, n_rows)
     place = {label: code for code, label in enumerate(classes.tolist())}
@@ -34,7 +33,7 @@ def codes_among(classes: AnyArray, y: Any, n_rows: int, name: str = "The classif
     return np.array([place[label] for label in found.tolist()], dtype=np.int64)[codes]
 
 
-def _as_labels(name: str, y: Any) -> AnyArray:
+def _as_labels(name: str, y: object) -> AnyArray:
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     if sparse.issparse(y):

@@ -7,7 +7,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -17,6 +17,7 @@ from permissible.bins.binning import BinnedTable
 from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
 from permissible.estimators.fit_warning import outside
+from permissible.estimators.fitted import FittedClassifier
 from permissible.estimators.input.target import decode_target
 from permissible.estimators.input.weights import ClassWeight, row_weights, with_class_weight
 from permissible.table.reading import Categorical, names_of, read
@@ -50,35 +51,27 @@ class TrainingRows:
         return encode(find_bins(self.table, max_bins, seed, weight, n_threads), self.table, n_threads)
 
 
-def training_rows(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    class_weight: ClassWeight = None,
-    *,
-    categorical_features: Categorical = None,
-    n_threads: int = 1,
-) -> TrainingRows:
-    """Check and read what `fit` was given.
+class Trainable(Protocol):
+    """The parameters of an estimator that the reading of its training rows depends on."""
 
-    Parameters
-    ----------
-    estimator : object
-        Named in the errors; nothing is stored in it (see `remember`).
-    X, y, sample_weight
-        As given to `fit`.
-    class_weight : mapping from label to weight, "balanced" or None
-    categorical_features : names, positions or mask, optional
-        Numeric columns to treat as categorical.
+    class_weight: ClassWeight
+    categorical_features: Categorical
+
+
+def training_rows(
+    estimator: Trainable, X: object, y: object, sample_weight: object = None, *, n_threads: int = 1
+) -> TrainingRows:
+    """Check and read what `fit` was given, by the class weights and categorical columns of the estimator.
+
+    The estimator is named in the errors; nothing is stored in it (see `remember`).
     """
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    table = read(X, categorical_features=categorical_features, n_threads=n_threads)
+    table = read(X, categorical_features=estimator.categorical_features, n_threads=n_threads)
     refuse_empty(name, table.n_rows, len(table.columns))
     classes, codes = decode_target(name, y, table.n_rows)
-    weight = with_class_weight(row_weights(sample_weight, table.n_rows), class_weight, classes, codes)
+    weight = with_class_weight(row_weights(sample_weight, table.n_rows), estimator.class_weight, classes, codes)
     weighted = weight is not None
     if weight is None:
         weight = np.ones(table.n_rows)
@@ -120,19 +113,19 @@ def _of_two_classes(rows: TrainingRows) -> TrainingRows:
     return rows
 
 
-def remember(estimator: Any, rows: TrainingRows) -> None:
+def remember(estimator: FittedClassifier, rows: TrainingRows) -> None:
     """Store what predict needs of fit; called when the fit has succeeded, so that a failed fit changes nothing."""
     estimator.classes_ = rows.classes
     remember_schema(estimator, rows.schema)
 
 
-def remember_schema(estimator: Any, schema: Schema) -> None:
+def remember_schema(estimator: FittedClassifier, schema: Schema) -> None:
     """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
     estimator.schema_ = schema
     remember_names(estimator, schema.names if schema.named else None, len(schema.columns))
 
 
-def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) -> None:
+def remember_names(estimator: FittedClassifier, names: tuple[str, ...] | None, count: int) -> None:
     """Store the number of columns, and their names where they had some."""
     vars(estimator).pop("decision_", None)  # that of a file belongs to the model in it
     estimator.n_features_in_ = count
@@ -142,8 +135,8 @@ def remember_names(estimator: Any, names: tuple[str, ...] | None, count: int) ->
         del estimator.feature_names_in_
 
 
-def rows(estimator: Any, X: Any, *, n_threads: int = 1) -> Table:
-    """Check and read what `predict` was given, in the terms of the columns of fit."""
+def rows(estimator: FittedClassifier, X: object, *, n_threads: int = 1) -> Table:
+    """Check and read what `predict` was given, and match it to the columns of fit."""
     schema: Schema | None = getattr(estimator, "schema_", None)
     if schema is None:
         raise NotFittedError(
@@ -160,7 +153,7 @@ def rows(estimator: Any, X: Any, *, n_threads: int = 1) -> Table:
     return table
 
 
-def column_count(X: Any) -> int | None:
+def column_count(X: object) -> int | None:
     """The number of columns where it is known without reading the table."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
@@ -170,7 +163,7 @@ def column_count(X: Any) -> int | None:
     return None
 
 
-def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
+def check_names(estimator: FittedClassifier, names: tuple[str, ...] | None) -> None:
     """scikit-learn's check of feature names, with its message: the names of fit in the order of fit."""
     known = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
     if known == names:
@@ -186,7 +179,7 @@ def check_names(estimator: Any, names: tuple[str, ...] | None) -> None:
         raise ValueError(_name_mismatch(known, names))
 
 
-def check_count(estimator: Any, count: int) -> None:
+def check_count(estimator: FittedClassifier, count: int) -> None:
     """scikit-learn's check of the number of columns, with its message."""
     if count != estimator.n_features_in_:
         who = type(estimator).__name__
@@ -215,12 +208,12 @@ MOST_THREADS = 256
 
 
 class Cores(int):
-    """Threads by a negative `n_jobs`: sent to another machine, they are counted from the cores there."""
+    """Number of threads for a negative `n_jobs`; on another machine it is computed again from the cores there."""
 
     n_jobs: int
 
     def __reduce__(self) -> tuple[Any, tuple[int]]:
-        """Counted again where they arrive."""
+        """Compute it again where it is unpickled."""
         return threads, (self.n_jobs,)
 
 

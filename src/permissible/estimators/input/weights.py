@@ -21,7 +21,7 @@ ORDINARY = 2.0**-20, 2.0**20
 TINY, HUGE = 2.0**-1022, 2.0**1000
 
 
-def row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+def row_weights(sample_weight: object, n_rows: int) -> FloatArray | None:
     """The weights as float64, or None where none are given."""
     if sample_weight is None:
         return None

@@ -1,1 +1,1 @@
-"""Large-margin machines of several classes."""
+"""Large-margin classifiers for several classes."""

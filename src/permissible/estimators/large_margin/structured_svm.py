@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 
 from permissible.decisions import CostMatrix, Decision
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, without_codes
-from permissible.estimators.input.weights import canonical
+from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.mcboost import task_of
 from permissible.estimators.rollback import whole
 from permissible.learners.doubts import Doubt
@@ -28,7 +29,8 @@ from permissible.models.kinds.simplex import codewords
 from permissible.rows.local import LocalSource
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.splits import hold_out
-from permissible.types import AnyArray, FloatArray
+from permissible.table.reading import Categorical
+from permissible.types import AnyArray, ArrayLike, FloatArray
 from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, fraction, positive_number
 
@@ -88,16 +90,16 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        cost_matrix: Any = None,
+        cost_matrix: CostMatrix | ArrayLike | None = None,
         *,
         alpha: float = 1e-3,
         tol: float = 1e-3,
         max_iter: int = 1000,
         validation_fraction: float = 0.2,
-        categorical_features: Any = None,
-        class_weight: Any = None,
+        categorical_features: Categorical = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.cost_matrix = cost_matrix
         self.alpha = alpha
@@ -109,14 +111,16 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
 
     @whole
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, cost: Any = None) -> "StructuredSVMClassifier":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, cost: object = None
+    ) -> "StructuredSVMClassifier":
         """Fit the machine.
 
         Parameters
@@ -138,9 +142,7 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
             "seed": seed,
         }
         share = fraction("validation_fraction", self.validation_fraction, 0.9)
-        rows = intake.training_rows(
-            self, X, y, sample_weight, self.class_weight, categorical_features=self.categorical_features
-        )
+        rows = intake.training_rows(self, X, y, sample_weight)
         rows = replace(rows, weight=canonical(rows.weight)[0])
         task, costs = task_of(self, rows, StructuredHinge.name, y, sample_weight, cost)
         source = memory_source(rows, without_codes(rows.table), seed, n_threads, values=True)
@@ -174,7 +176,7 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
         self.certificate_: StructuredCertificate = certificate
         warn_of([certificate.doubts])
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
         scores = super().decision_function(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores

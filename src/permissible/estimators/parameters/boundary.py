@@ -1,6 +1,6 @@
 """What the boundary estimators check and read before they call the learner: settings, labels, weights, kernel."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -9,12 +9,15 @@ from permissible.distributed.data.passes import refuse_categories
 from permissible.estimators.input import weights
 from permissible.estimators.input.target import codes_among, decode_target
 from permissible.estimators.input.training import seed, threads
-from permissible.estimators.input.weights import with_class_weight
+from permissible.estimators.input.weights import ClassWeight, with_class_weight
 from permissible.models.kinds.kernel import Kernel
 from permissible.rows.source import Source
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, one_of, refusal, squarable
 from permissible.validation.numbers import count, flag, positive_number, real_number
+
+if TYPE_CHECKING:
+    from permissible.estimators.boundary import BoundaryClassifier
 
 LEARNERS = ("linear", "kernel", "rule", "tree")
 GENERATED = ("rule", "tree")
@@ -24,12 +27,12 @@ SMALL = "lambda = 0 is a linear program: use a small one such as 1e-8"
 SOLVERS = ("auto", "newton", "dcd", "smo", "psgd")
 
 
-def kernel_named(estimator: Any) -> Any:
+def kernel_named(estimator: "BoundaryClassifier") -> Any:
     """The kernel: None is the linear classifier, and "rbf" where learner="kernel" names none."""
     return "rbf" if estimator.kernel is None and estimator.learner == "kernel" else estimator.kernel
 
 
-def check_settings(estimator: Any) -> None:
+def check_settings(estimator: "BoundaryClassifier") -> None:
     """Refuse what no fit could use, in one sentence."""
     one_of("learner", estimator.learner, LEARNERS)
     for name in ("alpha", "tol", "cache_size"):
@@ -57,7 +60,7 @@ def check_settings(estimator: Any) -> None:
         raise refusal("solver", "auto or smo with a kernel", estimator.solver)
 
 
-def check_source(estimator: Any, source: Source) -> None:
+def check_source(estimator: "BoundaryClassifier", source: Source) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
     if estimator.learner != "linear":
         raise refusal("learner", "linear on data in parts", estimator.learner, "fit rows in memory")
@@ -73,7 +76,9 @@ def check_source(estimator: Any, source: Source) -> None:
     refuse_categories(source.binning)
 
 
-def encoded(estimator: Any, y: Any, n_rows: int, classes: object = None) -> tuple[AnyArray, IntArray]:
+def encoded(
+    estimator: "BoundaryClassifier", y: object, n_rows: int, classes: object = None
+) -> tuple[AnyArray, IntArray]:
     """Return the two classes in order, and each row's code; refuse other numbers of classes and other labels."""
     name = type(estimator).__name__
     if classes is None:
@@ -97,7 +102,7 @@ def refuse_many(classes: AnyArray) -> None:
 
 
 def row_weights(
-    codes: IntArray, classes: AnyArray, sample_weight: ArrayLike | None, class_weight: Any, part: bool = False
+    codes: IntArray, classes: AnyArray, sample_weight: ArrayLike | None, class_weight: ClassWeight, part: bool = False
 ) -> FloatArray:
     """Return c_i = sample weight times class weight; refuse a class without weight, except in `part` of a stream."""
     weight = with_class_weight(weights.row_weights(sample_weight, len(codes)), class_weight, classes, codes)
@@ -111,7 +116,7 @@ def row_weights(
     return np.ascontiguousarray(weights.canonical(weight)[0])
 
 
-def kernel_of(estimator: Any, X: Matrix, weight: FloatArray) -> Kernel | None:
+def kernel_of(estimator: "BoundaryClassifier", X: Matrix, weight: FloatArray) -> Kernel | None:
     """Return the kernel; None for the linear classifier.
 
     ``gamma="scale"`` is scikit-learn's 1 / (n_features * X.var()), the variance weighted: weight 2 is the row twice.

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from permissible.learners.constraints.rules import Constraints
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal
+
+if TYPE_CHECKING:
+    from permissible.estimators.uls import ULSClassifier
 
 
 def monotone_directions(given: object, schema: Schema, n_classes: int) -> AnyArray | None:
@@ -75,8 +78,8 @@ def _position(column: object, schema: Schema) -> int:
     return int(column)
 
 
-def rule_constraints(estimator: Any, schema: Schema, n_classes: int) -> Constraints | None:
-    """What the rules of a ULSClassifier must obey; conjunctions of a card cannot be negated, so theirs speak for the positive."""
+def rule_constraints(estimator: "ULSClassifier", schema: Schema, n_classes: int) -> Constraints | None:
+    """What the rules of a ULSClassifier must obey; conjunctions of a card cannot be negated, so they must raise the score."""
     directions = monotone_directions(estimator.monotonic_cst, schema, n_classes)
     groups = interaction_groups(estimator.interaction_cst, schema)
     positive = estimator.points is not None and estimator.max_literals != 1

@@ -1,6 +1,6 @@
 """Parameters that a mode of an estimator does not use: a table for each estimator, and the check.
 
-A value that would have no effect is refused, so that nobody relies on it. A default is never refused, nor is a value
+A value that would have no effect is refused, so that no user relies on it. A default is never refused, nor is a value
 that states what the mode does anyway (`early_stopping=False` where nothing is held out). What data in parts cannot do
 at all is refused next to the code that cannot do it.
 """
@@ -9,9 +9,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from permissible.estimators.parameters.boundary import GENERATED, kernel_named
 from permissible.learners.boundary.target import boundaries_of
@@ -22,21 +22,25 @@ MIXED = tuple(name for name in BAGS if name != "F*")
 """The flavours that change the loss between rounds; F* fits ordinary ones and keeps the best."""
 
 
+Holds = Callable[[BaseEstimator, Mapping[str, object]], bool]
+"""Whether an estimator is in a mode, by its parameters and by the facts known only in fit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mode:
     """A mode in words, whether a fit is in it, and what it does not use.
 
-    `unused` gives each parameter the values, beside its default, that state what the mode does anyway. `holds` gets the
-    estimator and the facts known only in fit. `remedy` says how they would have an effect.
+    `unused` gives each parameter the values, beside its default, that state what the mode does anyway. `remedy` says how
+    they would have an effect.
     """
 
     words: str
-    holds: Callable[[Any, Mapping[str, Any]], bool]
+    holds: Holds
     unused: Mapping[str, Sequence[object]]
     remedy: str | None = field(default=None)
 
 
-def refuse_idle(estimator: Any, modes: Sequence[Mode], **facts: object) -> None:
+def refuse_idle(estimator: BaseEstimator, modes: Sequence[Mode], **facts: object) -> None:
     """Refuse the first parameter (or argument of `fit`, among the facts) that has a value of its own but no effect."""
     defaults = _parameters(type(estimator).__init__)
     for mode in modes:
@@ -58,23 +62,23 @@ def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parame
     return inspect.signature(constructor).parameters
 
 
-def _same(value: Any, other: Any) -> bool:
+def _same(value: object, other: object) -> bool:
     if value is other:
         return True
     plain = (str, bool, int, float, np.generic)
     return isinstance(value, plain) and isinstance(other, plain) and bool(value == other)
 
 
-def _is(name: str, *values: object) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _is(name: str, *values: object) -> Holds:
     """Whether a parameter has one of the values."""
     return lambda estimator, _: any(_same(getattr(estimator, name), value) for value in values)
 
 
-def _fact(name: str) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _fact(name: str) -> Holds:
     return lambda _, facts: bool(facts.get(name))
 
 
-def _unused(*names: str, **neutral: object) -> Mapping[str, Sequence[Any]]:
+def _unused(*names: str, **neutral: object) -> Mapping[str, Sequence[object]]:
     """Parameters without effect; `neutral` gives the one other value that states what the mode does anyway."""
     return {**dict.fromkeys(names, ()), **{name: (value,) for name, value in neutral.items()}}
 
@@ -84,7 +88,7 @@ ON_PARTS = Mode(
 )
 
 
-def _one_test(estimator: Any, _: Mapping[str, Any]) -> bool:
+def _one_test(estimator: BaseEstimator, _: Mapping[str, object]) -> bool:
     """Whether no two columns can meet in a rule or on a path."""
     if _same(estimator.learner, "tree"):
         return _same(estimator.max_leaf_nodes, 2) or _same(estimator.max_depth, 1)
@@ -128,7 +132,7 @@ ULS = (
     Mode("with rules or trees of one test", _one_test, _unused("interaction_cst")),
     Mode(
         "where coefficients are refitted",
-        lambda estimator, _: not _classic(estimator),
+        lambda estimator, facts: not _is("scheme", "classic", 1)(estimator, facts),
         _unused("ensemble", learning_rate=1.0),
     ),
     Mode(
@@ -141,10 +145,6 @@ ULS = (
 )
 
 
-def _classic(estimator: Any) -> bool:
-    return isinstance(estimator.scheme, (str, int, np.integer)) and estimator.scheme in ("classic", 1)
-
-
 UDT = (
     Mode('without pruning="auto"', lambda estimator, _: not _same(estimator.pruning, "auto"), _unused("pruning_folds")),
     Mode("for two classes, with costs, or a loss without one entropy", _fact("one_entropy"), _unused("multiclass")),
@@ -152,11 +152,11 @@ UDT = (
 )
 
 
-def _kernel(*names: object) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _kernel(*names: object) -> Holds:
     return lambda estimator, _: kernel_named(estimator) in names or (callable(estimator.kernel) and callable in names)
 
 
-def _soft(kernel: bool) -> Callable[[Any, Mapping[str, Any]], bool]:
+def _soft(kernel: bool) -> Holds:
     """Whether the boundaries are "soft", with or without a kernel."""
     return lambda estimator, _: (
         boundaries_of(estimator.boundaries) is None and (kernel_named(estimator) is not None) == kernel
@@ -194,17 +194,17 @@ _SIZE = ("max_leaf_nodes", "max_depth")
 _GROWTH = (*_SIZE, "max_literals", "min_samples_leaf", "l2_regularization", *_CONSTRAINTS)
 
 
-def _sampled(estimator: Any, _: Mapping[str, object]) -> bool:
+def _sampled(estimator: BaseEstimator, _: Mapping[str, object]) -> bool:
     return bool((estimator.subsample != "auto" and estimator.subsample < 1) or estimator.max_features < 1)
 
 
-def _projected(estimator: Any, facts: Mapping[str, Any]) -> bool:
+def _projected(estimator: BaseEstimator, facts: Mapping[str, object]) -> bool:
     """Whether trees are grown on random projections of the gradient."""
-    several = facts.get("n_classes", 2) > 2 and estimator.learner in ("tree", "rule")
+    several = facts.get("n_classes") != 2 and estimator.learner in ("tree", "rule")
     return bool(several and estimator.descent == "gradient")
 
 
-def _nothing_random(estimator: Any, facts: Mapping[str, object]) -> bool:
+def _nothing_random(estimator: BaseEstimator, facts: Mapping[str, object]) -> bool:
     return not (_is("_learner", "auto")(estimator, facts) or _sampled(estimator, facts) or _projected(estimator, facts))
 
 

@@ -1,7 +1,7 @@
-"""Arguments of `MCBoostClassifier`, checked: one clear sentence for each that is wrong, before anything is computed."""
+"""Arguments of `MCBoostClassifier`, checked before anything is computed."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,25 +15,28 @@ from permissible.learners.mcboost.trees import MOST_LEAVES, Growth
 from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.rows.source import Source
-from permissible.types import FloatArray
+from permissible.types import AnyArray, ArrayLike, FloatArray
 from permissible.validation import Words, one_of, real_numbers, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, positive_number, real_number
 
+if TYPE_CHECKING:
+    from permissible.estimators.mcboost import MCBoostClassifier
 
-def _learning_rate(estimator: Any) -> float:
+
+def _learning_rate(estimator: "MCBoostClassifier") -> float:
     if is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
         return 1.0 if estimator._learner in ("linear", "linear-full") else 0.1
     return fraction("learning_rate", estimator.learning_rate, also=", or 'auto'")
 
 
-def _row_share(estimator: Any) -> float:
+def _row_share(estimator: "MCBoostClassifier") -> float:
     """The fraction of the rows that a search looks at; 0 for the automatic sample of trees and rules."""
     if is_auto("subsample", estimator.subsample, "a fraction in (0, 1]"):
         return 1.0 if estimator._learner in ("linear", "linear-full") else 0.0
     return fraction("subsample", estimator.subsample, also=", or 'auto'")
 
 
-def _growth(estimator: Any) -> Growth:
+def _growth(estimator: "MCBoostClassifier") -> Growth:
     leaves, depth = estimator.max_leaf_nodes, estimator.max_depth
     return Growth(
         max_leaf_nodes=MOST_LEAVES if leaves is None else count("max_leaf_nodes", leaves, 2, MOST_LEAVES),
@@ -61,7 +64,7 @@ def loss_name(loss: object) -> str:
     return str(name)
 
 
-def own_loss(estimator: Any, parts: bool) -> GammaPhi | None:
+def own_loss(estimator: "MCBoostClassifier", parts: bool) -> GammaPhi | None:
     """The loss of one's own, if it is one; refused where only the compiled losses run."""
     if not isinstance(estimator.loss, GammaPhi):
         return None
@@ -73,7 +76,7 @@ def own_loss(estimator: Any, parts: bool) -> GammaPhi | None:
     return estimator.loss
 
 
-def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
+def checked_settings(estimator: "MCBoostClassifier", seed: int, n_threads: int) -> Settings:
     """The settings of a fit, checked."""
     one_of("decision", estimator.decision, ("argmax", "bayes"))
     scoring = one_of("scoring", estimator.scoring, ("surrogate", "cost"))
@@ -98,8 +101,8 @@ def checked_settings(estimator: Any, seed: int, n_threads: int) -> Settings:
     )
 
 
-def constrained(estimator: Any, settings: Settings, source: Source) -> Settings:
-    """The settings with the directions of the columns and the groups that may meet; those of two classes speak of the first."""
+def constrained(estimator: "MCBoostClassifier", settings: Settings, source: Source) -> Settings:
+    """The settings with the monotonic and interaction constraints; directions are those of the first of two classes."""
     schema = source.binning.schema
     directions = monotone_directions(estimator.monotonic_cst, schema, len(source.classes))
     groups = interaction_groups(estimator.interaction_cst, schema)
@@ -107,7 +110,7 @@ def constrained(estimator: Any, settings: Settings, source: Source) -> Settings:
     return replace(settings, growth=replace(settings.growth, directions=first, groups=groups or ()))
 
 
-def refused_on_parts(estimator: Any, settings: Settings, cost: Any) -> Settings:
+def refused_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: object) -> Settings:
     """Refuse what rows in parts cannot do; the settings otherwise."""
     if settings.learner not in ("linear", "rule", "tree"):
         remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'
@@ -129,7 +132,7 @@ def refuse_light(rows: TrainingRows, settings: Settings) -> None:
 
 
 def task_of(
-    estimator: Any, rows: TrainingRows, loss: str, y: Any, sample_weight: Any, cost: object
+    estimator: "MCBoostClassifier", rows: TrainingRows, loss: str, y: object, sample_weight: object, cost: object
 ) -> tuple[CostTask, CostMatrix]:
     """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
     loss_object = own_loss(estimator, parts=False) if loss not in MULTICLASS else None
@@ -138,7 +141,9 @@ def task_of(
         return CostTask(loss, costs.matrix, own=loss_object), costs
     if estimator.cost_matrix is not None:
         raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
-    by_row = _kept(checked_cost_rows(cost, np.asarray(y), rows.classes), rows, y, sample_weight, estimator.class_weight)
+    by_row = _kept(
+        checked_cost_rows(cost, len(np.asarray(y)), rows.classes), rows, y, sample_weight, estimator.class_weight
+    )
     own = by_row[np.arange(len(by_row)), rows.target]
     if own.any():
         row = int(np.flatnonzero(own)[0])
@@ -147,16 +152,16 @@ def task_of(
     return task, CostMatrix(task.mean_costs(rows.target, rows.weight))
 
 
-def costs_of(cost_matrix: Any, classes: Any) -> CostMatrix:
+def costs_of(cost_matrix: CostMatrix | ArrayLike | None, classes: AnyArray) -> CostMatrix:
     """The costs in the order of the classes; every mistake costs 1 when there are none."""
     n_classes = len(classes)
     if cost_matrix is None:
         return CostMatrix(1.0 - np.eye(n_classes))
-    costs = cost_matrix if isinstance(cost_matrix, CostMatrix) else CostMatrix(cost_matrix)
+    costs = cost_matrix if isinstance(cost_matrix, CostMatrix) else CostMatrix(cost_matrix)  # type: ignore[arg-type]
     return costs.aligned(classes)
 
 
-def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
+def checked_cost_rows(cost: object, n_rows: int, classes: AnyArray) -> FloatArray:
     """Costs by row as a float64 array (n, M), finite and not negative; columns of a data frame by name."""
     names, n_classes = frame_labels(cost), len(classes)
     if names is not None:
@@ -165,7 +170,7 @@ def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
             raise refusal("cost", f"a data frame with a column for each class, {wanted}", Words(f"columns {names}"))
         cost = np.asarray(cost)[:, [names.index(name) for name in wanted]]
     array = real_numbers("cost", cost, "an array of costs, one row per sample and one column per class")
-    expected = (len(y), n_classes)
+    expected = (n_rows, n_classes)
     if array.shape != expected:
         raise refusal("cost", f"of shape {expected}, a cost for each row and class", Words(f"shape {array.shape}"))
     bad = ~(np.isfinite(array) & (array >= 0))
@@ -175,7 +180,7 @@ def checked_cost_rows(cost: Any, y: Any, classes: Any) -> FloatArray:
     return array
 
 
-def _kept(costs: FloatArray, rows: TrainingRows, y: Any, sample_weight: Any, class_weight: object) -> FloatArray:
+def _kept(costs: FloatArray, rows: TrainingRows, y: object, sample_weight: object, class_weight: object) -> FloatArray:
     """The cost rows that go with the training rows: rows of weight 0 were dropped before."""
     if len(costs) == rows.table.n_rows:
         return costs

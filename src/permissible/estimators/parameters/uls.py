@@ -1,7 +1,7 @@
 """The parameters of ULSClassifier, checked, and every "auto" resolved. The defaults: docs/adr/0005."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permissible import losses
 from permissible.bins import Binning, encode
@@ -11,12 +11,16 @@ from permissible.estimators.input.weights import canonical, in_unit, row_weights
 from permissible.estimators.parameters.constraints import rule_constraints
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
+from permissible.losses import Loss
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.table.reading import read
 from permissible.table.schema import Schema
 from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, real_number
+
+if TYPE_CHECKING:
+    from permissible.estimators.uls import ULSClassifier
 
 MOST_POINTS = 100
 LEARNERS = ("rule", "column", "tree")
@@ -56,14 +60,14 @@ class Plan:
         return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
 
 
-def plan_rules(estimator: Any, n_rows: int, seed: int, schema: Schema, n_classes: int) -> Plan:
+def plan_rules(estimator: "ULSClassifier", n_rows: int, seed: int, schema: Schema, n_classes: int) -> Plan:
     """The plan of rules, with the constraints on the columns of a table."""
     asked = plan(estimator, n_rows, len(schema.columns), seed)
     constraints = rule_constraints(estimator, schema, n_classes)
     return replace(asked, candidates=tuple(replace(of, constraints=constraints) for of in asked.candidates))
 
 
-def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
+def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> Plan:
     """Check the parameters of an estimator and resolve its "auto"s for a table of this size."""
     scheme = scheme_of(estimator.scheme)
     if estimator.points is not None:
@@ -106,7 +110,7 @@ def plan(estimator: Any, n_rows: int, n_columns: int, seed: int) -> Plan:
     return Plan(candidates, stopping, learner, FAST_RATE if rate is None else None, ensemble)
 
 
-def loss_of(given: Any) -> Any:
+def loss_of(given: str | Loss) -> str | Loss:
     """A loss object, the name of a flavour, or "auto"."""
     if isinstance(given, str) and (given in FLAVOURS or given == "auto"):
         return given
@@ -132,7 +136,7 @@ def validation_rows(validation: object, given: TrainingRows, binning: Binning) -
     return LocalSource((part,), binning, given.classes, table.n_rows, weight is not None)
 
 
-def refused_on_parts(estimator: Any, loss: object, validation: object) -> None:
+def refused_on_parts(estimator: "ULSClassifier", loss: object, validation: object) -> None:
     """Refuse what rows in parts cannot do, in one sentence."""
     if isinstance(loss, str):
         remedy = "choose the loss on a sample in memory, then fit that one here"
@@ -164,7 +168,7 @@ def scheme_of(scheme: object) -> int:
     return count("scheme", scheme, also=', "classic" or "corrective"')
 
 
-def _criterion(estimator: Any, two_values: bool, scheme: int) -> str:
+def _criterion(estimator: "ULSClassifier", two_values: bool, scheme: int) -> str:
     """The criterion of the rules; those of the papers are for their +-1 rules with one new coefficient a round."""
     name = one_of("criterion", estimator.criterion, CRITERIA)
     if name != "newton" and (two_values or scheme != 1 or estimator.search_fraction not in ("auto", 1, 1.0)):

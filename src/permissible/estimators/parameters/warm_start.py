@@ -1,8 +1,7 @@
 """warm_start of ULSClassifier: when a fit continues from the last one, and what must not have changed since."""
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
@@ -12,12 +11,12 @@ KEPT = ("loss", "learner", "fit_intercept", "max_bins")
 """Parameters that the rounds so far depend on; the others hold for the rounds to come."""
 
 
-def settings_of(estimator: Any) -> dict[str, Any]:
+def settings_of(estimator: BaseEstimator) -> dict[str, object]:
     """The parameters that a continuation must not change."""
     return {name: getattr(estimator, name) for name in KEPT}
 
 
-def goes_on(estimator: Any) -> bool:
+def goes_on(estimator: BaseEstimator) -> bool:
     """Whether a fit continues from the last one; refused where that is not possible."""
     if not estimator.warm_start or not hasattr(estimator, "model_"):
         return False
@@ -27,7 +26,7 @@ def goes_on(estimator: Any) -> bool:
     return True
 
 
-def refuse_other_data(estimator: Any, schema: Schema, classes: AnyArray) -> None:
+def refuse_other_data(estimator: BaseEstimator, schema: Schema, classes: AnyArray) -> None:
     """Refuse other classes, columns, kinds, categories or settings than those of the last fit, and fewer rounds."""
     if not np.array_equal(estimator.classes_, classes):
         expected = f"made of the classes of the last fit, {estimator.classes_.tolist()}, with warm_start=True"

@@ -1,6 +1,6 @@
 """A picture of an additive model: a bar for each rule or column, as long as the difference it makes to the score."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Tr
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NEGATIVE, POSITIVE = "#d8731a", "#2673bf"  # colour-blind safe
 WIDEST = 60
 """Characters of a rule beside its bar."""
 
 
-def plot_terms(card: Scorecard, classes: list[object], ax: object = None, n_terms: int = 15) -> Any:
+def plot_terms(card: Scorecard, classes: list[object], ax: "Axes | None" = None, n_terms: int = 15) -> Any:
     """Draw what the largest terms add to the score; boosted trees are drawn by the importance of their columns.
 
     Parameters
@@ -59,7 +62,7 @@ def _effects(card: Scorecard) -> tuple[list[str], FloatArray]:
     return [*found], np.array([*found.values()]).reshape(len(found), card.n_scores)
 
 
-def _axes(ax: object, n_terms: int, n_panels: int) -> list[Any]:
+def _axes(ax: "Axes | None", n_terms: int, n_panels: int) -> "list[Axes]":
     if ax is not None:
         return [ax]
     from matplotlib import pyplot
@@ -68,18 +71,15 @@ def _axes(ax: object, n_terms: int, n_panels: int) -> list[Any]:
     return [*pyplot.subplots(n_panels, 1, figsize=size, layout="constrained", squeeze=False)[1][:, 0]]
 
 
-def _bars(ax: Any, labels: list[str], effects: FloatArray, n_terms: int, title: str) -> Any:
+def _bars(ax: "Axes", labels: list[str], effects: FloatArray, n_terms: int, title: str) -> "Axes":
     order = np.argsort(-np.abs(effects), kind="stable")
     order = order[effects[order] != 0]
     shown = order[:n_terms][::-1]
     colours = [POSITIVE if effects[k] > 0 else NEGATIVE for k in shown]
-    ax.barh([_short(labels[k]) for k in shown], effects[shown], color=colours)
+    texts = [text if len(text) <= WIDEST else text[: WIDEST - 3] + "..." for text in (labels[k] for k in shown)]
+    ax.barh(texts, effects[shown], color=colours)
     more = len(order) - len(shown)
     ax.set_xlabel(title + (f" ({more} smaller ones are not shown)" if more > 0 else ""))
     ax.axvline(0, color="0.3", linewidth=0.8)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."

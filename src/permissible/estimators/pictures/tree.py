@@ -1,7 +1,7 @@
 """A picture of a tree: tests in boxes, leaves with label, probability and support, coloured by probability."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,11 @@ from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import leaves_in_order
 from permissible.models.words import literal_words
 from permissible.validation import refusal_type
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from permissible.estimators.fitted import FittedClassifier
 
 NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # colour-blind safe
 
@@ -27,13 +32,15 @@ class DrawnNode:
     is_leaf: bool
 
 
-def predicted_at_nodes(estimator: Any) -> list[Any]:
+def predicted_at_nodes(estimator: "FittedClassifier") -> list[object]:
     """The label that `predict` gives at each node of a fitted tree, by the costs where it was fitted with some."""
-    places = estimator._predicting().decide(estimator.model_.node_probability)
+    tree = estimator.model_
+    assert isinstance(tree, TreeModel)
+    places = estimator._predicting().decide(tree.node_probability)
     return list(np.asarray(estimator.classes_)[places].tolist())
 
 
-def tree_layout(tree: TreeModel, classes: list[Any], predicted: list[Any]) -> tuple[DrawnNode, ...]:
+def tree_layout(tree: TreeModel, classes: list[object], predicted: list[object]) -> tuple[DrawnNode, ...]:
     """Place the nodes: leaves side by side, a parent above the middle of its children. Plain data, for any drawing."""
     place = {leaf: float(k) for k, leaf in enumerate(leaves_in_order(tree))}
     for node in range(tree.n_nodes - 1, -1, -1):
@@ -52,7 +59,7 @@ def tree_layout(tree: TreeModel, classes: list[Any], predicted: list[Any]) -> tu
     return tuple(drawn)
 
 
-def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
+def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_size: float = 8.0) -> "Axes":
     """Draw the tree of a fitted `UDTClassifier`.
 
     Parameters
@@ -83,7 +90,7 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
     drawn = tree_layout(tree, estimator.classes_.tolist(), predicted_at_nodes(estimator))
     if ax is None:
         ax = _axes(len(tree.leaves), int(tree.depth.max()))
-    centred = {"ha": "center", "va": "center"}
+    centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for item in drawn:
         if item.parent >= 0:
             above = drawn[item.parent]
@@ -105,13 +112,13 @@ def plot_tree(estimator: Any, ax: Any = None, *, font_size: float = 8.0) -> Any:
     return ax
 
 
-def _axes(n_leaves: int, depth: int) -> Any:
+def _axes(n_leaves: int, depth: int) -> "Axes":
     from matplotlib.figure import Figure
 
     return Figure(figsize=(1.6 * n_leaves + 1, 1.1 * depth + 1.2), layout="constrained").subplots()
 
 
-def _leaf_words(tree: TreeModel, node: int, classes: list[Any], label: Any) -> str:
+def _leaf_words(tree: TreeModel, node: int, classes: list[object], label: object) -> str:
     shown = 1 if tree.n_classes == 2 else classes.index(label)
     said = f"Pr[{classes[1]}]" if tree.n_classes == 2 else "Pr"
     said += f" = {tree.node_probability[node][shown]:.2f}"

@@ -1,1 +1,1 @@
-"""The learners that an estimator has beside its first one: ULS on columns, boundaries on rules."""
+"""Other learners of an estimator beside its default: ULS on columns, boundary classifiers on rules."""

@@ -1,13 +1,13 @@
 """BoundaryClassifier on rules and leaves of trees: it reads tables, calls the learner, and stores."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.input.training import TrainingRows, remember, seed, threads, training_rows
+from permissible.estimators.input.training import remember, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.boundary import refuse_many
 from permissible.learners.boundary.generation.certificate import TermCertificate, certified
@@ -20,15 +20,19 @@ from permissible.learners.uls.trace import category_bins
 from permissible.models.kinds.rules import RuleModel
 from permissible.validation import refusal
 
+if TYPE_CHECKING:
+    from permissible.estimators.boundary import BoundaryClassifier
+
 SOFT = "name boundaries, or fit ULSClassifier, which learns all probabilities"
 
 
-def fit_terms(estimator: Any, X: Any, y: Any, sample_weight: Any, target: Target) -> None:
+def fit_terms(estimator: "BoundaryClassifier", X: object, y: object, sample_weight: object, target: Target) -> None:
     """Fit rules to rows in memory and store them in the estimator."""
     if target.segments is None:
         raise refusal("boundaries", f"probabilities with learner={estimator.learner!r}", "soft", SOFT)
     n_threads, fit_seed = threads(estimator.n_jobs), seed(estimator.random_state)
-    given = _rows(estimator, X, y, sample_weight, n_threads)
+    given = training_rows(estimator, X, y, sample_weight, n_threads=n_threads)
+    refuse_many(given.classes)
     binned = given.bins(estimator.max_bins, fit_seed, n_threads)
     options = TermOptions(
         float(estimator.alpha), int(estimator.n_rounds), bool(estimator.fit_intercept), float(estimator.tol)
@@ -55,20 +59,6 @@ def fit_terms(estimator: Any, X: Any, y: Any, sample_weight: Any, target: Target
     _store_trace(estimator, found, _certificate(found, target, options, exhaustive))
 
 
-def _rows(estimator: Any, X: Any, y: Any, sample_weight: Any, n_threads: int) -> TrainingRows:
-    given = training_rows(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        estimator.class_weight,
-        categorical_features=estimator.categorical_features,
-        n_threads=n_threads,
-    )
-    refuse_many(given.classes)
-    return given
-
-
 def _certificate(found: FittedTerms, target: Target, options: TermOptions, exhaustive: bool) -> TermCertificate:
     lower = found.last.dual_objective
     gap = (found.objective - lower) / found.objective if found.objective > 0 else 0.0
@@ -85,7 +75,7 @@ def _certificate(found: FittedTerms, target: Target, options: TermOptions, exhau
     )
 
 
-def _store_trace(estimator: Any, found: FittedTerms, certificate: TermCertificate) -> None:
+def _store_trace(estimator: "BoundaryClassifier", found: FittedTerms, certificate: TermCertificate) -> None:
     rounds = found.rounds
     estimator.certificate_, estimator.n_iter_ = certificate, len(rounds)
     estimator.objective_, estimator.gap_ = certificate.objective, certificate.gap

@@ -7,16 +7,19 @@ a rule that tests the same columns in the same directions, the labels and the pr
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from permissible.bins.literal import Rule
 from permissible.estimators.fit_warning import DoubtfulFitWarning
 from permissible.models.words import rule_words
 from permissible.types import FloatArray, IntArray
 from permissible.validation.numbers import count
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +53,7 @@ class Stability:
         )
 
 
-def stability(estimator: Any, X: Any, y: Any, n_resamples: int, seed: int) -> Stability:
+def stability(estimator: BaseEstimator, X: object, y: object, n_resamples: int, seed: int) -> Stability:
     """Fit the estimator again on resamples of X and y, and compare with the fitted one."""
     count("n_resamples", n_resamples, 2)
     rng, labels, proba = np.random.default_rng(seed), estimator.predict(X), estimator.predict_proba(X)
@@ -70,7 +73,7 @@ def stability(estimator: Any, X: Any, y: Any, n_resamples: int, seed: int) -> St
     return Stability(len(own), counts, _table(own, others, spreads), np.array(flipped), np.std(largest, axis=0))
 
 
-def _rules(estimator: Any) -> list[tuple[int, Rule, str, float]]:
+def _rules(estimator: BaseEstimator) -> list[tuple[int, Rule, str, float]]:
     """Class, rule, words and size of the coefficient of each rule."""
     return [
         (k, rule, rule_words(rule, model), abs(float(coefficient)))
@@ -83,7 +86,7 @@ def _shape(k: int, rule: Rule) -> tuple[int, frozenset[tuple[int, str]]]:
     return k, frozenset((literal.column, literal.test) for literal in rule)
 
 
-def _table(own: Any, others: Any, spreads: FloatArray) -> dict[str, list[Any]]:
+def _table(own: Any, others: Any, spreads: FloatArray) -> dict[str, list[object]]:
     table: dict[str, list[object]] = {"rule": [], "same": [], "shape": [], "spread": []}
     for k, rule, words, _ in sorted(own, key=lambda one: -one[3]):
         alike = [[there for j, there, *_ in other if _shape(j, there) == _shape(k, rule)] for other in others]
@@ -106,7 +109,7 @@ def _distance(rule: Rule, other: Rule, spreads: FloatArray) -> float:
     return float(np.mean(apart)) if apart else float("nan")
 
 
-def _spreads(X: Any) -> FloatArray:
+def _spreads(X: object) -> FloatArray:
     """The standard deviation of each column of numbers, 1 for the others."""
     from permissible.table.reading import read
 

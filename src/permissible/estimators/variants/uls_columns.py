@@ -2,7 +2,7 @@
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -23,14 +23,17 @@ from permissible.learners.uls.columns import ColumnTrace, boost_columns
 from permissible.learners.uls.guarantees.separability import separation
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import joined
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray, FloatArray, Matrix
 from permissible.validation import Words, refusal
 from permissible.validation.arrays import squarable
 
+if TYPE_CHECKING:
+    from permissible.estimators.uls import ULSClassifier
+
 
 def training_matrix(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, AnyArray, AnyArray, FloatArray | None]:
+    estimator: "ULSClassifier", X: object, y: object, sample_weight: object
+) -> tuple[Matrix, AnyArray, AnyArray, FloatArray | None]:
     """The matrix, classes, each row's class and weight (rows of weight 0 are removed)."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
@@ -48,7 +51,7 @@ def training_matrix(
     return features, classes, codes, weight
 
 
-def _refuse_huge(estimator: Any, features: Any) -> None:
+def _refuse_huge(estimator: "ULSClassifier", features: Matrix) -> None:
     """Refuse values whose squares overflow."""
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(features.shape[1])])
     for j, name in enumerate(names):
@@ -56,7 +59,7 @@ def _refuse_huge(estimator: Any, features: Any) -> None:
         squarable("X", column, str(name))
 
 
-def fit_columns(estimator: Any, X: Any, y: Any, sample_weight: Any, fit_seed: int) -> None:
+def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight: object, fit_seed: int) -> None:
     """Algorithm 1 on the columns of X, stored in the estimator."""
     loss = losses.get(estimator.loss)
     features, classes, codes, weight = training_matrix(estimator, X, y, sample_weight)

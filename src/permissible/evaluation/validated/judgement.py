@@ -1,4 +1,4 @@
-"""All tables of one set of predictions for one decision: what `pm.validate` and the report show."""
+"""All tables of one set of predictions for one decision, as `pm.validate` and the report show them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -84,7 +84,7 @@ def judge(
     found["thresholds"]["threshold"] = shown(found["thresholds"]["threshold"])
     if judgement.subgroups:
         rows = GroupedRows(codes, proba[:, 1], told, 0.5 if at is None else at, how)
-        found["subgroups"] = _joined(rows.tables(judgement.subgroups, MEASURES), "column")
+        found["subgroups"] = stacked(rows.tables(judgement.subgroups, MEASURES), "column")
     return found
 
 
@@ -94,13 +94,13 @@ def _by_class(codes: IntArray, proba: FloatArray, classes: AnyArray, options: di
         str(label): calibration_summary((codes == k).astype(np.int64), proba[:, k], **options)
         for k, label in enumerate(classes.tolist())
     }
-    return _joined(tables, "class")
+    return stacked(tables, "class")
 
 
-def _joined(tables: dict[str, Columns], by: str) -> Columns:
-    """Tables below each other, with their names as first column."""
+def stacked(tables: dict[str, Columns], by: str) -> Columns:
+    """Return tables below each other, with their names as first column."""
     first = next(iter(tables.values()))
-    found: Columns = {by: [name for name, table in tables.items() for _ in table["measure"]]}
+    found: Columns = {by: [name for name, table in tables.items() for _ in next(iter(table.values()))]}
     for column, values in first.items():
         parts = [table[column] for table in tables.values()]
         found[column] = np.concatenate(parts) if isinstance(values, np.ndarray) else [v for part in parts for v in part]

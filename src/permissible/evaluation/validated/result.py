@@ -41,7 +41,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Validation:
-    """How good estimators are for a decision, on rows that they were not fitted on.
+    """The performance of estimators for a decision, on rows that they were not fitted on.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""`pm.validate`: the figures of merit of estimators on rows that they were not fitted on.
+"""`pm.validate`: performance measures of estimators on rows that they were not fitted on.
 
-Cross-validation predicts each row by a model that has not seen it, and judges all of these predictions together. The
-bootstrap (`cv="bootstrap"`) judges the model of all rows on the same rows, and takes off the optimism of doing so:
-how much better models of resampled rows look on their own rows than on the original ones (Harrell 2015, section 5.3.4);
-intervals move by the same amount (Noma et al. 2021).
+Cross-validation predicts each row by a model that has not seen it, and evaluates all of these predictions together. The
+bootstrap (`cv="bootstrap"`) evaluates the model of all rows on the same rows, and subtracts the optimism of doing so:
+how much better models of resampled rows do on their own rows than on the original ones (Harrell 2015, section 5.3.4);
+intervals are shifted by the same amount (Noma et al. 2021).
 """
 
 import warnings
@@ -13,6 +13,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin, clone
 
 from permissible.decisions import Hard, class_codes
 from permissible.evaluation.cells import row_count, weights_of
@@ -20,7 +21,7 @@ from permissible.evaluation.cross_validation import fit, folds
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.labels import positive_last, reordered
 from permissible.evaluation.net_benefit import Columns, net_benefit_difference, paired_means
-from permissible.evaluation.validated.judgement import Judgement, judge, shown
+from permissible.evaluation.validated.judgement import Judgement, judge, shown, stacked
 from permissible.evaluation.validated.result import Validation
 from permissible.table.match import UnseenCategoryWarning
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
@@ -32,7 +33,7 @@ REFITS = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """What is judged: rows, codes of their classes, weights, the decision, thresholds and subgroups."""
+    """What is evaluated: rows, codes of their classes, weights, the decision, thresholds and subgroups."""
 
     X: object
     y: AnyArray
@@ -49,7 +50,7 @@ def validate(
     y: ArrayLike,
     *,
     cv: object = 5,
-    decision: object = None,
+    decision: Any = None,
     thresholds: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | Sequence[str] | None = None,
     pos_label: object = None,
@@ -59,16 +60,16 @@ def validate(
     n_bootstrap: int = 1000,
     random_state: int = 0,
 ) -> Validation:
-    """Judge one or several estimators for a decision on rows that they were not fitted on.
+    """Evaluate one or several estimators for a decision on rows that they were not fitted on.
 
     Parameters
     ----------
     estimator : classifier, sequence of classifiers or mapping from name to classifier
-        Cloned before each fit; any scikit-learn classifier with ``predict_proba``. Several are judged on the same rows, and the
-        first one is compared with each of the others.
+        Cloned before each fit; any scikit-learn classifier with ``predict_proba``. Several are evaluated on the same rows,
+        and the first is compared with each of the others.
     X, y : rows and labels
     cv : int, splitter, iterable of splits, or "bootstrap"
-        Stratified folds, or an object of scikit-learn that holds each row out once; or the bootstrap with the optimism taken off.
+        Stratified folds, a scikit-learn splitter that holds out each row once, or the bootstrap, corrected for optimism.
     decision : Decision or array of costs, optional
         What the probabilities are for; by default the most probable class.
     thresholds : array, optional
@@ -79,7 +80,7 @@ def validate(
         The class that is flagged, of two: thresholds, sensitivity and net benefit are about it; by default the second in
         sorted order. Costs without names stay in sorted order.
     sample_weight : array of shape (n,), optional
-        For fitting and for judging.
+        Used for fitting and for evaluation.
     n_refits : int, optional
         Models of the bootstrap, by default 100.
     level, n_bootstrap, random_state
@@ -102,7 +103,9 @@ def validate(
     """
     how = Resampling(level, n_bootstrap, random_state)
     models = named_models(estimator)
-    rows = _rows(X, y, sample_weight, Judgement(_decision(decision), thresholds, how), subgroups, pos_label)
+    rows = _rows(
+        X, y, sample_weight, Judgement(Hard() if decision is None else decision, thresholds, how), subgroups, pos_label
+    )
     if isinstance(cv, str):
         method, probas, judged = _bootstrapped(models, rows, cv, n_refits)
     else:
@@ -140,10 +143,6 @@ def named_models(given: object) -> dict[str, object]:
     if not models:
         raise refusal("estimator", "at least one classifier", Words("none"))
     return models
-
-
-def _decision(given: object) -> Any:
-    return Hard() if given is None else given
 
 
 def _rows(
@@ -219,9 +218,7 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
         return folds(rows.codes, count("cv", cv, low=2), rows.judgement.how.random_state), f"{cv}-fold cross-validation"
     pairs = list(cv.split(rows.X, rows.y) if hasattr(cv, "split") else cv)
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise refusal(
-            "cv", "pairs of rows to learn from and rows to hold out", Words("none" if not pairs else "others")
-        )
+        raise refusal("cv", "pairs of training rows and held-out rows", Words("none" if not pairs else "others"))
     found = [(_places(training), _places(held_out)) for training, held_out in pairs]
     if any(part.size and (part.min() < 0 or part.max() >= len(rows.codes)) for pair in found for part in pair):
         raise refusal("cv", f"splits of rows 0 to {len(rows.codes) - 1}", Words("others"))
@@ -231,7 +228,9 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
         raise refusal("cv", "splits that hold each row out once", came)
     seen = sum(len(np.intersect1d(training, held_out)) for training, held_out in found)
     if seen:
-        raise refusal("cv", "splits whose rows held out are not learnt from", Words(f"{seen} rows in both parts"))
+        raise refusal(
+            "cv", "splits whose held-out rows are not in their training rows", Words(f"{seen} rows in both parts")
+        )
     return found, f"cross-validation in {len(found)} splits"
 
 
@@ -242,17 +241,15 @@ def _places(rows: object) -> IntArray:
 
 
 def _fitted(model: object, rows: Rows, training: IntArray) -> object:
-    from sklearn.base import clone
-
     weight = None if rows.weight is None else rows.weight[training]
     return fit(clone(model), taken(rows.X, training), rows.y[training], weight)
 
 
-def _predicted(model: Any, rows: Rows, held_out: IntArray) -> FloatArray:
+def _predicted(model: ClassifierMixin, rows: Rows, held_out: IntArray) -> FloatArray:
     known = np.asarray(model.classes_)
     if not np.array_equal(known, rows.classes[rows.order]):  # the order is its own inverse
-        came = Words(f"only {known.tolist()} in some rows to learn from")
-        raise refusal("cv", f"splits that leave every class of {rows.classes.tolist()} to learn from", came)
+        came = Words(f"only {known.tolist()} in the training rows of a split")
+        raise refusal("cv", f"splits whose training rows have every class of {rows.classes.tolist()}", came)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may be held out altogether
         return np.asarray(model.predict_proba(taken(rows.X, held_out)), dtype=np.float64)[:, rows.order]
@@ -288,18 +285,12 @@ def _bootstrapped(
         optimism: list[dict[str, Columns]] = []
         for _ in range(refits):
             drawn = _drawn(generator, weight, rows.codes)
-            refitted = fit(_clone(model), taken(rows.X, drawn), rows.y[drawn], None)
+            refitted = fit(clone(model), taken(rows.X, drawn), rows.y[drawn], None)
             proba = _predicted(refitted, rows, everything)
             own = judge(rows.codes[drawn], proba[drawn], rows.classes, None, plain)
             optimism.append(_minus(own, judge(rows.codes, proba, rows.classes, rows.weight, plain)))
         judged[name] = {key: _corrected(table, [one[key] for one in optimism]) for key, table in apparent.items()}
     return f"bootstrap of {refits} refits, optimism taken off", probas, judged
-
-
-def _clone(model: object) -> object:
-    from sklearn.base import clone
-
-    return clone(model)
 
 
 def _drawn(generator: np.random.Generator, weight: FloatArray, codes: IntArray) -> IntArray:
@@ -351,17 +342,8 @@ def _corrected(table: Columns, optimism: list[Columns]) -> Columns:
 
 def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
     """The tables of all models below each other, with the name of the model as first column."""
-    found: dict[str, Columns] = {}
-    for key, first in next(iter(judged.values())).items():
-        tables = {name: tables[key] for name, tables in judged.items()}
-        stacked: Columns = {"model": [name for name, table in tables.items() for _ in next(iter(table.values()))]}
-        for column, values in first.items():
-            parts = [table[column] for table in tables.values()]
-            stacked[column] = (
-                np.concatenate(parts) if isinstance(values, np.ndarray) else [v for part in parts for v in part]
-            )
-        found[key] = stacked
-    return found
+    keys = next(iter(judged.values()))
+    return {key: stacked({name: tables[key] for name, tables in judged.items()}, "model") for key in keys}
 
 
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:

@@ -91,7 +91,7 @@ def _instead(exchange: Exchange, held: Held, place: int) -> Held | None:
 
 
 def _candidates(exchange: Exchange, held: Held, rest: Rounded) -> list[Rule]:
-    """Rules that speak for the positive class under the weights of the rest of a card."""
+    """Rules that raise the score of the positive class, given the weights of the rest of a card."""
     rows, unit = exchange.rows, rest.unit
     half = [0.5 * unit * int(points) for points in rest.points]
     rows.reset(Terms(rest.offset + sum(half), tuple(held.rules), tuple(half)))

@@ -1,7 +1,7 @@
 """A point card from fitted rules: orient, round, exchange, certify.
 
-The rules and their real coefficients come from the corrective scheme of ULS (uls/fit.py). Here a rule that speaks against the
-positive class is negated, so that points are not negative and a card adds up; the coefficients are rounded (rounding.py); then
+The rules and their real coefficients come from the corrective scheme of ULS (uls/fit.py). Here a rule with a negative
+coefficient is negated, so that no points are negative; the coefficients are rounded (rounding.py); then
 rules are exchanged (exchange.py) until no single change of a rule or of its points lowers the loss.
 """
 

@@ -47,7 +47,7 @@ class Rounded:
 def best_of(problem: PointsProblem, vectors: IntArray, start: tuple[float, float]) -> Rounded:
     """The card of least loss among vectors of points (a row each); among equals the one of fewest points.
 
-    A unit is positive: points speak for the positive class. Where no vector has one, the card is empty.
+    A unit is positive, since points raise the score of the positive class. If no vector has a positive unit, the card is empty.
     """
     lines = _lines_of(problem, vectors, start)
     value = np.where((lines.unit > 0) | ~vectors.any(axis=1), lines.value, np.inf)

@@ -51,7 +51,7 @@ class Consistency:
     boundaries: tuple[float, ...]
     deltas: tuple[float, ...]
     reason: str
-    losses: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
+    losses: tuple[Weighing, Weighing] | None = field(default=None, repr=False, compare=False)
 
     @property
     def constants(self) -> "ExcessConstants":

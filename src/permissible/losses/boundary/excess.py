@@ -80,7 +80,7 @@ class MarginCondition:
 
     @property
     def beta(self) -> float:
-        """Alpha / (1 + alpha)."""
+        """The exponent alpha / (1 + alpha)."""
         return 1.0 if math.isinf(self.alpha) else self.alpha / (1.0 + self.alpha)
 
 
@@ -244,7 +244,7 @@ def _slope(pair: tuple[Any, Any], p: FloatArray, f: FloatArray) -> FloatArray:
 
 
 def _minimiser(pair: tuple[object, object], p: FloatArray) -> FloatArray:
-    """T of f*(p) = sinh(t), by bisection."""
+    """The t of f*(p) = sinh(t), by bisection."""
     low, high = np.full(p.shape, -REACH), np.full(p.shape, REACH)
     for _ in range(STEPS):
         middle = 0.5 * (low + high)

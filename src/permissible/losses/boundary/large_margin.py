@@ -1,14 +1,13 @@
 """Convex losses that have flat or straight parts: hinge, squared hinge, DWD, LUM ([K] section 3; mathematics, 8.1).
 
-They are not strictly convex, so boosting does not take them; they are here because their consistency for given
-boundaries is a question of [K], answered by :func:`permissible.losses.check_consistency`.
+They are not strictly convex, so boosting cannot use them. They are provided so that their consistency for given
+boundaries ([K]) can be checked, by :func:`permissible.losses.check_consistency`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class LargeMarginLoss:
     """
 
     name: str
-    params: Mapping[str, Any]
+    params: Mapping[str, float]
     value_formula: Formula
     weight_formula: Formula
     score_formula: Formula
@@ -67,12 +66,7 @@ def hinge() -> LargeMarginLoss:
     [1.0, 0.0]
     """
     return LargeMarginLoss(
-        "hinge",
-        {},
-        value_formula=_hinge,
-        weight_formula=_hinge_weight,
-        score_formula=_hinge_score,
-        kinks=(1.0,),
+        "hinge", {}, value_formula=_hinge, weight_formula=_hinge_weight, score_formula=_hinge_score, kinks=(1.0,)
     )
 
 
@@ -125,14 +119,10 @@ def dwd() -> LargeMarginLoss:
     >>> losses.dwd().value([0.0, 1.0]).tolist()
     [1.0, 0.25]
     """
-    return LargeMarginLoss("dwd", {}, *_formulas(lum(1.0, 1.0)))
+    return replace(lum(1.0, 1.0), name="dwd", params={})
 
 
-def _formulas(loss: LargeMarginLoss) -> tuple[Formula, Formula, Formula]:
-    return loss.value_formula, loss.weight_formula, loss.score_formula
-
-
-# The formulas are functions of this module, so that a file format which names functions can store a loss.
+# The formulas are functions of this module, so that a loss can be pickled.
 
 
 def _hinge(z: FloatArray) -> FloatArray:

@@ -1,1 +1,1 @@
-"""Other readings of a loss: its Bregman geometry, the exponential family, the game."""
+"""Other interpretations of a loss: Bregman geometry, exponential family, game."""

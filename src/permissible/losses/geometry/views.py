@@ -1,4 +1,4 @@
-"""Two other readings of a permissible loss: a family of densities, and a game against Nature ([N] section 5, [T] 3.2 and 4.1.4).
+"""Other interpretations of a permissible loss: a family of densities, and a game with Nature ([N] section 5, [T] 3.2 and 4.1.4).
 
 **Exponential family** (Lemma 4). phi has the density exp(theta y - G*(theta)) of y in {0, 1}: theta = g(p) is the natural
 parameter, p = ginv(theta) the expectation parameter, G* the cumulant function; minus its logarithm is b F(y* theta) + a,

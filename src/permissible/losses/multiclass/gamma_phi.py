@@ -1,4 +1,4 @@
-"""gamma-phi losses of one's own: gamma(sum_j C_zj phi(S_z - S_j)) for any gamma and phi ([B] Definition 4, (15)).
+"""User-defined gamma-phi losses: gamma(sum_j C_zj phi(S_z - S_j)) for any gamma and phi ([B] Definition 4, (15)).
 
 Lemma 1 of [B]: the loss is guess-averse when gamma is strictly increasing and phi(v) < phi(0) for v > 0. GEL is
 (identity, e^-v), GLL is (ln(1 + u), e^-v). `is_guess_averse` and `is_classification_calibrated` look at the result.
@@ -6,7 +6,7 @@ Lemma 1 of [B]: the loss is guess-averse when gamma is strictly increasing and p
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from permissible.validation import Words, refusal
 SUMS = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 121)])
 MARGINS = np.linspace(-12, 12, 241)
 LEAST = {"gamma": 0.0, "phi": -np.inf}
-"""Where the functions begin: gamma is one of sums u >= 0."""
+"""Lower ends of the domains: gamma is a function of sums u >= 0."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class GammaPhi:
     phi : callable
         Of the difference v = S_z - S_j; must be non-negative and may not increase.
     gamma_prime, phi_prime : callable, optional
-        Their derivatives; by central differences where left out, which costs digits.
+        Their derivatives; by default central differences, which are less accurate.
     name : str
         Name shown in reports and files.
 
@@ -64,10 +64,10 @@ class GammaPhi:
 
     @staticmethod
     def estimates_posterior(costs: FloatArray | None) -> bool:
-        """No theory gives the scores of such a loss a posterior, so one exponent is found on held-out rows."""
+        """False: the exponent of the posterior is fitted on held-out rows, since theory gives none for such a loss."""
         return False
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         return at.out(on_arrays(self.gamma, "gamma")(self._sums(at)))

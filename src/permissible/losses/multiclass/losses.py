@@ -10,7 +10,7 @@ at once. Exponentials are factored by their largest exponent; GLL never overflow
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class GLL:
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_without_costs)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
         at = rows_of(scores, y, cost, rows)
         top, terms = _factored(at)
@@ -95,7 +95,7 @@ class GEL:
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         return at.out(_exponentials(at).sum(axis=1))
@@ -129,7 +129,7 @@ class MC:
     least: ClassVar[float] = 1.0  # the true class is counted
     estimates_posterior = staticmethod(_always)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, None)
         return at.out(1 + _exponentials(at).sum(axis=1))
@@ -163,7 +163,7 @@ class LS:
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         return at.out((at.costs * np.exp(np.minimum(at.scores, LARGEST))).sum(axis=1))
@@ -193,7 +193,7 @@ class LT:
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         scale, up, down = self._parts(at)
@@ -233,7 +233,7 @@ class StructuredHinge:
     least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_never)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: Any = None, *, rows: bool = False) -> FloatArray:
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
         """Return the loss of each row."""
         at = rows_of(scores, y, cost, rows)
         return at.out((at.costs + at.differences()).max(axis=1))
@@ -293,7 +293,7 @@ def _exponentials(at: ScoredRows) -> FloatArray:
 
 
 def _balanced(at: ScoredRows, terms: FloatArray) -> FloatArray:
-    """Return the gradient whose entries j != z are given; moving all scores together changes nothing, so rows sum to 0."""
+    """Return the gradient whose entries j != z are given; adding a constant to all scores changes nothing, so rows sum to 0."""
     index = np.arange(at.y.size)
     result = terms.copy()
     result[index, at.y] = 0.0

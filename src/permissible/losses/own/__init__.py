@@ -1,1 +1,1 @@
-"""A user's own functions, checked and completed to losses."""
+"""Losses from a user's own functions, checked and completed."""

@@ -29,7 +29,7 @@ def _call(function: OwnFunction, argument: str, values: FloatArray) -> FloatArra
             if result.shape == values.shape:
                 return result
         except Exception:
-            pass  # not a function of arrays; what is wrong with it, if anything, shows number by number
+            pass  # not a function of arrays: call it number by number, which also finds its errors
         return np.array([_one(function, v, argument) for v in values.ravel().tolist()]).reshape(values.shape)
 
 
@@ -37,7 +37,7 @@ def _one(function: OwnFunction, value: float, argument: str) -> float:
     try:
         return float(function(value))
     except (ZeroDivisionError, OverflowError, ValueError):
-        return float("nan")  # math.log(0) and its like: undefined there
+        return float("nan")  # such as math.log(0): undefined there
     except Exception as error:
         came = Words(f"{type(error).__name__}: {error} at {value:g}")
         raise refusal_type(argument, "a function of a number that returns a number", came) from error

@@ -66,12 +66,7 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
     slope, rough = _derivative(phi, formula, phi_prime)
     limit = _limit(slope)
     entropy = Entropy(
-        a=a,
-        b=b,
-        score_limit=limit,
-        excess=partial(_excess, formula, a),
-        link=partial(_link, slope),
-        rough=rough,
+        a=a, b=b, score_limit=limit, excess=partial(_excess, formula, a), link=partial(_link, slope), rough=rough
     )
     return PermissibleLoss(name, {}, entropy, (from_phi, (phi, phi_prime, name)))
 
@@ -89,7 +84,7 @@ def _check(phi: Formula) -> tuple[float, float]:
     values = phi(GRID)
     ends = phi(np.array([0.0, 1e-300]))
     if not np.isfinite(ends[0]):
-        # p ln p and its like are not computable at 0; their limit is
+        # functions such as p ln p cannot be computed at 0, but have a limit there
         values[[0, -1]] = ends[1] if abs(ends[1]) > NOISE * abs(values[128]) else 0.0
     bad = ~np.isfinite(values)
     if bad.any():

@@ -1,4 +1,4 @@
-"""The loss of a phi as a table of polynomials, so that a fit does not invert the link for every row and pass.
+"""The loss of a phi as piecewise polynomials, so that a fit does not invert the link for every row in every pass.
 
 For a margin x >= 0 the table holds p(x) = ginv(-x), the weight of an example, as one polynomial on each of many cells; the
 curvature is its derivative and the loss psi = b F its integral from x to infinity, so the three agree with each other to

@@ -1,4 +1,4 @@
-"""What to do with a row, as data: cuts of one probability, least expected cost, or the largest score.
+"""How decisions are taken, as data: cuts of one probability, least expected cost, or the largest score.
 
 Every decision of `permissible.decisions` becomes one of these shapes, with a label for each action; None is the label
 of "no decision" (the reject option), which SQL writes as NULL and Python as None. `predict`, `decide` and the

@@ -1,7 +1,6 @@
 """Why a row got its scores: one `Explanation` for all estimators; and the terms of an additive model as columns."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Explanation:
     class; `cost` the expected cost of each class, where the estimator has costs.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[object, ...]
     start: tuple[float, ...]
     steps: tuple[Step, ...]
     scores: tuple[float, ...]
@@ -162,7 +161,7 @@ def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[s
     weights = (costs + costs.T) / (costs + costs.T).sum()
     importance = {text: float((weights * np.abs(v[:, None] - v[None, :])).sum()) for text, v in found.items()}
     order = sorted(found, key=lambda text: -importance[text])
-    table: dict[str, list[Any]] = {"term": order}
+    table: dict[str, list[object]] = {"term": [*order]}
     for k, label in enumerate(classes.tolist()):
         table[f"score of {label}"] = [float(found[text][k]) for text in order]
     table["cost"] = [importance[text] for text in order]

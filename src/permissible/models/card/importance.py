@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm, reach
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import FloatArray
 
@@ -30,7 +30,7 @@ def card_importances(card: Scorecard) -> FloatArray | None:
         if isinstance(term, KernelTerm):
             return None
         if isinstance(term, SlopeTerm):
-            found[term.column] += max(map(abs, term.slope))
+            found[term.column] += reach(term)
             continue
         for leaf in term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term]:
             _add_rule(leaf, found)
@@ -38,10 +38,9 @@ def card_importances(card: Scorecard) -> FloatArray | None:
 
 
 def _add_rule(term: RuleTerm, found: FloatArray) -> None:
-    size = max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True)) / 2
     parts = 0.5 ** np.arange(len(term.rule))
     for literal, part in zip(term.rule, parts / parts.sum(), strict=True):
-        found[literal.column] += size * part
+        found[literal.column] += reach(term) * part
 
 
 def _normalised(found: FloatArray) -> FloatArray:

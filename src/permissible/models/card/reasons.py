@@ -1,4 +1,4 @@
-"""The principal reasons for a decision: where a row lost score against the best value of each rule.
+"""The principal reasons for a decision: the rules that lowered the score of a row compared with their best values.
 
 A rule adds one of two values, so against the better one a row has lost either nothing or their difference. Reasons against the
 positive class are the rules where the row has the smaller value, the largest difference first; reasons for it are the others.
@@ -40,7 +40,7 @@ class Reasons:
     decision : label
         None where no decision is taken.
     favourable : bool
-        Whether the reasons speak for the positive class: they are what the row won against the worst value of each rule.
+        Whether the reasons support the positive class: they are what the row gained compared with the worst value of each rule.
     score, reference : float
         The score, and that of the best (worst) value of every rule; the reasons and `rest` add up to their difference.
     reasons : tuple of Reason
@@ -79,20 +79,25 @@ class RuleAnswer:
     better: bool
 
     def wording(self, favourable: bool) -> str:
-        """The words of the answer that speaks for (or against) the positive class."""
+        """The words of the answer that supports (or opposes) the positive class."""
         return self.words[0] if self.better == favourable else self.words[1]
+
+
+def rule_terms(card: Scorecard) -> list[RuleTerm]:
+    """The rules of a model of two classes whose score is a sum of rules; another model is refused."""
+    terms = plain_terms(card)
+    rules = [term for term in terms if isinstance(term, RuleTerm)]
+    if card.n_scores != 1 or len(rules) < len(terms):
+        expected = "a model of two classes whose score is a sum of rules"
+        raise refusal("estimator", expected, Words("another one"), "use `explain`, which every model has")
+    return rules
 
 
 def answers(card: Scorecard) -> list[RuleAnswer]:
     """The rules of a card of one score, the heaviest first; equal ones are merged."""
-    terms, points = plain_terms(card), _points(card)
-    if card.n_scores != 1 or not all(isinstance(term, RuleTerm) for term in terms):
-        expected = "a model of two classes whose score is a sum of rules"
-        raise refusal("estimator", expected, Words("another one"), "use `explain`, which every model has")
-    merged: dict[Rule, float] = {}
-    for term in terms:
-        if isinstance(term, RuleTerm):
-            merged[term.rule] = merged.get(term.rule, 0.0) + term.holds[0] - term.fails[0]
+    points, merged = _points(card), dict[Rule, float]()
+    for term in rule_terms(card):
+        merged[term.rule] = merged.get(term.rule, 0.0) + term.holds[0] - term.fails[0]
     found = []
     for rule, effect in merged.items():
         if effect != 0.0 and rule:

@@ -2,7 +2,7 @@
 
 A sum of rules sees a column only through the cells between its thresholds (or groups of its categories), so changing a column
 is changing its cell, made by the nearest value in it. Columns are decided one after the other, the row's own cell first. With
-some columns decided, the score lies between two bounds; a branch whose bounds both give a decision that is not wanted is left,
+some columns decided, the score lies between two bounds; a branch whose bounds both give a decision that is not wanted is pruned,
 and so is one that costs as much as the best change known.
 """
 
@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from permissible.bins.literal import Literal
-from permissible.models.card.explanation import plain_terms
-from permissible.models.card.scorecard import RuleTerm, Scorecard
+from permissible.models.card.reasons import rule_terms
+from permissible.models.card.scorecard import Scorecard
 from permissible.models.kinds.rules import passes
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, BoolArray
-from permissible.validation import Words, refusal
 
 DISTANCE = 1e-3
 """Weight of the distance of a change beside the number of changed columns, where no costs are given."""
@@ -92,7 +91,7 @@ class RecourseProblem:
 
 @dataclass(slots=True, eq=False)
 class Search:
-    """Depth first over the columns."""
+    """Depth-first search over the columns."""
 
     problem: RecourseProblem
     wanted: Callable[[float, float], bool]
@@ -158,10 +157,7 @@ def problem_of(
     card: Scorecard, row: Table, costs: Mapping[int, float] | None, fixed: Sequence[int], most: int
 ) -> RecourseProblem:
     """The cells of a row's columns and the rules of a card."""
-    terms = [term for term in plain_terms(card) if isinstance(term, RuleTerm)]
-    if card.n_scores != 1 or len(terms) != len(plain_terms(card)):
-        expected = "a model of two classes whose score is a sum of rules"
-        raise refusal("estimator", expected, Words("another one"))
+    terms = rule_terms(card)
     by_column: dict[int, list[Literal]] = {}
     for term in terms:
         for literal in term.rule:

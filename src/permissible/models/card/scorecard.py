@@ -97,6 +97,15 @@ class PointsTerm:
 Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm | PointsTerm
 
 
+def reach(term: Term) -> float:
+    """How much a term can move a score: half the difference of the two values of a rule, the size of a slope."""
+    if isinstance(term, RuleTerm):
+        return max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True)) / 2
+    if isinstance(term, SlopeTerm):
+        return max(map(abs, term.slope))
+    return max(abs(value) for row in term.values for value in row) if isinstance(term, TreeTerm) else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
     """An additive model that any target can run."""

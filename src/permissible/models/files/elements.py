@@ -5,7 +5,7 @@ documented in docs/model-file.md; a change to it is a new schema version, and th
 """
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from permissible.losses.registry import names
 from permissible.models.files.json_node import Node
 from permissible.models.files.strict_json import Plain, number
 from permissible.table.schema import Category, Column, Kind, Schema
+from permissible.types import Codes
 from permissible.validation import Words, refusal
 
 Losses = Mapping[str, Loss]
@@ -105,12 +106,12 @@ def read_rule(node: Node, schema: Schema) -> Rule:
     return tuple(read_literal(item, schema) for item in node.items())
 
 
-def codes_document(codes: Mapping[int, Any]) -> Plain:
+def codes_document(codes: Mapping[int, Codes]) -> Plain:
     """The bin of each category, for the columns where it is not the category's position."""
     return {str(column): [int(code) for code in codes[column]] for column in sorted(codes)}
 
 
-def read_codes(node: Node, schema: Schema) -> dict[int, Any]:
+def read_codes(node: Node, schema: Schema) -> dict[int, Codes]:
     """The bins of the categories, by column."""
     if not isinstance(node.value, dict):
         raise node.refused("an object")

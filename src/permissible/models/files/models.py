@@ -273,7 +273,7 @@ def _multiclass_name(name: str, own_losses: Losses) -> str:
     return name
 
 
-def _read_part(node: Node, schema: Schema, n_classes: int) -> Any:
+def _read_part(node: Node, schema: Schema, n_classes: int) -> Forest | AffineTerms:
     if isinstance(node.value, dict) and node.value.get("kind") == "forest":
         return read_forest(node, schema, n_classes)
     fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")

@@ -7,8 +7,8 @@ is refused.
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import TypeAlias
 
 from permissible.validation import shown
 
@@ -28,7 +28,7 @@ def number(value: float) -> float | int | str:
     return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
 
 
-def numbers(values: Sequence[float] | Any) -> list[Plain]:
+def numbers(values: Iterable[float]) -> list[Plain]:
     """The JSON form of a sequence of numbers."""
     return [number(value) for value in values]
 

@@ -1,4 +1,4 @@
-"""A multiclass additive model: the frozen result of MCBoost. It scores; it does not learn.
+"""A multiclass additive model: the frozen result of MCBoost. It computes scores; it does not learn.
 
     S(x) = prior + sum of parts(x),   S_k = <y_k, f(x)> / 2   (23) of [B]
 
@@ -8,11 +8,11 @@ for MC, and for GEL with symmetric costs; 1 for GLL without costs; otherwise a t
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from permissible.models.model import Link
+from permissible.models.model import Link, Model, counted
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
@@ -30,21 +30,21 @@ class Component(Protocol):
         """The (n, M) scores."""
         ...
 
-    def first(self, n_rounds: int) -> Any:
+    def first(self, n_rounds: int) -> Self:
         """The same part after its first rounds."""
         ...
 
-    def scaled(self, factor: float) -> Any:
+    def scaled(self, factor: float) -> Self:
         """The same part with every score times a factor."""
         ...
 
-    def joined(self, later: Any, *, same_rounds: bool = False) -> Any:
+    def joined(self, later: Any, *, same_rounds: bool = False) -> Self:
         """Itself and another of its kind, one after the other or in the same rounds."""
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AdditiveModel:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AdditiveModel(Model):
     """Parts that add up to one score per class.
 
     Parameters
@@ -68,7 +68,9 @@ class AdditiveModel:
     parts: tuple[Component, ...]
     exponent: float = 1.0
     calibrated: bool = False
-    takes_matrix: ClassVar[bool] = False
+
+    def _size(self) -> str:
+        return f"{self.n_classes} classes, {counted(self.n_rounds, 'round')}: {' and '.join(map(repr, self.parts))}"
 
     @property
     def link(self) -> Link:
@@ -95,10 +97,6 @@ class AdditiveModel:
         for part in self.parts:
             total += part.scores(table)
         return total
-
-    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """The posterior (n, M)."""
-        return self.link.probabilities(self.scores(table))
 
     def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """The margin (9) of each row: the score of its class minus the largest other one."""

@@ -11,14 +11,15 @@ import numpy as np
 
 from permissible.models.kinds.attributes import Attribute, attribute_matrix
 from permissible.models.kinds.simplex import scores_of
+from permissible.models.model import Frozen, counted
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 
 _TERMS = ("round_", "coordinate", "attribute", "slope", "level")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AffineTerms:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AffineTerms(Frozen):
     """Terms slope * (x - mean) + level, each added to one coordinate of f in one round; attribute -1 is a constant.
 
     The leverage and the shrinkage of each step are already inside slope and level.
@@ -31,6 +32,9 @@ class AffineTerms:
     attribute: IntArray
     slope: FloatArray
     level: FloatArray
+
+    def _size(self) -> str:
+        return f"{counted(len(self.slope), 'term')} on {counted(len(self.attributes), 'attribute')}"
 
     @property
     def n_rounds(self) -> int:

@@ -1,4 +1,4 @@
-"""Boosted trees: the frozen result of ULS on the leaves of trees. It scores; it does not learn or print.
+"""Boosted trees: the frozen result of ULS on the leaves of trees. It computes scores; it does not learn or print.
 
 The score is a constant and the sum of one value per tree; with K classes a leaf has K values, and there are K scores. Two classes
 go through the link of the loss, several through softmax for the logistic loss and through each class's own link, normalised,
@@ -7,7 +7,6 @@ for the others.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,20 +15,20 @@ from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
 from permissible.losses import Loss
 from permissible.models.kinds.forest import Forest
-from permissible.models.model import Compiled, Link, binary_margins, probability_margins
+from permissible.models.model import Compiled, Link, binary_margins, counted
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoostedModel(Compiled):
     """Trees that add up to one score, or to one per class.
 
     Parameters
     ----------
     schema : Schema
-        The columns that the trees speak of.
+        The columns that the trees test.
     loss : Loss
         The loss that was minimised.
     constant : array of float
@@ -42,7 +41,9 @@ class BoostedModel(Compiled):
     loss: Loss
     constant: FloatArray
     forest: Forest
-    takes_matrix: ClassVar[bool] = False
+
+    def _size(self) -> str:
+        return f"{counted(self.n_trees, 'tree')} on {counted(len(self.schema.columns), 'column')}"
 
     @property
     def n_trees(self) -> int:
@@ -70,21 +71,17 @@ class BoostedModel(Compiled):
     def _kernel_form(self) -> tuple[AnyArray, ...]:
         return kernel_form(self.forest, len(self.constant))
 
-    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """The probability of each class."""
-        return self.link.probabilities(self.scores(table, n_threads))
-
     def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """The margin of each row in [-1, 1]: 2 Pr[own class] - 1."""
         if len(self.constant) == 1:
             return binary_margins(self.loss, self.scores(table, n_threads), codes)
-        return probability_margins(self.probabilities(table, n_threads), codes)
+        return super().margins(table, codes, n_threads)
 
     def first(self, n_trees: int) -> "BoostedModel":
         """The model after its first trees."""
         return replace(self, forest=self.forest.first(n_trees))
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> dict[str, list[object]]:
         """One line per tree: number of leaves, the columns tested, the least and the largest value of a leaf."""
         arrays, names = self.forest.arrays, self.schema.names
         table: dict[str, list[object]] = {name: [] for name in ("tree", "leaves", "columns", "least", "largest")}

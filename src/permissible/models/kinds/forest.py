@@ -1,12 +1,12 @@
 """The tree part of an additive model: trees, or rules (trees of one path), with values for coordinates of the simplex.
 
 Nodes are flat arrays over codes, one bit per code and node; a literal, with its threshold or categories, is decoded
+from collections.abc import Sequence
 from them when needed. Scoring encodes the rows once and evaluates all trees in the compiled core.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,15 @@ from permissible.bins.candidates import category_literal, threshold_literal
 from permissible.bins.literal import MISSING, OTHER, Literal
 from permissible.kernels._core import mcboost as kernel
 from permissible.models.kinds.simplex import scores_of
+from permissible.models.model import Frozen, counted
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray, IntArray
 
 _NODES = ("column", "code", "left", "right", "mask")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Forest:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Forest(Frozen):
     """Trees as flat arrays.
 
     Parameters
@@ -42,6 +43,9 @@ class Forest:
     n_classes: int
     arrays: Mapping[str, AnyArray]
     round_: IntArray
+
+    def _size(self) -> str:
+        return counted(self.n_trees, "tree")
 
     @property
     def n_rounds(self) -> int:
@@ -87,7 +91,7 @@ class Forest:
     def _one(self, tree: int) -> dict[str, AnyArray]:
         nodes = slice(*self.arrays["first_node"][tree : tree + 2])
         values = slice(*self.arrays["first_value"][tree : tree + 2])
-        found: dict[str, Any] = {name: self.arrays[name][nodes] for name in _NODES}
+        found: dict[str, AnyArray] = {name: self.arrays[name][nodes] for name in _NODES}
         found["first_node"] = np.array([0, nodes.stop - nodes.start], dtype=np.int32)
         found["first_value"] = np.array([0, values.stop - values.start], dtype=np.int32)
         found["coordinate"] = self.arrays["coordinate"][tree : tree + 1]
@@ -113,7 +117,7 @@ class Forest:
         return threshold_literal(self.binning, column, code, missing=missing)
 
 
-def joined(pieces: list[Any]) -> dict[str, AnyArray]:
+def joined(pieces: Sequence[Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
     """Several groups of trees as one."""
     if not pieces:
         empty = np.zeros(0, dtype=np.int32)

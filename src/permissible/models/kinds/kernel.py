@@ -9,8 +9,8 @@ import numpy as np
 from permissible.kernels._core import boundary as core
 from permissible.losses import Loss
 from permissible.models.kinds.linear import probabilities_at
-from permissible.models.model import Link, probability_margins
-from permissible.types import AnyArray, FloatArray, IntArray, Matrix
+from permissible.models.model import Model, counted
+from permissible.types import AnyArray, FloatArray, Matrix
 from permissible.validation import refusal
 
 KernelFunction: TypeAlias = Callable[[AnyArray, AnyArray], AnyArray]
@@ -65,8 +65,8 @@ class Kernel:
         return np.asarray(np.exp(-self.gamma * np.maximum(distance, 0.0)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelModel:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KernelModel(Model):
     """f(x) = sum_j coef_j k(x_j, x) + b.
 
     Parameters
@@ -88,10 +88,8 @@ class KernelModel:
     deltas: FloatArray
     takes_matrix: ClassVar[bool] = True
 
-    @property
-    def link(self) -> Link:
-        """Ginv of the loss."""
-        return Link("loss", (self.loss,))
+    def _size(self) -> str:
+        return f"{self.kernel.name} kernel, {counted(len(self.coef), 'support vector')}"
 
     def scores(self, X: Matrix, n_threads: int = 1) -> FloatArray:
         """f(x) of each row; for a precomputed kernel X holds k(row, training row)."""
@@ -104,9 +102,5 @@ class KernelModel:
         return np.asarray(self.kernel.matrix(X, self.support) @ self.coef, dtype=np.float64) + self.intercept
 
     def probabilities(self, X: Matrix, n_threads: int = 1) -> FloatArray:
-        """Of the positive class ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        """Probabilities of both classes; that of the positive one is ginv(f), and pi_k exactly where f = delta_k."""
         return probabilities_at(self.scores(X), self.loss, self.boundaries, self.deltas)
-
-    def margins(self, X: Matrix, codes: IntArray, n_threads: int = 1) -> FloatArray:
-        """2 Pr[own class] - 1 of each row."""
-        return probability_margins(self.probabilities(X), codes)

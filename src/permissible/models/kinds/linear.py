@@ -1,4 +1,4 @@
-"""A linear score with probability boundaries: the frozen result of the boundary learner. It only scores."""
+"""A linear score with probability boundaries: the frozen result of the boundary learner. It only computes scores."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from permissible.losses import Loss
-from permissible.models.model import Link, probability_margins
-from permissible.types import FloatArray, IntArray, Matrix
+from permissible.models.model import Model, counted
+from permissible.types import FloatArray, Matrix
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearModel:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LinearModel(Model):
     """f(x) = w.x + b with the cut-offs delta_1 < ... < delta_K on the scale of f.
 
     Parameters
@@ -33,22 +33,16 @@ class LinearModel:
     deltas: FloatArray
     takes_matrix: ClassVar[bool] = True
 
-    @property
-    def link(self) -> Link:
-        """Ginv of the loss."""
-        return Link("loss", (self.loss,))
+    def _size(self) -> str:
+        return f"{counted(len(self.coef), 'column')}"
 
     def scores(self, X: Matrix, n_threads: int = 1) -> FloatArray:
         """f(x) of each row of a matrix, dense or sparse."""
         return np.asarray(X @ self.coef, dtype=np.float64) + self.intercept
 
     def probabilities(self, X: Matrix, n_threads: int = 1) -> FloatArray:
-        """Of the positive class ginv(f): monotone in f, and pi_k exactly where f = delta_k."""
+        """Probabilities of both classes; that of the positive one is ginv(f), and pi_k exactly where f = delta_k."""
         return probabilities_at(self.scores(X), self.loss, self.boundaries, self.deltas)
-
-    def margins(self, X: Matrix, codes: IntArray, n_threads: int = 1) -> FloatArray:
-        """2 Pr[own class] - 1 of each row."""
-        return probability_margins(self.probabilities(X), codes)
 
 
 def probabilities_at(score: FloatArray, loss: Loss, boundaries: FloatArray, deltas: FloatArray) -> FloatArray:

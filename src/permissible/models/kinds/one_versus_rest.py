@@ -7,15 +7,15 @@ import numpy as np
 
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.rules import RuleModel
-from permissible.models.model import Link, probability_margins
+from permissible.models.model import Link, Model
 from permissible.models.points.model import PointsModel
-from permissible.types import FloatArray, IntArray
+from permissible.types import FloatArray
 
 BinaryModel: TypeAlias = RuleModel | LinearModel | PointsModel
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OneVersusRest:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OneVersusRest(Model):
     """The models of each class against the others, all of one kind.
 
     The probabilities of the models are normalised to sum to 1.
@@ -23,8 +23,11 @@ class OneVersusRest:
 
     models: tuple[BinaryModel, ...]
 
+    def _size(self) -> str:
+        return f"{len(self.models)} classes, the first {self.models[0]!r}"
+
     @property
-    def takes_matrix(self) -> bool:
+    def takes_matrix(self) -> bool:  # type: ignore[override]
         """Whether its rows are a matrix: the features are the columns themselves."""
         return self.models[0].takes_matrix
 
@@ -36,14 +39,6 @@ class OneVersusRest:
     def scores(self, rows: Any, n_threads: int = 1) -> FloatArray:
         """One score per class, shape (n_rows, n_classes)."""
         return np.column_stack([model.scores(rows, n_threads) for model in self.models])
-
-    def probabilities(self, rows: object, n_threads: int = 1) -> FloatArray:
-        """The probability of each class."""
-        return self.link.probabilities(self.scores(rows, n_threads))
-
-    def margins(self, rows: object, codes: IntArray, n_threads: int = 1) -> FloatArray:
-        """2 Pr[own class] - 1 of each row."""
-        return probability_margins(self.probabilities(rows, n_threads), codes)
 
 
 def joined(models: tuple[BinaryModel, ...]) -> BinaryModel | OneVersusRest:

@@ -19,7 +19,7 @@ from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.losses import Loss
 from permissible.models.kinds.linear import probabilities_at
-from permissible.models.model import Compiled, Link, binary_margins, probability_margins
+from permissible.models.model import Compiled, binary_margins, counted, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
@@ -32,7 +32,7 @@ _KernelLiteral: TypeAlias = tuple[int, int, float, bool, Codes | None]
 _TESTS = {"<=": 0, ">": 1, "missing": 2, "present": 3}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleModel(Compiled):
     """A binary classifier made of weighted rules.
 
@@ -59,13 +59,10 @@ class RuleModel(Compiled):
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
     boundaries: FloatArray = field(default_factory=lambda: np.empty(0))
     deltas: FloatArray = field(default_factory=lambda: np.empty(0))
-    takes_matrix: ClassVar[bool] = False
     seen_missing: ClassVar[tuple[int, ...] | None] = None
 
-    @property
-    def link(self) -> Link:
-        """Ginv of the loss."""
-        return Link("loss", (self.loss,))
+    def _size(self) -> str:
+        return f"{counted(len(self.rules), 'rule')} on {counted(len(self.schema.columns), 'column')}"
 
     def scores(self, table: Table, n_threads: int = 1) -> FloatArray:
         """The score H of each row; its sign decides (0 counts as positive)."""

@@ -9,7 +9,7 @@ the score of probability 1 - `PURE`, which only leaves of over 10^9 examples rea
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from permissible.kernels._core import trees
 from permissible.losses import Loss
 from permissible.losses.class_impurity import class_impurity
 from permissible.models.kinds.tree_monotone import in_order
-from permissible.models.model import Compiled, Link, probability_margins
+from permissible.models.model import Compiled, Link
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
@@ -28,7 +28,7 @@ PURE = 2.0**-30
 _KIND = {"<=": 0, ">": 0, "missing": 1, "present": 1, "in": 2, "not in": 2}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeModel(Compiled):
     """A classifier made of nested tests.
 
@@ -74,7 +74,9 @@ class TreeModel(Compiled):
     monotone: tuple[int, ...] | None = None
     joint: bool = True
     costs: FloatArray | None = None
-    takes_matrix: ClassVar[bool] = False
+
+    def _size(self) -> str:
+        return f"{len(self.leaves)} leaves, {self.n_classes} classes"
 
     @property
     def link(self) -> Link:
@@ -152,10 +154,6 @@ class TreeModel(Compiled):
     def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
         """Class probabilities of each row, those of its leaf, shape (n_rows, n_classes)."""
         return np.take(self.node_probability, self.apply(table, n_threads), axis=0)
-
-    def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
-        """2 Pr[own class] - 1 of each row."""
-        return probability_margins(self.probabilities(table, n_threads), codes)
 
     def path(self, node: int) -> Rule:
         """The literals on the path from the root to a node: the rule that covers exactly its rows."""

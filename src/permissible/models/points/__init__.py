@@ -1,1 +1,1 @@
-"""Point cards: the frozen model, and the card as people print it."""
+"""Point cards: the frozen model, and the printed card."""

@@ -2,27 +2,26 @@
 
     total(x) = sum of the points of the rules that hold for x          score(x) = offset + unit * total(x)
 
-The total is added up in whole numbers, so rows of the same total have the same score to the last bit, whoever computes it.
+The total is added up in whole numbers, so rows of the same total have exactly the same score in every export.
 The card is also a model of +-1 rules: coefficient_t = unit * points_t / 2, intercept = offset + unit * sum(points) / 2.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
 from permissible.bins.literal import Rule
 from permissible.losses import Loss
 from permissible.models.kinds.rules import RuleModel
-from permissible.models.model import Link, binary_margins
+from permissible.models.model import Model, binary_margins, counted
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import Codes, FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointsModel:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PointsModel(Model):
     """A binary classifier made of rules with whole-number points.
 
     Parameters
@@ -52,12 +51,9 @@ class PointsModel:
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
     cases: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     seen_missing: tuple[int, ...] | None = None
-    takes_matrix: ClassVar[bool] = False
 
-    @property
-    def link(self) -> Link:
-        """Ginv of the loss."""
-        return Link("loss", (self.loss,))
+    def _size(self) -> str:
+        return f"{counted(len(self.rules), 'rule')}, at most {counted(self.most, 'point')}"
 
     @property
     def coefficients(self) -> FloatArray:
@@ -87,10 +83,6 @@ class PointsModel:
     def score_of(self, total: IntArray) -> FloatArray:
         """The score of each total."""
         return np.asarray(self.offset + self.unit * total)
-
-    def probabilities(self, table: Table, n_threads: int = 1) -> FloatArray:
-        """The probability of each class; of the positive one ginv(score)."""
-        return self.link.probabilities(self.scores(table, n_threads))
 
     def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """2 ginv(y H) - 1 of each row."""

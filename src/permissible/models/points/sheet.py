@@ -1,4 +1,4 @@
-"""The card as people print it: conditions with their points, and a table from totals to risk. Plain data, and its renderings.
+"""The printed card: conditions with their points, and a table from totals to risk. Plain data, and its renderings.
 
 With `points_to_double_odds` the points are those of credit scoring: a total of `base_points` has odds of `base_odds` to one, and
 each further `points_to_double_odds` double them (up to the rounding of a point of the card to a whole number),
@@ -204,7 +204,8 @@ def sheet(
         decisions = [(actions.labels[place], words[place]) for place in places.tolist()]
     values = zip(totals.tolist(), proba[:, 1].tolist(), decisions, strict=True)
     rules = zip(model.rules, model.points.tolist(), strict=True)
-    lines = sorted((CardLine(rule_words(rule, model), factor * points) for rule, points in rules), key=_heaviest)
+    lines = [CardLine(rule_words(rule, model), factor * points) for rule, points in rules]
+    lines.sort(key=lambda line: (-line.points, line.condition))
     return PointSheet(
         str(classes[-1]),
         start,
@@ -244,10 +245,6 @@ def _values(model: PointsModel, column: int, thresholds: list[float]) -> AnyArra
         return np.arange(-2, len(model.schema.columns[column].categories), dtype=np.int32)
     ends = [end for end in thresholds if math.isfinite(end)]
     return np.array([*ends, math.inf, *([math.nan] if missing else [])])
-
-
-def _heaviest(line: CardLine) -> tuple[int, str]:
-    return -line.points, line.condition
 
 
 def _cases(model: PointsModel, total: int) -> tuple[float, float]:

@@ -29,14 +29,16 @@ def plain_card(card: Scorecard) -> dict[str, Plain]:
         "columns": columns,
         "used": list(card.used_columns()),
         "intercept": numbers(card.intercept),
-        "groups": [[entry for term in group for entry in _entries(term, card)] for group in card.groups],
+        "groups": [
+            [
+                plain_term(one, card)
+                for term in group
+                for one in (term.leaves() if isinstance(term, PointsTerm) else [term])
+            ]
+            for group in card.groups
+        ],
         "link": plain_link(card.link),
     }
-
-
-def _entries(term: Term, card: Scorecard) -> list[dict[str, Plain]]:
-    """A term, or each rule of a card."""
-    return [plain_term(one, card) for one in (term.leaves() if isinstance(term, PointsTerm) else [term])]
 
 
 def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:

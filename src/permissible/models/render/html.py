@@ -6,7 +6,7 @@ The bars use blue and orange, which are colour-blind safe, and each bar's number
 from html import escape
 
 from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
 from permissible.models.words import literal_words
 
 _STYLE = """<style>
@@ -40,31 +40,20 @@ def table(card: Scorecard, classes: tuple[object, ...], max_terms: int = 200) ->
         body = _tree(card.terms[0], 0, card, classes)
         return f'{_STYLE}<div class="permissible">{body}</div>'
     flat = [one for term in card.terms for one in (term.leaves() if isinstance(term, PointsTerm) else [term])]
-    terms: list[Term] = sorted(flat, key=weight, reverse=True)
-    largest = max((weight(term) for term in terms), default=0.0) or 1.0
+    terms: list[Term] = sorted(flat, key=reach, reverse=True)
+    largest = max((reach(term) for term in terms), default=0.0) or 1.0
     heads = ["adds"] if card.n_scores == 1 else [escape(str(label)) for label in classes]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     rows = [_row(tuple(card.intercept), "always", 0.0, largest)]
-    rows += [_row(_values(term), words(term, card), weight(term), largest) for term in terms[:max_terms]]
+    rows += [_row(_values(term), words(term, card), reach(term), largest) for term in terms[:max_terms]]
     rest = len(terms) - max_terms
     more = f"<p>and {rest} lighter terms</p>" if rest > 0 else ""
     what = escape(str(classes[-1])) if card.n_scores == 1 else "each class"
     return (
-        f'{_STYLE}<div class="permissible"><table><caption>What speaks for {what}, the heaviest first</caption>'
+        f'{_STYLE}<div class="permissible"><table><caption>What is added to the score of {what}, the largest first</caption>'
         f'<thead><tr>{head}<th scope="col"></th><th scope="col">where</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
         f"{more}</div>"
     )
-
-
-def weight(term: Term) -> float:
-    """How much a term can move a score."""
-    if isinstance(term, RuleTerm):
-        return max(abs(a - b) / 2 for a, b in zip(term.holds, term.fails, strict=True))
-    if isinstance(term, SlopeTerm):
-        return max(map(abs, term.slope))
-    if isinstance(term, TreeTerm):
-        return max(abs(value) for row in term.values for value in row)
-    return 0.0
 
 
 def _values(term: Term) -> tuple[float, ...]:

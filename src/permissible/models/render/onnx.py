@@ -16,7 +16,7 @@ from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, 
 from permissible.models.render.formula import formulas
 from permissible.models.render.onnx_graph import Graph
 from permissible.table.schema import Column
-from permissible.types import FloatArray
+from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
 
 REJECT = "reject"
@@ -276,7 +276,7 @@ def _probabilities(graph: Graph, card: Scorecard, scores: str) -> str | None:
     return graph.add("Where", graph.add("Greater", total, graph.numbers(np.zeros((1, 1)))), share, even)
 
 
-def _labels(actions: Actions) -> Any:
+def _labels(actions: Actions) -> AnyArray:
     """The labels as a tensor: integers as such, anything else as text; no decision is "reject"."""
     if all(isinstance(label, int) and not isinstance(label, bool) for label in actions.labels):
         return np.array(actions.labels, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Reasons written out: columns of an SQL query, and a function of the Python export.
 
-A rule speaks against the positive class or for it by its full worth, so the order of the reasons is that of the rules: a row's
-reasons are the first k of those that apply.
+A rule opposes or supports the positive class by its full effect, so the reasons are in the order of the rules: the reasons
+of a row are the first k of those that apply.
 """
 
 from permissible.models.card.reasons import answers

@@ -91,16 +91,16 @@ def select(
     named = [f"{text} AS {names.free(name)}" for name, text in added.items()]
     scores = [f"{_score(card, k, target)} AS {name}" for k, name in zip(shown, names.scores, strict=True)]
     source = ".".join(target.name_of(part) for part in table.split("."))
-    query = _storey([*kept, *scores, *named], f"{source} AS t")
+    query = _select([*kept, *scores, *named], f"{source} AS t")
     probabilities = _probabilities(card, names, target)
     if probabilities and probabilities != names.scores:
         listed = [f"{text} AS {name}" for text, name in zip(probabilities, names.probabilities, strict=True)]
-        query = _storey(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
+        query = _select(["s.*", *listed], f"(\n{query}{target.fence}\n) AS s")
     actions.check(bool(probabilities), card.link.alike)
     decision = decision_sql(actions, names.scores, names.probabilities if probabilities else [], target)
     if card.needs_values:
         decision = f"CASE WHEN {names.scores[0]} IS NULL THEN NULL ELSE {decision} END"
-    return _storey(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
+    return _select(["d.*", f"{decision} AS {names.decision}"], f"(\n{query}{target.fence}\n) AS d")
 
 
 class _OutputNames:
@@ -306,6 +306,6 @@ def _first_best(values: Sequence[str], labels: Sequence[str], compare: str) -> s
     return f"CASE {' '.join(whens)} ELSE {labels[-1]} END"
 
 
-def _storey(columns: Sequence[str], source: str) -> str:
+def _select(columns: Sequence[str], source: str) -> str:
     # nothing is re-indented after it was written: a column name or a category may contain a line break
     return "SELECT\n  " + ",\n  ".join(columns) + f"\nFROM {source}"

@@ -14,7 +14,7 @@ from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 MOST_LEAVES = 500
-"""Trees with more leaves than this in total are written one line per tree, since nobody would read all the leaves."""
+"""Trees with more leaves than this in total are written one line per tree."""
 
 
 def text(card: Scorecard, classes: tuple[object, ...], max_rules: int | None = None) -> str:

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from permissible.evaluation.cells import Cells, judged
 from permissible.evaluation.curves import ReliabilityBin, reliability
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.labels import as_positive
 from permissible.evaluation.recalibration import isotonic
-from permissible.report.displays.axes import axes_or_new, labels_of
+from permissible.report.displays.axes import Axes, axes_or_new, labels_of
 from permissible.types import ArrayLike, FloatArray
 
 
@@ -44,7 +45,14 @@ class CalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, name: str | None = None, **options: Any
+        cls,
+        estimator: ClassifierMixin,
+        X: object,
+        y: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        name: str | None = None,
+        **options: Any,
     ) -> "CalibrationDisplay":
         """Draw the calibration of a fitted classifier of two classes; `options` as in `from_predictions`."""
         labels = labels_of(estimator, y, options.get("pos_label"))
@@ -61,7 +69,7 @@ class CalibrationDisplay:
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         level: float = 0.95,
-        ax: object = None,
+        ax: Axes | None = None,
         name: str | None = None,
     ) -> "CalibrationDisplay":
         """Draw the calibration of probabilities of the positive class, in bins of about equally many rows."""
@@ -70,7 +78,7 @@ class CalibrationDisplay:
         bins = reliability(truth, p, n_bins, sample_weight, Resampling(level).z)
         return cls(bins, (cells.probability, isotonic(cells)[0]), cells, name).plot(ax=ax)
 
-    def plot(self, ax: Any = None, *, histogram: bool = True, **options: Any) -> "CalibrationDisplay":
+    def plot(self, ax: Axes | None = None, *, histogram: bool = True, **options: Any) -> "CalibrationDisplay":
         """Draw into `ax`, or into a new figure."""
         self.ax_ = axes_or_new(ax, layout="constrained")
         predicted, happened = [b.predicted for b in self.bins], [b.happened for b in self.bins]

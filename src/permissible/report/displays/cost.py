@@ -1,12 +1,12 @@
 """A confusion matrix with costs: counts, fractions or costs by true and decided class."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from permissible.decisions import CostMatrix, decision_for
-from permissible.report.displays.axes import axes_or_new
+from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal, refusal_type
 
@@ -37,13 +37,18 @@ class CostDisplay:
     1.333
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[object, ...]
     counts: FloatArray
     costs: FloatArray
 
     @classmethod
     def of(
-        cls, y: Any, decided: Any, costs: CostMatrix | None = None, classes: Any = None, sample_weight: Any = None
+        cls,
+        y: object,
+        decided: object,
+        costs: CostMatrix | None = None,
+        classes: object = None,
+        sample_weight: object = None,
     ) -> "CostDisplay":
         """Count decisions: `decided` holds labels, or with `classes` their positions and -1 for no decision."""
         truth, chosen = np.asarray(y), np.asarray(decided)
@@ -63,7 +68,7 @@ class CostDisplay:
         return cls(tuple(labels.tolist()), counts, table)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, decision: Any = None) -> "CostDisplay":
+    def from_estimator(cls, estimator: ClassifierMixin, X: object, y: object, decision: object = None) -> "CostDisplay":
         """Count what an estimator decides on some rows; `decision` may be another one than its own."""
         given = getattr(estimator, "cost_matrix_", None) if decision is None else decision
         costs = costs_for(given, estimator.classes_)
@@ -91,7 +96,7 @@ class CostDisplay:
             return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1e-300))
         return np.asarray(self.paid() / max(self.paid().sum(), 1e-300))
 
-    def plot(self, measure: str = "count", ax: Any = None) -> Any:
+    def plot(self, measure: str = "count", ax: Axes | None = None) -> Axes:
         """Draw the cells; needs matplotlib. Returns the axes."""
         ax = axes_or_new(ax, layout="constrained")
         cells = self.values(measure)

@@ -1,18 +1,16 @@
 """The cost curve: the mean cost per row as the costs of the two mistakes change."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.tables import expected_cost_curve
-from permissible.report.displays.axes import axes_or_new, labels_of
-from permissible.types import ArrayLike
+from permissible.report.displays.axes import Axes, CurveDisplay, axes_or_new
 
 
 @dataclass(eq=False)
-class CostCurveDisplay:
+class CostCurveDisplay(CurveDisplay):
     """Expected cost against the share of a false alarm in the costs of both mistakes, beside acting on all and on none.
 
     Parameters
@@ -29,43 +27,9 @@ class CostCurveDisplay:
     [0.25]
     """
 
-    curve: Columns
-    name: str | None = None
-    ax_: Any = field(default=None, repr=False)
+    table = staticmethod(expected_cost_curve)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        thresholds: ArrayLike | None = None,
-        *,
-        ax: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> "CostCurveDisplay":
-        """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.expected_cost_curve`."""
-        labels = labels_of(estimator, y, options.get("pos_label"))
-        named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        proba: ArrayLike,
-        thresholds: ArrayLike | None = None,
-        *,
-        ax: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> "CostCurveDisplay":
-        """Draw the curve of probabilities of the positive class."""
-        at = np.arange(1, 100) / 100 if thresholds is None else thresholds
-        return cls(expected_cost_curve(y, proba, at, **options), name).plot(ax=ax)
-
-    def plot(self, ax: Any = None, **options: Any) -> "CostCurveDisplay":
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw into `ax`, or into a new figure."""
         self.ax_ = axes_or_new(ax, layout="constrained")
         curve, at = self.curve, self.curve["threshold"]

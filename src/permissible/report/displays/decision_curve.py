@@ -1,17 +1,16 @@
 """The decision curve: net benefit of acting by the model, on all rows and on none, at each threshold."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from permissible.evaluation.net_benefit import Columns, net_benefit
-from permissible.report.displays.axes import axes_or_new, labels_of
-from permissible.types import ArrayLike
+from permissible.evaluation.net_benefit import net_benefit
+from permissible.report.displays.axes import Axes, CurveDisplay, axes_or_new
 
 
 @dataclass(eq=False)
-class DecisionCurveDisplay:
+class DecisionCurveDisplay(CurveDisplay):
     """Net benefit against the threshold, with a band, beside acting on all rows and on none.
 
     Parameters
@@ -29,43 +28,9 @@ class DecisionCurveDisplay:
     [0.4375, 0.25]
     """
 
-    curve: Columns
-    name: str | None = None
-    ax_: Any = field(default=None, repr=False)
+    table = staticmethod(net_benefit)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        thresholds: ArrayLike | None = None,
-        *,
-        ax: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> "DecisionCurveDisplay":
-        """Draw the curve of a fitted classifier of two classes; `options` are those of `metrics.net_benefit`."""
-        labels = labels_of(estimator, y, options.get("pos_label"))
-        named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(labels, estimator.predict_proba(X), thresholds, ax=ax, name=named, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        proba: ArrayLike,
-        thresholds: ArrayLike | None = None,
-        *,
-        ax: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> "DecisionCurveDisplay":
-        """Draw the curve of probabilities of the positive class."""
-        at = np.arange(1, 100) / 100 if thresholds is None else thresholds
-        return cls(net_benefit(y, proba, at, **options), name).plot(ax=ax)
-
-    def plot(self, ax: Any = None, *, alternatives: bool = True, **options: Any) -> "DecisionCurveDisplay":
+    def plot(self, ax: Axes | None = None, *, alternatives: bool = True, **options: Any) -> Self:
         """Draw into `ax`, or into a new figure; `alternatives` are the curves of acting on all and on none."""
         self.ax_ = axes_or_new(ax, layout="constrained")
         curve, at = self.curve, self.curve["threshold"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from permissible.report.displays.axes import axes_or_new
+from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import ArrayLike, FloatArray
 from permissible.validation import Words, refusal, refusal_type
 
@@ -36,7 +36,7 @@ class MarginDensityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: object, X: object, groups: ArrayLike, *, ax: object = None
+        cls, estimator: object, X: object, groups: ArrayLike, *, ax: Axes | None = None
     ) -> "MarginDensityDisplay":
         """Draw the scores of a fitted classifier of two classes; `groups` has the group of each row, such as its label.
 
@@ -53,7 +53,7 @@ class MarginDensityDisplay:
         deltas = getattr(estimator, "deltas_", np.zeros(1))
         return cls({str(name): score[names == name] for name in np.unique(names)}, deltas).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **options: Any) -> "MarginDensityDisplay":
+    def plot(self, ax: Axes | None = None, **options: Any) -> "MarginDensityDisplay":
         """Draw into `ax`, or into a new figure."""
         self.ax_ = axes_or_new(ax)
         everything = np.concatenate(list(self.scores.values()))

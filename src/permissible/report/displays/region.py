@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from permissible.decisions import Boundaries, class_codes
 from permissible.decisions.words import group_names
-from permissible.report.displays.axes import axes_or_new, two_classes
+from permissible.report.displays.axes import Axes, axes_or_new, two_classes
 from permissible.types import ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, refusal
 
@@ -48,13 +49,13 @@ class RegionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: ClassifierMixin,
         X: Matrix,
         y: ArrayLike | None = None,
         *,
-        boundaries: Any = None,
+        boundaries: tuple[float, ...] | None = None,
         features: object = "pca",
-        ax: object = None,
+        ax: Axes | None = None,
     ) -> "RegionDisplay":
         """Draw the regions of probability in which a fitted classifier of two classes puts the rows.
 
@@ -82,7 +83,7 @@ class RegionDisplay:
         region = decision.decide(estimator.predict_proba(X))
         return cls(points, region, decision.boundaries, labels, marker).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **options: Any) -> "RegionDisplay":
+    def plot(self, ax: Axes | None = None, **options: Any) -> "RegionDisplay":
         """Draw into `ax`, or into a new figure."""
         from matplotlib import colormaps
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from permissible.decisions import class_codes
 from permissible.evaluation.curves import risk_coverage
-from permissible.report.displays.axes import axes_or_new
+from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import ArrayLike
 
 
@@ -37,7 +38,7 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: object = None, name: str | None = None
+        cls, estimator: ClassifierMixin, X: object, y: ArrayLike, *, ax: Axes | None = None, name: str | None = None
     ) -> "RiskCoverageDisplay":
         """Draw the curve of a fitted classifier on (X, y)."""
         codes = class_codes(y, np.asarray(estimator.classes_))
@@ -51,7 +52,7 @@ class RiskCoverageDisplay:
         table = np.column_stack([1 - p, p]) if p.ndim == 1 else p
         return cls(*risk_coverage(np.asarray(y, dtype=np.int64), table), name)
 
-    def plot(self, ax: Any = None, **options: Any) -> "RiskCoverageDisplay":
+    def plot(self, ax: Axes | None = None, **options: Any) -> "RiskCoverageDisplay":
         """Draw into `ax`, or into a new figure."""
         self.ax_ = axes_or_new(ax)
         self.ax_.plot(self.coverage, self.risk, label=self.name, **options)

@@ -1,20 +1,21 @@
-"""Subgroups: one figure of merit in each group of rows, with intervals, beside that of all rows."""
+"""Subgroups: one metric in each group of rows, with intervals, beside that of all rows."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.subgroups import subgroup_table
 from permissible.evaluation.validated.result import WORDS
-from permissible.report.displays.axes import axes_or_new, labels_of
+from permissible.report.displays.axes import Axes, axes_or_new, labels_of
 from permissible.types import ArrayLike
 
 
 @dataclass(eq=False)
 class SubgroupDisplay:
-    """A figure of merit by group of rows: a dot and an interval for each, hollow where the group is small.
+    """A metric by group of rows: a dot and an interval for each, hollow where the group is small.
 
     Parameters
     ----------
@@ -38,13 +39,13 @@ class SubgroupDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: ClassifierMixin,
+        X: object,
         y: ArrayLike,
         groups: ArrayLike,
         measure: str = "o_e",
         *,
-        ax: Any = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> "SubgroupDisplay":
         """Draw a figure of a fitted classifier of two classes by group; `options` are those of `metrics.subgroup_table`."""
@@ -59,7 +60,7 @@ class SubgroupDisplay:
         groups: ArrayLike,
         measure: str = "o_e",
         *,
-        ax: object = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> "SubgroupDisplay":
         """Draw a figure of probabilities of the positive class by group."""
@@ -68,7 +69,7 @@ class SubgroupDisplay:
         overall = subgroup_table(y, proba, together, [measure], **{**options, "n_bootstrap": 0})
         return cls(table, float(overall["value"][0])).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **options: Any) -> "SubgroupDisplay":
+    def plot(self, ax: Axes | None = None, **options: Any) -> "SubgroupDisplay":
         """Draw into `ax`, or into a new figure."""
         self.ax_ = axes_or_new(ax, layout="constrained")
         table = self.table

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
-from permissible.report.displays.axes import axes_or_new
+from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.validation import Words, refusal
 
 
@@ -46,7 +47,9 @@ class WeakLearningDisplay:
         self.fails_ = int(below[0]) + 1 if len(below) else None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, gamma: float = 0.1, ax: object = None) -> "WeakLearningDisplay":
+    def from_estimator(
+        cls, estimator: ClassifierMixin, *, gamma: float = 0.1, ax: Axes | None = None
+    ) -> "WeakLearningDisplay":
         """Draw the rounds of a fitted `ULSClassifier` of two classes, with rules or columns."""
         history = estimator.history_
         if "weak_edge" not in history or "class" in history:
@@ -54,7 +57,7 @@ class WeakLearningDisplay:
             raise refusal("estimator", "a ULSClassifier of rules or columns and two classes", came)
         return cls(history["weak_edge"], history["mean_edge"], history["rounds_bound"], gamma).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "WeakLearningDisplay":
+    def plot(self, ax: Axes | None = None) -> "WeakLearningDisplay":
         """Draw into `ax`, or into a new figure; the bound is on the right axis."""
         self.ax_ = axes_or_new(ax)
         rounds = np.arange(1, len(self.edge) + 1)

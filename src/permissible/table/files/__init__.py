@@ -1,4 +1,4 @@
-"""Tables in files: CSV and its relatives, ARFF, Parquet, Arrow; read in chunks or at once."""
+"""Tables in files: CSV and similar formats, ARFF, Parquet, Arrow; read in chunks or at once."""
 
 from permissible.table.files.errors import FileError
 from permissible.table.files.opening import open_table

@@ -87,7 +87,7 @@ class Arrow:
             encoded = column if self._arrow.types.is_dictionary(column.type) else column.dictionary_encode()
             different = encoded.dictionary.to_pylist()
             values = np.empty(len(different) + 1, dtype=object)  # the last is for missing
-            values[:-1] = [_plain(value) for value in different]
+            values[:-1] = [None if value != value else value for value in different]  # NaN is missing
             return np.asarray(values[np.asarray(encoded.indices.fill_null(len(different)))])
         types, found = self._arrow.types, column.type
         tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
@@ -101,7 +101,3 @@ class Arrow:
                 "store them as text, or leave the column out with --drop."
             ) from None
         return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _plain(value: object) -> Any:
-    return None if isinstance(value, float) and value != value else value

@@ -1,4 +1,4 @@
-"""CSV and its relatives: the delimiter is found from the first lines, the kinds from all cells, rows stream in chunks.
+"""CSV and similar formats: the delimiter is found from the first lines, the kinds from all cells, rows stream in chunks.
 
 Blank lines are skipped. Where `header` is None, a header is assumed unless a cell of the first line is a number.
 """

@@ -1,9 +1,10 @@
 """Numbers and dates as people write them: decimal commas, thousands separators, percentages, amounts of money, calendar dates.
 
-A column of text is looked at as a whole, and every cell must agree. `1,5` can only be a decimal comma and `1,234.5` only a
-separator of thousands; a column in which every comma stands before three digits could be either, and is refused until the user
-says which. `12.5%` is the number 12.5 and `$1,200.50` the number 1200.5; a column of two currencies, or in which only some cells
-have a sign, stays text. Dates become days since 1970-01-01; `3/4/2024` has a day first or a month first only if some row says so.
+The notation is inferred from the whole column, and every cell must agree with it. `1,5` can only be a decimal comma and
+`1,234.5` only a separator of thousands; a column in which every comma stands before three digits could be either, and is
+refused until the user says which. `12.5%` is the number 12.5 and `$1,200.50` the number 1200.5; a column of two currencies, or
+in which only some cells have a sign, stays text. Dates become days since 1970-01-01; in `3/4/2024` the day or the month comes
+first only if some row of the column shows which.
 """
 
 import re

@@ -6,7 +6,7 @@ with phi_i(z) = sum_k D_k (h_k - z)_+ of the class of row i (`segments`). Its du
 
     max_t  sum_i c_i g_i(t_i)    where |sum_i c_i t_i y_i h_j(x_i)| <= alpha for every term j, and sum_i c_i t_i y_i = 0.
 
-The constraint of a term speaks of its *edge* alone. So a term outside of the problem whose edge is at most alpha does not
+The constraint of a term involves only its *edge*. So a term outside of the problem whose edge is at most alpha does not
 change the optimum, and dividing t by (largest edge / alpha), where that exceeds 1, makes t feasible for any set of terms:
 g is concave with g(0) = 0, so this is a lower bound on the optimum over the whole set (`dual_value`).
 
