@@ -156,16 +156,55 @@ void gather(const ColumnView& column, const Sample& sample, size_t first, size_t
         to[i - first] = column.number(sample.rows ? static_cast<size_t>(sample.rows[i]) : i);
 }
 
+/// Which columns of a row-major tile of numbers hold another value than their last two; compared row by row, all
+/// columns at once. Columns that lie otherwise always may.
+class TwoValues {
+  public:
+    TwoValues(const ColumnView* columns, size_t n_columns, const Sample& sample)
+        : sample_(sample), base_(columns[0]), n_columns_(n_columns) {
+        for (size_t j = 0; j < n_columns; ++j)
+            adjacent_ = adjacent_ && columns[j].type == ColumnType::float32 && columns[j].stride == base_.stride &&
+                        columns[j].data == base_.at<float>(0) + j;
+    }
+
+    void look(const std::vector<FewValues>& few, size_t first, size_t last) {
+        if (!adjacent_) return;
+        for (size_t j = 0; j < n_columns_; ++j)
+            latest_[j] = static_cast<float>(few[j].latest()), before_[j] = static_cast<float>(few[j].before());
+        std::fill(others_, others_ + kReadTogether, 0);
+        for (size_t i = first; i < last; ++i)
+            compare(base_.at<float>(sample_.rows ? static_cast<size_t>(sample_.rows[i]) : i), n_columns_, latest_,
+                    before_, others_);
+    }
+    bool hold(size_t j) const { return adjacent_ && others_[j] == 0; }
+
+  private:
+    PERMISSIBLE_CLONES
+    static void compare(const float* value, size_t n, const float* latest, const float* before, int32_t* others) {
+        for (size_t j = 0; j < n; ++j) others[j] |= !((value[j] == latest[j]) | (value[j] == before[j]));
+    }
+
+    const Sample& sample_;
+    const ColumnView& base_;
+    size_t n_columns_;
+    bool adjacent_ = true;
+    float latest_[kReadTogether], before_[kReadTogether];
+    int32_t others_[kReadTogether];
+};
+
 /// The columns of few values, of which no row needs to be sorted; returns the others.
 std::vector<size_t> find_few(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins,
                              Edges* edges) {
     std::vector<FewValues> few(n_columns);
     std::vector<size_t> left(n_columns);
     std::iota(left.begin(), left.end(), size_t{0});
+    TwoValues two(columns, n_columns, sample);
     double value[kRows];
     for (size_t first = 0; first < sample.count && !left.empty(); first += kRows) {
         const size_t last = std::min(first + kRows, sample.count);
+        two.look(few, first, last);
         std::erase_if(left, [&](size_t j) {
+            if (two.hold(j)) return false;
             gather(columns[j], sample, first, last, value);
             return !few[j].add(value, last - first, static_cast<size_t>(max_bins));
         });

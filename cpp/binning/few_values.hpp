@@ -24,13 +24,15 @@ inline double value_of(uint64_t key) {
 class FewValues {
   public:
     bool missing() const { return missing_; }
+    /// The last two different values that were added; not a number before.
+    double latest() const { return latest_; }
+    double before() const { return before_; }
 
     /// False at the first value beyond `limit` different ones; what was added then says nothing.
     bool add(const double* value, std::size_t n, std::size_t limit) {
-        if (two_known(value, n)) return true;
         for (std::size_t i = 0; i < n; ++i) {
             const double v = value[i];
-            if (v == latest_) continue;
+            if ((v == latest_) | (v == before_)) continue;
             if (v != v) {
                 missing_ = true;
                 continue;
@@ -53,13 +55,6 @@ class FewValues {
 
   private:
     static constexpr std::size_t kSlots = 1024;  // at most a quarter is filled
-
-    /// Whether all are the last two values: all that a column of two takes.
-    bool two_known(const double* value, std::size_t n) const {
-        int64_t others = 0;
-        for (std::size_t i = 0; i < n; ++i) others += !((value[i] == latest_) | (value[i] == before_));
-        return others == 0;
-    }
 
     bool insert(uint64_t key, std::size_t limit) {
         std::size_t at = (key * 0x9e3779b97f4a7c15u) >> 54;
