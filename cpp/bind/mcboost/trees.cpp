@@ -1,7 +1,5 @@
 // Bindings of trees and rules: what a part of the rows answers, and how they are grown where the rows
 // are in other parts; the scores of trees.
-#include <nanobind/stl/vector.h>
-
 #include "bind/boosted.hpp"
 #include "bind/mcboost/mcboost.hpp"
 #include "mcboost/tree_rows.hpp"
