@@ -40,7 +40,7 @@ def _size(answer: object) -> int:
     return int(getattr(answer, "nbytes", 0))
 
 
-def _asked(question: Question[Any, Answer], parts: Sequence[Part], rows_of: Callable[[int], Any]) -> Answer:
+def _asked(question: Question[Rows, Answer], parts: Sequence[Part], rows_of: Callable[[int], Rows | None]) -> Answer:
     """Ask the rows of one part after the other."""
     answers = Answers(question)
     for position, part in enumerate(parts):
