@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
@@ -78,6 +79,7 @@ struct RowArrays {
     std::vector<std::int32_t> codes;
     int classes;
     bool counted;
+    bool mapped = false;  // the codes lie in a file, and their pages are given back after a visit
 
     RowArrays(In3<std::uint8_t> rows, const Columns& columns, In1<std::uint16_t> labels, Weight weights, int n_classes,
               bool count_rows)
@@ -90,7 +92,6 @@ struct RowArrays {
         const std::size_t n = blocks.shape(1);
         require(blocks.shape(2) == 8 && codes.size() <= blocks.shape(0) * 8,
                 "blocks must have shape (n_blocks, n_rows, 8)");
-        require(n < (std::size_t{1} << 32), "a tree takes fewer than 2^32 rows");
         const auto size = [](const auto& of) { return of.shape(0); };
         require(target.shape(0) == n && (!weight || std::visit(size, *weight) == n),
                 "target and weight must have one entry per row");
@@ -109,6 +110,19 @@ struct RowArrays {
         return {view(), target.data(), weight ? std::get<In1<Sum>>(*weight).data() : nullptr, classes, counted};
     }
 };
+
+template <typename Sum>
+RowBlocks<Sum> blocks_of(const std::vector<const RowArrays*>& arrays, MappedPages& pages) {
+    RowBlocks<Sum> blocks;
+    std::size_t n = 0;
+    for (const RowArrays* of : arrays) {
+        blocks.push_back(of->rows<Sum>());
+        blocks.back().first = static_cast<std::uint32_t>(std::exchange(n, n + of->blocks.shape(1)));
+        if (of->mapped) blocks.back().pages = &pages, pages.include(of->blocks.data(), of->blocks.size());
+    }
+    require(n < (std::size_t{1} << 32), "a tree takes fewer than 2^32 rows");
+    return blocks;
+}
 
 std::vector<std::int32_t> slots_of(const std::vector<std::int32_t>& nodes) {
     std::int32_t most = -1;
@@ -201,15 +215,18 @@ class Finder {
         return split;
     }
 
-    GrownTree grow_rows(const RowArrays& arrays, bool name_leaves) const {
-        require(arrays.classes == classes_ && arrays.codes.size() == options_.categorical.size(),
-                "rows of other classes or columns");
+    GrownTree grow_rows(const std::vector<const RowArrays*>& arrays, bool name_leaves) const {
+        require(!arrays.empty(), "a tree needs rows");
+        for (const RowArrays* of : arrays)
+            require(of->classes == classes_ && of->codes.size() == options_.categorical.size(),
+                    "rows of other classes or columns");
         Options options = options_;
         options.name_leaves = name_leaves;
         options.poll = [interrupt = Interrupt()]() mutable { interrupt.poll(); };
+        MappedPages pages;
         nb::gil_scoped_release release;
-        Tree tree = arrays.has_units() ? grow(arrays.rows<std::int64_t>(), impurity_, options)
-                                       : grow(arrays.rows<std::int32_t>(), impurity_, options);
+        Tree tree = arrays[0]->has_units() ? grow(blocks_of<std::int64_t>(arrays, pages), impurity_, options)
+                                           : grow(blocks_of<std::int32_t>(arrays, pages), impurity_, options);
         return {std::move(tree), static_cast<std::size_t>(classes_)};
     }
 
@@ -262,16 +279,9 @@ nb::object bind_find_leaves(In1<std::int32_t> left, In1<std::int32_t> right, In1
         require(j < views.size(), "a node tests a column that is not there");
         require((views[j].type == ColumnType::category) == (test(k) == 2), "a test does not fit its column");
     }
-    const Nodes tree{nodes,
-                     left.data(),
-                     right.data(),
-                     node_column.data(),
-                     threshold.data(),
-                     test.data(),
-                     left_set.data(),
-                     code_of_category.data(),
-                     category_begin.data(),
-                     other};
+    Nodes tree{nodes, left.data(), right.data(), node_column.data(), threshold.data()};
+    tree.test = test.data(), tree.left_set = left_set.data(), tree.other = other;
+    tree.code_of_category = code_of_category.data(), tree.category_begin = category_begin.data();
     auto leaf = std::make_unique<std::int32_t[]>(std::max<std::size_t>(n_rows, 1));
     {
         nb::gil_scoped_release release;
@@ -310,6 +320,7 @@ void define_records(nb::module_& area) {
         .def(nb::init<In3<std::uint8_t>, const Columns&, In1<std::uint16_t>, RowArrays::Weight, int, bool>(),
              nb::arg("blocks").noconvert(), nb::arg("columns"), nb::arg("target").noconvert(),
              nb::arg("weight").noconvert().none(), nb::arg("classes"), nb::arg("counted") = false)
+        .def_rw("mapped", &RowArrays::mapped)
         .def("sums", &node_sums, nb::arg("node_of_row").noconvert(), nb::arg("requested").noconvert(),
              nb::arg("threads"));
     nb::class_<BestSplit>(area, "BestSplit")
@@ -371,7 +382,7 @@ void bind_trees(nanobind::module_& area) {
              nb::arg("limits"), nb::arg("threads") = 1)
         .def("best", &Finder::best, nb::arg("histogram").noconvert(), nb::arg("totals").noconvert(), nb::arg("low"),
              nb::arg("high"))
-        .def("grow", &Finder::grow_rows, nb::arg("rows"), nb::arg("name_leaves") = false)
+        .def("grow", &Finder::grow_rows, nb::arg("blocks"), nb::arg("name_leaves") = false)
         .def("impurities", &Finder::node_impurities, nb::arg("sums").noconvert());
     area.def("move_rows", &bind_move, nb::arg("blocks").noconvert(), nb::arg("node_of_row").noconvert(),
              nb::arg("splits").noconvert(), nb::arg("left_sets").noconvert());

@@ -2,20 +2,21 @@
 #include "binning/edges.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "binning/decimal.hpp"
+#include "binning/few_values.hpp"
 #include "common/parallel.hpp"
 
 namespace permissible::binning {
 
 namespace {
 
-constexpr size_t kGroup = 8;  // columns that are read together: a cache line of a row-major matrix
+constexpr size_t kReadTogether = 64, kCopied = 8;  // columns at once: read where they lie, and copied
+constexpr size_t kRows = 64;                       // rows of them that stay in the first cache
 
 /// Buffers of one thread, reused from column to column.
 struct EdgeBuffers {
@@ -25,14 +26,6 @@ struct EdgeBuffers {
     std::vector<double> distinct;
     std::vector<int64_t> mass;
 };
-
-// Keys order as the doubles do: flip all bits of negatives, the sign bit of the others.
-uint64_t key_of(double value) {
-    const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // + 0.0: -0.0 and 0.0 are one value
-    return bits ^ ((bits >> 63) ? ~uint64_t{0} : uint64_t{1} << 63);
-}
-
-double value_of(uint64_t key) { return std::bit_cast<double>(key ^ ((key >> 63) ? uint64_t{1} << 63 : ~uint64_t{0})); }
 
 // Least significant digit first over the bits from kFrom up; a digit that all keys share is skipped.
 template <int kBits, int kFrom>
@@ -142,77 +135,104 @@ std::vector<size_t> equal_shares(const std::vector<int64_t>& mass, int max_bins)
     return ends;
 }
 
-/// Leaves the different keys in order where there are at most `limit`; false at the first one more. Columns of few
-/// values need no sort of their rows then.
-bool few_distinct(EdgeBuffers& b, size_t limit) {
-    constexpr size_t kSlots = 1024;  // at most a quarter is filled
-    uint64_t slot[kSlots];
-    bool filled[kSlots] = {};
-    size_t count = 0;
-    uint64_t last = ~b.keys[0];
-    for (const uint64_t key : b.keys) {
-        if (key == last) continue;
-        last = key;
-        size_t at = (key * 0x9e3779b97f4a7c15u) >> 54;
-        while (filled[at] && slot[at] != key) at = (at + 1) % kSlots;
-        if (filled[at]) continue;
-        if (++count > limit) return false;
-        filled[at] = true;
-        slot[at] = key;
-    }
-    b.distinct.clear();
-    std::vector<uint64_t> keys;
-    for (size_t at = 0; at < kSlots; ++at)
-        if (filled[at]) keys.push_back(slot[at]);
-    std::sort(keys.begin(), keys.end());
-    for (const uint64_t key : keys) b.distinct.push_back(value_of(key));
-    return true;
+/// A threshold between all neighbours.
+std::vector<double> between(const std::vector<double>& distinct) {
+    std::vector<double> thresholds;
+    for (size_t i = 0; i + 1 < distinct.size(); ++i) thresholds.push_back(separate(distinct[i], distinct[i + 1]));
+    return thresholds;
 }
 
-Edges edges_of_keys(const Sample& sample, bool has_missing, int max_bins, EdgeBuffers& b) {
-    Edges edges;
-    edges.has_missing = has_missing;
-    edges.exact = true;
-    if (b.keys.empty()) return edges;
-    edges.exact = few_distinct(b, static_cast<size_t>(max_bins));
-    if (!edges.exact) {
-        sort_keys(b, sample.weights != nullptr);
-        gather_distinct(sample, b);
-    }
-    const size_t n = b.distinct.size();
-    std::vector<size_t> ends;
-    if (edges.exact) {
-        ends.resize(n - 1);
-        std::iota(ends.begin(), ends.end(), size_t{0});
-    } else {
-        ends = equal_shares(b.mass, max_bins);
-    }
-    edges.thresholds.reserve(ends.size());
-    for (const size_t i : ends) edges.thresholds.push_back(separate(b.distinct[i], b.distinct[i + 1]));
-    return edges;
+std::vector<double> edges_of_keys(const Sample& sample, int max_bins, EdgeBuffers& b) {
+    sort_keys(b, sample.weights != nullptr);
+    gather_distinct(sample, b);
+    std::vector<double> thresholds;
+    for (const size_t i : equal_shares(b.mass, max_bins))
+        thresholds.push_back(separate(b.distinct[i], b.distinct[i + 1]));
+    return thresholds;
 }
 
-// The sampled values of a group of columns next to each other, row by row, so that a row-major matrix is read once.
-void gather(const ColumnView* columns, size_t n_columns, const Sample& sample, std::vector<double>& values) {
-    constexpr size_t kRows = 512;
-    values.resize(n_columns * sample.count);
-    for (size_t first = 0; first < sample.count; first += kRows) {
+/// The sampled values [first, last) of a column next to each other.
+void gather(const ColumnView& column, const Sample& sample, size_t first, size_t last, double* to) {
+    for (size_t i = first; i < last; ++i)
+        to[i - first] = column.number(sample.rows ? static_cast<size_t>(sample.rows[i]) : i);
+}
+
+/// Which columns of a row-major tile of numbers hold another value than their last two; compared row by row, all
+/// columns at once. Columns that lie otherwise always may.
+class TwoValues {
+  public:
+    TwoValues(const ColumnView* columns, size_t n_columns, const Sample& sample)
+        : sample_(sample), base_(columns[0]), n_columns_(n_columns) {
+        for (size_t j = 0; j < n_columns; ++j)
+            adjacent_ = adjacent_ && columns[j].type == ColumnType::float32 && columns[j].stride == base_.stride &&
+                        columns[j].data == base_.at<float>(0) + j;
+    }
+
+    void look(const std::vector<FewValues>& few, size_t first, size_t last) {
+        if (!adjacent_) return;
+        for (size_t j = 0; j < n_columns_; ++j)
+            latest_[j] = static_cast<float>(few[j].latest()), before_[j] = static_cast<float>(few[j].before());
+        std::fill(others_, others_ + kReadTogether, 0);
+        for (size_t i = first; i < last; ++i)
+            compare(base_.at<float>(sample_.rows ? static_cast<size_t>(sample_.rows[i]) : i), n_columns_, latest_,
+                    before_, others_);
+    }
+    bool hold(size_t j) const { return adjacent_ && others_[j] == 0; }
+
+  private:
+    PERMISSIBLE_CLONES
+    static void compare(const float* value, size_t n, const float* latest, const float* before, int32_t* others) {
+        for (size_t j = 0; j < n; ++j) others[j] |= !((value[j] == latest[j]) | (value[j] == before[j]));
+    }
+
+    const Sample& sample_;
+    const ColumnView& base_;
+    size_t n_columns_;
+    bool adjacent_ = true;
+    float latest_[kReadTogether], before_[kReadTogether];
+    int32_t others_[kReadTogether];
+};
+
+/// The columns of few values, of which no row needs to be sorted; returns the others.
+std::vector<size_t> find_few(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins,
+                             Edges* edges) {
+    std::vector<FewValues> few(n_columns);
+    std::vector<size_t> left(n_columns);
+    std::iota(left.begin(), left.end(), size_t{0});
+    TwoValues two(columns, n_columns, sample);
+    double value[kRows];
+    for (size_t first = 0; first < sample.count && !left.empty(); first += kRows) {
         const size_t last = std::min(first + kRows, sample.count);
-        for (size_t j = 0; j < n_columns; ++j) {
-            double* to = values.data() + j * sample.count;
-            for (size_t i = first; i < last; ++i) {
-                const size_t row = sample.rows ? static_cast<size_t>(sample.rows[i]) : i;
-                to[i] = columns[j].number(row);
-            }
-        }
+        two.look(few, first, last);
+        std::erase_if(left, [&](size_t j) {
+            if (two.hold(j)) return false;
+            gather(columns[j], sample, first, last, value);
+            return !few[j].add(value, last - first, static_cast<size_t>(max_bins));
+        });
     }
+    std::vector<size_t> many;
+    for (size_t j = 0; j < n_columns; ++j) {
+        edges[j].exact = std::find(left.begin(), left.end(), j) != left.end();
+        if (!edges[j].exact) {
+            many.push_back(j);
+            continue;
+        }
+        edges[j].has_missing = few[j].missing();
+        edges[j].thresholds = between(few[j].sorted());
+    }
+    return many;
 }
 
-void find_group(const ColumnView* columns, size_t n_columns, const Sample& sample, int max_bins, EdgeBuffers& b,
-                Edges* edges) {
-    gather(columns, n_columns, sample, b.values);
-    for (size_t j = 0; j < n_columns; ++j) {
-        const double* value = b.values.data() + j * sample.count;
+/// Bins of equal weight of a few columns, whose values are copied next to each other.
+void find_many(const ColumnView* columns, const size_t* chosen, size_t n_chosen, const Sample& sample, int max_bins,
+               EdgeBuffers& b, Edges* edges) {
+    b.values.resize(n_chosen * sample.count);
+    for (size_t first = 0; first < sample.count; first += kRows)  // so that a row-major matrix is read once
+        for (size_t k = 0; k < n_chosen; ++k)
+            gather(columns[chosen[k]], sample, first, std::min(first + kRows, sample.count),
+                   b.values.data() + k * sample.count + first);
+    for (size_t k = 0; k < n_chosen; ++k) {
+        const double* value = b.values.data() + k * sample.count;
         b.keys.resize(sample.count);
         b.order.resize(sample.weights ? sample.count : 0);
         size_t present = 0;
@@ -223,7 +243,8 @@ void find_group(const ColumnView* columns, size_t n_columns, const Sample& sampl
         }
         b.keys.resize(present);
         if (sample.weights) b.order.resize(present);
-        edges[j] = edges_of_keys(sample, b.keys.size() < sample.count, max_bins, b);
+        edges[chosen[k]].has_missing = present < sample.count;
+        edges[chosen[k]].thresholds = edges_of_keys(sample, max_bins, b);
     }
 }
 
@@ -232,16 +253,20 @@ void find_group(const ColumnView* columns, size_t n_columns, const Sample& sampl
 std::vector<Edges> find_edges(const std::vector<ColumnView>& columns, const Sample& sample, int max_bins,
                               int n_threads) {
     std::vector<Edges> edges(columns.size());
-    [[maybe_unused]] const int threads = resolve_threads(n_threads, sample.count * columns.size());
-    const auto n_groups = static_cast<int64_t>((columns.size() + kGroup - 1) / kGroup);
+    const int threads = resolve_threads(n_threads, sample.count * columns.size());
+    const size_t group =
+        std::clamp(columns.size() / static_cast<size_t>(std::max(threads, 1)) + 1, kCopied, kReadTogether);
+    const auto n_groups = static_cast<int64_t>((columns.size() + group - 1) / group);
 #pragma omp parallel num_threads(threads)
     {
         EdgeBuffers buffers;
 #pragma omp for schedule(dynamic)
-        for (int64_t group = 0; group < n_groups; ++group) {
-            const size_t first = static_cast<size_t>(group) * kGroup;
-            const size_t n = std::min(kGroup, columns.size() - first);
-            find_group(columns.data() + first, n, sample, max_bins, buffers, edges.data() + first);
+        for (int64_t at = 0; at < n_groups; ++at) {
+            const size_t first = static_cast<size_t>(at) * group, n = std::min(group, columns.size() - first);
+            const auto many = find_few(columns.data() + first, n, sample, max_bins, edges.data() + first);
+            for (size_t k = 0; k < many.size(); k += kCopied)
+                find_many(columns.data() + first, many.data() + k, std::min(kCopied, many.size() - k), sample, max_bins,
+                          buffers, edges.data() + first);
         }
     }
     return edges;

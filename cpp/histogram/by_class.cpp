@@ -20,8 +20,8 @@ void add_block(const ClassRows<Sum>& rows, const std::uint8_t* block, const std:
     const std::size_t channels = Channels > 0 ? Channels : rows.channels();
     const std::size_t safe = count > kAhead ? count - kAhead : 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (i < safe) __builtin_prefetch(block + static_cast<std::size_t>(index[i + kAhead]) * 8);
-        const std::size_t row = index[i];
+        if (i < safe) __builtin_prefetch(block + static_cast<std::size_t>(index[i + kAhead] - rows.first) * 8);
+        const std::size_t row = index[i] - rows.first;
         std::uint64_t word;
         std::memcpy(&word, block + row * 8, 8);
         Sum* cell = scratch + rows.target[row];
@@ -80,7 +80,7 @@ void add_few(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets
         const std::uint8_t* codes = rows.codes.column(column);
         Sum* run = histogram + offsets[column];
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t row = index[i], code = codes[row * 8];
+            const std::size_t row = index[i] - rows.first, code = codes[row * 8];
             const std::size_t slot = code == kMissingCode ? slots - 1 : code;
             run[rows.target[row] * slots + slot] += rows.weight ? rows.weight[row] : Sum{1};
             if (rows.counted) run[rows.classes * slots + slot] += 1;
@@ -91,9 +91,14 @@ void add_few(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets
 }  // namespace
 
 template <typename Sum>
-void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& offsets, const std::uint32_t* index,
-                    std::size_t count, Sum* histogram, int threads) {
-    if (count <= kFewRows) return add_few(rows, offsets, index, count, histogram);
+void fill_histogram(const RowBlocks<Sum>& row_blocks, const std::vector<std::size_t>& offsets,
+                    const std::uint32_t* index, std::size_t count, Sum* histogram, int threads) {
+    const ClassRows<Sum>& rows = row_blocks.front();
+    if (count <= kFewRows)
+        return for_runs(row_blocks, index, count, [&](const ClassRows<Sum>& of, std::size_t begin, std::size_t end) {
+            add_few(of, offsets, index + begin, end - begin, histogram);
+            for (std::size_t b = 0; b < of.codes.n_blocks(); ++b) visited(of, b, index + begin, end - begin);
+        });
     const std::size_t blocks = rows.codes.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
     // A quarter of the cells: enough work to pay for the barrier, also on a busy machine.
@@ -109,7 +114,11 @@ void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& 
             const std::size_t b = static_cast<std::size_t>(task) / parts, part = static_cast<std::size_t>(task) % parts;
             const std::size_t begin = count * part / parts, end = count * (part + 1) / parts;
             std::fill(scratch.begin(), scratch.end(), Sum{0});
-            add_any_block(rows, rows.codes.block(b), index + begin, end - begin, scratch.data());
+            const std::uint32_t* taken = index + begin;
+            for_runs(row_blocks, taken, end - begin, [&](const ClassRows<Sum>& of, std::size_t from, std::size_t to) {
+                add_any_block(of, of.codes.block(b), taken + from, to - from, scratch.data());
+                visited(of, b, taken + from, to - from);
+            });
             if (parts == 1) {
                 flush_block(rows, offsets, b, scratch.data(), histogram);
             } else {
@@ -120,9 +129,9 @@ void fill_histogram(const ClassRows<Sum>& rows, const std::vector<std::size_t>& 
     }
 }
 
-template void fill_histogram<std::int32_t>(const ClassRows<std::int32_t>&, const std::vector<std::size_t>&,
+template void fill_histogram<std::int32_t>(const RowBlocks<std::int32_t>&, const std::vector<std::size_t>&,
                                            const std::uint32_t*, std::size_t, std::int32_t*, int);
-template void fill_histogram<std::int64_t>(const ClassRows<std::int64_t>&, const std::vector<std::size_t>&,
+template void fill_histogram<std::int64_t>(const RowBlocks<std::int64_t>&, const std::vector<std::size_t>&,
                                            const std::uint32_t*, std::size_t, std::int64_t*, int);
 
 }  // namespace permissible::trees

@@ -20,6 +20,8 @@ PERMISSIBLE_CLONES std::size_t first_largest(const double* q, std::size_t width)
     return k;
 }
 
+thread_local Moving spare;  // what the last rows of this thread gave back
+
 }  // namespace
 
 void StepSums::merge(const StepSums& other) {
@@ -40,13 +42,8 @@ RowScores::RowScores(Loss loss, std::size_t classes, std::vector<uint16_t> targe
       width_((classes + 3) / 4 * 4),
       shared_(shared),
       target_(std::move(target)),
-      factor_((shared ? classes : target_.size()) * width_, 0.0),
-      q_(target_.size() * width_, kLeast),
-      value_(target_.size()),
-      slope_(target_.size()),
-      bend_(target_.size()),
-      gradient_(target_.size()),
-      curvature_(target_.size()) {
+      factor_((shared ? classes : target_.size()) * width_, 0.0) {
+    make_room();
     const std::size_t n = target_.size(), described = factor_.size() / width_;
     for (std::size_t i = 0; i < described; ++i) {
         const std::size_t own = shared ? i : target_[i];
@@ -65,7 +62,14 @@ RowScores::RowScores(Loss loss, std::size_t classes, std::vector<uint16_t> targe
     }
     largest_weight_ = most;
     if (loss == Loss::ls) spread_.assign(n, static_cast<double>(classes));
+    std::fill(q_.begin(), q_.end(), kLeast);
     for (std::size_t i = 0; i < n; ++i) std::fill_n(&q_[i * width_], classes, 1.0 / static_cast<double>(classes));
+}
+
+void RowScores::make_room() {
+    const std::size_t n = rows();
+    q_.resize(n * width_), spread_.resize(loss_ == Loss::ls ? n : 0);
+    value_.resize(n), slope_.resize(n), bend_.resize(n), gradient_.resize(n), curvature_.resize(n);
 }
 
 void RowScores::set_scores(const double* scores) {
@@ -102,10 +106,17 @@ void RowScores::save(double* out) const {
 
 void RowScores::restore(const double* in) {
     const std::size_t each = fields();
+    if (q_.empty()) std::swap<Moving>(*this, spare);
+    make_room();
     for (std::size_t i = 0; i < rows(); ++i) {
-        std::copy_n(in + i * each, classes_, &q_[i * width_]);
+        std::fill(std::copy_n(in + i * each, classes_, &q_[i * width_]), &q_[i * width_] + width_, kLeast);
         if (loss_ == Loss::ls) spread_[i] = in[i * each + classes_];
     }
+}
+
+void RowScores::drop() {
+    spare = std::move(static_cast<Moving&>(*this));
+    static_cast<Moving&>(*this) = {};
 }
 
 std::vector<double> RowScores::factors(const double* step, std::size_t leaves) const {

@@ -50,7 +50,15 @@ struct LineSums {
     Accumulator first, second;
 };
 
-class RowScores {
+/// What a step moves, and what follows from it.
+struct Moving {
+    LargeVector<double> q_;               // (n, width)
+    std::vector<double> spread_, value_;  // (n): Z of L_s; the surrogate, of GLL before its logarithm
+    std::vector<double> slope_, bend_;    // (n): the derivatives along a coordinate; else of GLL 1 / (N + q_z)
+    LargeVector<float> gradient_, curvature_;
+};
+
+class RowScores : Moving {
   public:
     /// `costs` is (M, M) by class where `shared`, else (n, M).
     RowScores(Loss loss, std::size_t classes, std::vector<uint16_t> target, const double* costs, bool shared,
@@ -70,6 +78,8 @@ class RowScores {
     std::size_t fields() const { return classes_ + (loss_ == Loss::ls); }
     void save(double* out) const;
     void restore(const double* in);
+    /// Gives back the memory of all that `restore` and `move` bring again; the next rows of this thread use it.
+    void drop();
 
     /// Factors of the steps (leaves, M) of leaves.
     std::vector<double> factors(const double* step, std::size_t leaves) const;
@@ -89,20 +99,17 @@ class RowScores {
     int64_t copies_of(std::size_t row) const { return copies_.empty() ? 1 : copies_[row]; }
     template <Loss L>
     friend struct RowPasses;
+    void make_room();
 
     Loss loss_;
     std::size_t classes_, width_;
     bool shared_;
     double largest_weight_ = 1.0;
     std::vector<uint16_t> target_;
-    std::vector<int32_t> copies_;         // of rows of integer weight, 1 for others; empty where all are 1
-    std::vector<double> weight_;          // of the others
-    LargeVector<double> factor_;          // costs, 0 for the own class; (M or n, width)
-    std::vector<double> charged_;         // the costs of MC, which its surrogate ignores
-    LargeVector<double> q_;               // (n, width)
-    std::vector<double> spread_, value_;  // (n): Z of L_s; the surrogate, of GLL before its logarithm
-    std::vector<double> slope_, bend_;    // (n): the derivatives along a coordinate; else of GLL 1 / (N + q_z)
-    LargeVector<float> gradient_, curvature_;
+    std::vector<int32_t> copies_;  // of rows of integer weight, 1 for others; empty where all are 1
+    std::vector<double> weight_;   // of the others
+    LargeVector<double> factor_;   // costs, 0 for the own class; (M or n, width)
+    std::vector<double> charged_;  // the costs of MC, which its surrogate ignores
 };
 
 }  // namespace permissible::mcboost

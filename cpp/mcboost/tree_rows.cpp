@@ -49,8 +49,16 @@ TreeRows::TreeRows(RowScores of, boosted::Codes codes, std::vector<boosted::Colu
       codes_(std::move(codes)),
       columns_(std::move(columns)),
       layout_(columns_),
-      hash_(std::move(hash)),
+      own_hash_(std::move(hash)),
+      hash_(own_hash_.data()),
+      hashed_(own_hash_.size() == codes_.rows()),
       threads_(threads) {}
+
+void TreeRows::drop() {
+    scores.drop();
+    sample_ = {}, taken_ = {}, packed_ = {};
+    grower_.reset();
+}
 
 std::vector<uint8_t> TreeRows::leaves_of(const Shape& tree, const boosted::Codes& codes) const {
     std::vector<uint8_t> leaf(codes.rows(), 0);
@@ -79,7 +87,7 @@ Seen TreeRows::take(const Shape& tree, const double* step, const Outlook& outloo
     seen.taken = static_cast<int64_t>(n);
     if (sampled_) {
         taken_.clear();
-        boosted::take_rows({g, h, copies, hash_.data(), outlook.key, outlook.mu}, 0, n, taken_);
+        boosted::take_rows({g, h, copies, hash_, outlook.key, outlook.mu}, 0, n, taken_);
         sample_.gather(codes_, taken_.rows.data(), taken_.count, threads_);
         seen.taken = taken_.weight;
         g = taken_.gradient.data(), h = taken_.curvature.data();

@@ -48,7 +48,12 @@ class TreeRows {
 
     RowScores scores;
     std::size_t cells() const { return layout_.size() + 1; }
-    bool hashed() const { return hash_.size() == codes_.rows(); }
+    bool hashed() const { return hashed_; }
+    const std::vector<uint32_t>& hash() const { return own_hash_; }
+    /// Looks at the hashes where they were put aside.
+    void borrow_hash(const uint32_t* hash) { hash_ = hash, own_hash_ = {}; }
+    /// Gives back what `restore` of the scores and `take` bring again.
+    void drop();
     const std::vector<boosted::Column>& columns() const { return columns_; }
 
     /// Takes the steps (leaves, M) of a tree (none: derives where the scores are), then computes derivatives along a
@@ -85,7 +90,9 @@ class TreeRows {
     boosted::Codes codes_, sample_;
     std::vector<boosted::Column> columns_;
     boosted::CellLayout layout_;
-    std::vector<uint32_t> hash_;
+    std::vector<uint32_t> own_hash_;
+    const uint32_t* hash_;
+    bool hashed_;
     int threads_;
     std::unique_ptr<boosted::Grower> grower_;  // kept, with its memory
     Along along_;

@@ -17,17 +17,13 @@ constexpr std::size_t kWorthKeeping = 256;
 template <typename Sum>
 class Grower {
   public:
-    Grower(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options)
-        : rows_(rows),
+    Grower(const RowBlocks<Sum>& blocks, const Impurity& impurity, const Options& options)
+        : blocks_(blocks),
+          rows_(blocks.front()),
           options_(options),
-          offsets_(histogram_offsets(rows)),
-          finder_({rows.codes.bins, rows.codes.bins + rows.codes.columns}, rows.classes, rows.counted, impurity,
-                  options) {
-        index_.reserve(rows.codes.rows);
-        for (std::size_t i = 0; i < rows.codes.rows; ++i)
-            if (!rows.weight || rows.weight[i] > 0) index_.push_back(static_cast<std::uint32_t>(i));
-        spare_.resize(index_.size());
-    }
+          offsets_(histogram_offsets(rows_)),
+          finder_({rows_.codes.bins, rows_.codes.bins + rows_.codes.columns}, rows_.classes, rows_.counted, impurity,
+                  options) {}
 
     Tree run() {
         open_root();
@@ -58,7 +54,8 @@ class Grower {
         bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : node > other.node; }
     };
 
-    const ClassRows<Sum>& rows_;
+    const RowBlocks<Sum>& blocks_;
+    const ClassRows<Sum>& rows_;  // the first block, for what all share
     const Options& options_;
     std::vector<std::size_t> offsets_;
     SplitFinder<Sum> finder_;
@@ -101,11 +98,17 @@ class Grower {
     }
 
     void open_root() {
-        Open root{0, index_.size(), 0, 0.0, 1.0, std::vector<std::int64_t>(rows_.channels(), 0)};
-        for (const std::uint32_t i : index_) {
-            root.totals[rows_.target[i]] += rows_.weight ? rows_.weight[i] : Sum{1};
-            if (rows_.counted) ++root.totals[rows_.classes];
-        }
+        std::vector<std::int64_t> totals(rows_.channels(), 0);
+        index_.reserve(blocks_.back().first + blocks_.back().codes.rows);
+        for (const ClassRows<Sum>& rows : blocks_)
+            for (std::size_t i = 0; i < rows.codes.rows; ++i) {
+                if (rows.weight && rows.weight[i] <= 0) continue;
+                index_.push_back(static_cast<std::uint32_t>(rows.first + i));
+                totals[rows.target[i]] += rows.weight ? rows.weight[i] : Sum{1};
+                if (rows.counted) ++totals[rows.classes];
+            }
+        spare_.resize(index_.size());
+        Open root{0, index_.size(), 0, 0.0, 1.0, std::move(totals)};
         const int node = add_node(std::move(root));
         if (splittable(node) && options_.max_leaf_nodes != 1) find_split(node, fresh(node));
     }
@@ -113,7 +116,7 @@ class Grower {
     std::unique_ptr<Sum[]> fresh(int node) {
         auto histogram = std::make_unique<Sum[]>(histogram_size());
         const Open& open = open_[node];
-        fill_histogram(rows_, offsets_, index_.data() + open.begin, open.end - open.begin, histogram.get(),
+        fill_histogram(blocks_, offsets_, index_.data() + open.begin, open.end - open.begin, histogram.get(),
                        options_.threads);
         return histogram;
     }
@@ -134,9 +137,8 @@ class Grower {
         Open parent = std::move(open_[node]);
         const NodeFindings& choice = parent.choice;
         const int column = choice.cut.column;
-        const std::size_t n_left =
-            divide_rows(index_.data() + parent.begin, parent.end - parent.begin, rows_.codes.column(column),
-                        choice.goes_left.data(), spare_.data(), options_.threads);
+        const std::size_t n_left = divide_rows(blocks_, index_.data() + parent.begin, parent.end - parent.begin, column,
+                                               choice.goes_left.data(), spare_.data(), options_.threads);
         Open left{parent.begin, parent.begin + n_left, parent.depth + 1, parent.low, parent.high, choice.left_totals};
         Open right{left.end, parent.end, parent.depth + 1, parent.low, parent.high, parent.totals};
         for (int c = 0; c < rows_.channels(); ++c) right.totals[c] -= left.totals[c];
@@ -192,7 +194,7 @@ class Grower {
 
     void name_leaves() {
         if (!options_.name_leaves) return;
-        tree_.leaf_of_row.assign(rows_.codes.rows, -1);
+        tree_.leaf_of_row.assign(blocks_.back().first + blocks_.back().codes.rows, -1);
         for (std::size_t node = 0; node < open_.size(); ++node)
             for (std::size_t i = open_[node].begin; i < open_[node].end; ++i)
                 tree_.leaf_of_row[index_[i]] = static_cast<std::int32_t>(node);
@@ -202,11 +204,11 @@ class Grower {
 }  // namespace
 
 template <typename Sum>
-Tree grow(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options) {
+Tree grow(const RowBlocks<Sum>& rows, const Impurity& impurity, const Options& options) {
     return Grower<Sum>(rows, impurity, options).run();
 }
 
-template Tree grow<std::int32_t>(const ClassRows<std::int32_t>&, const Impurity&, const Options&);
-template Tree grow<std::int64_t>(const ClassRows<std::int64_t>&, const Impurity&, const Options&);
+template Tree grow<std::int32_t>(const RowBlocks<std::int32_t>&, const Impurity&, const Options&);
+template Tree grow<std::int64_t>(const RowBlocks<std::int64_t>&, const Impurity&, const Options&);
 
 }  // namespace permissible::trees

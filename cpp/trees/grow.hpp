@@ -24,6 +24,6 @@ struct Tree {
 };
 
 template <typename Sum>
-Tree grow(const ClassRows<Sum>& rows, const Impurity& impurity, const Options& options);
+Tree grow(const RowBlocks<Sum>& rows, const Impurity& impurity, const Options& options);
 
 }  // namespace permissible::trees

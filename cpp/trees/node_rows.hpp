@@ -34,6 +34,7 @@ inline void fill_histograms(const ClassRows<std::int64_t>& rows, const std::int3
                             const std::vector<std::int32_t>& slot_of_node, std::size_t slots, std::int64_t* histograms,
                             std::int64_t* counts, int threads) {
     const auto offsets = histogram_offsets(rows);
+    const RowBlocks<std::int64_t> blocks{rows};
     std::vector<std::size_t> begin(slots + 1, 0);
     const auto slot = [&](std::size_t i) {
         const std::int32_t node = node_of_row[i];
@@ -48,8 +49,8 @@ inline void fill_histograms(const ClassRows<std::int64_t>& rows, const std::int3
         if (const std::int32_t s = slot(i); s >= 0) index[at[s]++] = static_cast<std::uint32_t>(i);
     for (std::size_t s = 0; s < slots; ++s) {
         counts[s] += static_cast<std::int64_t>(begin[s + 1] - begin[s]);
-        fill_histogram(rows, offsets, index.data() + begin[s], begin[s + 1] - begin[s], histograms + s * offsets.back(),
-                       threads);
+        fill_histogram(blocks, offsets, index.data() + begin[s], begin[s + 1] - begin[s],
+                       histograms + s * offsets.back(), threads);
     }
 }
 

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "common/parallel.hpp"
+#include "histogram/by_class.hpp"
 
 namespace permissible::trees {
 
 /// Reorders index[0..count) by `goes_left[code of the row]` and returns how many went left. `spare`: count entries.
-inline std::size_t divide_rows(std::uint32_t* index, std::size_t count, const std::uint8_t* lane_of_block,
-                               const std::uint8_t* goes_left, std::uint32_t* spare, int threads) {
+template <typename Sum>
+std::size_t divide_rows(const RowBlocks<Sum>& rows, std::uint32_t* index, std::size_t count, int column,
+                        const std::uint8_t* goes_left, std::uint32_t* spare, int threads) {
     constexpr std::size_t kAhead = 32;
     const int parts = resolve_threads(threads, count);
     std::vector<std::size_t> begin(parts + 1), kept(parts);
@@ -21,16 +23,21 @@ inline std::size_t divide_rows(std::uint32_t* index, std::size_t count, const st
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
     for (int t = 0; t < parts; ++t) {
         std::size_t n_left = begin[t], n_right = begin[t];
-        for (std::size_t i = begin[t]; i < begin[t + 1]; ++i) {
-            if (i + kAhead < begin[t + 1])
-                __builtin_prefetch(lane_of_block + static_cast<std::size_t>(index[i + kAhead]) * 8);
-            const std::uint32_t row = index[i];
-            const std::size_t left = goes_left[lane_of_block[static_cast<std::size_t>(row) * 8]];
-            index[n_left] = row;
-            spare[n_right] = row;
-            n_left += left;
-            n_right += 1 - left;
-        }
+        std::uint32_t* own = index + begin[t];
+        for_runs(rows, own, begin[t + 1] - begin[t], [&](const ClassRows<Sum>& of, std::size_t from, std::size_t to) {
+            const std::uint8_t* lane = of.codes.column(column);
+            visited(of, column / 8, own + from, to - from);
+            for (std::size_t i = from; i < to; ++i) {
+                if (i + kAhead < to)
+                    __builtin_prefetch(lane + static_cast<std::size_t>(own[i + kAhead] - of.first) * 8);
+                const std::uint32_t row = own[i];
+                const std::size_t left = goes_left[lane[static_cast<std::size_t>(row - of.first) * 8]];
+                index[n_left] = row;
+                spare[n_right] = row;
+                n_left += left;
+                n_right += 1 - left;
+            }
+        });
         kept[t] = n_left - begin[t];
     }
     std::size_t n_left = 0;

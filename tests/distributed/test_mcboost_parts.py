@@ -5,6 +5,7 @@ import pytest
 
 import permissible as pm
 from permissible.dask.estimators import RECORDS
+from permissible.distributed.data import mapped
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import FileJournal
@@ -81,6 +82,10 @@ def test_parts_give_the_file_of_memory(monkeypatch, data, settings, weighted):
     wanted = document(pm.MCBoostClassifier(**settings).fit(frame, y, sample_weight=weight if weighted else None))
     for source in (dataset, InParts(dataset, [1, 500, 0, 399])):
         assert document(pm.MCBoostClassifier(**settings).fit(source)) == wanted
+    if settings["learner"] != "linear":
+        for budget in (0, 50_000):  # no block keeps its scores, or only the first ones
+            monkeypatch.setattr(mapped, "BUDGET", budget)
+            assert document(pm.MCBoostClassifier(**settings).fit(dataset)) == wanted
 
 
 @pytest.mark.parametrize("descent", ["coordinate", "gradient"])

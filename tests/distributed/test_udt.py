@@ -73,7 +73,7 @@ def test_parts_give_the_file_of_memory_its_certificate_included(monkeypatch, wei
     settings = {"random_state": 0, "max_leaf_nodes": 20, "pruning": "auto", "min_weight_fraction_leaf": 0.01}
     wanted = pm.UDTClassifier(**settings).fit(X, y, weight)
     assert wanted.certificate_.lower_bound > 0
-    for source in (stored, InParts(stored, [1, 500, 0, 399])):
+    for source in (stored, *(InParts(stored, [1, 500, 0, 399], remote=remote) for remote in (False, True))):
         assert document(pm.UDTClassifier(**settings).fit(source)) == document(wanted)
 
 
@@ -85,8 +85,10 @@ def test_checkpoints_of_earlier_versions_are_read(monkeypatch):
 
     stored = pm.BinnedDataset.from_batches([frame(500)], target="y")
     wanted = document(pm.UDTClassifier(random_state=0).fit(stored))
-    monkeypatch.setattr(udt_parts, "Weighed", older)
-    assert document(pm.UDTClassifier(random_state=0).fit(stored)) == wanted
+    recorded = []
+    monkeypatch.setattr(udt_parts, "Weighed", lambda nodes: recorded.append(older(nodes)) or recorded[-1])
+    assert document(pm.UDTClassifier(random_state=0).fit(InParts(stored, [200, 300], remote=True))) == wanted
+    assert recorded
 
 
 def test_a_growth_that_was_stopped_goes_on_from_its_checkpoint_to_the_same_tree(tmp_path, monkeypatch):

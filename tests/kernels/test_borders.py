@@ -32,7 +32,7 @@ def tree(blocks):
     target = (np.arange(N) % 2).astype(np.uint16)
     columns = trees.Columns(BINS, NUMERIC, np.zeros(2, dtype=np.int8))
     finder = trees.SplitFinder(columns, 2, 1.0, False, trees.Impurity("logistic"), trees.Limits(4, 0))
-    return finder.grow(trees.Rows(blocks, columns, target, None, 2))
+    return finder.grow([trees.Rows(blocks, columns, target, None, 2)])
 
 
 def histograms(blocks):

@@ -1,7 +1,10 @@
 """The compiled growth of trees against its readable twin."""
 
+import itertools
+import mmap
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +44,7 @@ def grow(
     threads=1,
     parameter=None,
     n_codes=None,
+    cuts=(),
 ):
     n_columns = codes.shape[1]
     if n_codes is None:
@@ -53,8 +57,13 @@ def grow(
     parameter = IMPURITIES.get(phi, (0.0,))[0] if parameter is None else parameter
     impurity = trees.Impurity(NAMES[phi], parameter, function)
     limits = trees.Limits(max_leaf_nodes, max_depth, min_samples, min_gain=min_gain)
-    rows = trees.Rows(blocks_of(codes), columns, target.astype(np.uint16), weight, n_classes)
-    return trees.SplitFinder(columns, n_classes, 1.0, False, impurity, limits, threads).grow(rows, name_leaves=True)
+    given = [(codes, target.astype(np.uint16), weight)]
+    if len(cuts):
+        weights = [None] * (len(cuts) + 1) if weight is None else np.split(weight, cuts)
+        given = list(zip(np.split(codes, cuts), np.split(given[0][1], cuts), weights, strict=True))
+    blocks = [trees.Rows(blocks_of(of), columns, label, some, n_classes) for of, label, some in given]
+    finder = trees.SplitFinder(columns, n_classes, 1.0, False, impurity, limits, threads)
+    return finder.grow(blocks, True)
 
 
 def assert_same(one, other):
@@ -127,6 +136,54 @@ def test_the_compiled_tree_is_the_twin_s_tree(data, phi, limits):
     leaf, gains = grow_partition(growth, max_leaf_nodes)
     np.testing.assert_allclose(ours.gain, gains, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(ours.leaf_of_row, leaf)
+
+
+@settings(max_examples=60, deadline=None)
+@given(node_data(), st.lists(st.integers(0, 60), max_size=5), st.booleans())
+def test_rows_in_blocks_give_the_tree_of_one_piece(data, cuts, weighted):
+    codes, target, n_classes, weight, categorical, monotone = data
+    given = {"weight": weight if weighted else None, "categorical": categorical, "monotone": monotone}
+    given["n_codes"] = [int(np.max(codes[:, j][codes[:, j] != 255], initial=0)) + 1 for j in range(codes.shape[1])]
+    places = sorted(min(cut, len(codes)) for cut in cuts)
+    assert_same(grow(codes, target, n_classes, cuts=places, **given), grow(codes, target, n_classes, **given))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_rows_in_blocks_of_a_file_give_the_tree_of_one_piece_and_give_pages_back(tmp_path, threads):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 200, (300_000, 9)).astype(np.uint8)
+    target = (codes[:, 0].astype(int) * codes[:, 1] > 8000).astype(np.uint16)
+    cuts = [0, 100_000, 200_000, 300_000]
+    written = [blocks_of(codes[a:b]) for a, b in itertools.pairwise(cuts)]
+    np.concatenate([of.ravel() for of in written]).tofile(tmp_path / "codes")
+    with (tmp_path / "codes").open("rb") as file:
+        pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped = np.frombuffer(pages, dtype=np.uint8)
+    columns = trees.Columns(np.full(9, 200, np.int32), np.zeros(9, np.uint8), np.zeros(9, np.int8))
+    finder = trees.SplitFinder(columns, 2, 1.0, False, trees.Impurity("logistic"), trees.Limits(40, None), threads)
+
+    def grown(in_file):
+        blocks = [
+            trees.Rows(mapped[16 * a : 16 * b].reshape(2, -1, 8), columns, target[a:b], None, 2)
+            for a, b in itertools.pairwise(cuts)
+        ]
+        for block in blocks:
+            block.mapped = in_file
+        return finder.grow(blocks, True)
+
+    whole = [trees.Rows(blocks_of(codes), columns, target, None, 2)]
+    wanted = finder.grow(whole, True)
+    assert_same(grown(False), wanted)
+    assert resident(tmp_path / "codes") >= mapped.size
+    assert_same(grown(True), wanted)
+    assert resident(tmp_path / "codes") <= 3 << 20 < mapped.size
+
+
+def resident(path):
+    """The bytes of a mapped file that are memory of this process."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
+    return 1024 * next(int(line.split()[1]) for line in lines[place:] if line.startswith("Rss:"))
 
 
 @settings(max_examples=40, deadline=None)
@@ -208,7 +265,7 @@ threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begun = time.monotonic()
 try:
     for _ in range(200):
-        finder.grow(trees.Rows(codes, columns, target, None, 2))
+        finder.grow([trees.Rows(codes, columns, target, None, 2)])
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - begun < 20)
 """

@@ -1,7 +1,6 @@
 // Bindings of trees and rules: what a part of the rows answers, and how they are grown where the rows
 // are in other parts; the scores of trees.
-#include <nanobind/stl/vector.h>
-
+#include "bind/boosted.hpp"
 #include "bind/mcboost/mcboost.hpp"
 #include "mcboost/tree_rows.hpp"
 #include "predict/forest.hpp"
@@ -39,21 +38,11 @@ nb::tuple tuple_of(const Shape& tree) {
     return nb::make_tuple(array_of(rows, {tree.splits.size(), kFields}), tree.inside);
 }
 
-std::vector<boosted::Column> columns_of(const In2<int32_t>& layout) {
-    require(layout.shape(1) == 4, "`layout` must have 4 columns");
-    std::vector<boosted::Column> columns;
-    for (std::size_t j = 0; j < layout.shape(0); ++j) {
-        const int32_t* row = layout.data() + 4 * j;
-        require(row[1] >= 0 && row[1] <= (row[0] ? 254 : 255), "a column has at most 255 bins, a categorical one 254");
-        columns.push_back({row[1], row[0] != 0, row[2] != 0, row[3]});
-    }
-    return columns;
-}
-
 /// The rows with the array that their codes look into.
 struct BoundTreeRows {
     In3<uint8_t> blocks;
     TreeRows rows;
+    In1<uint32_t> hash{};  // where it is kept elsewhere
 
     Shape shape(const Splits& splits, int inside) const {
         Shape tree{splits_of(splits, rows.columns().size()), inside};
@@ -71,9 +60,9 @@ struct BoundTreeRows {
 };
 
 BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t> names, In1<uint16_t> target,
-                         In2<double> costs, bool shared, In1<double> weight, int loss, int threads) {
+                         In2<double> costs, bool shared, In1<double> weight, int loss, int threads, bool by_column) {
     const std::size_t n = target.shape(0), m = costs.shape(1);
-    std::vector<boosted::Column> columns = columns_of(layout);
+    std::vector<boosted::Column> columns = boosted::columns_of(layout);
     require(blocks.shape(2) == 8 && blocks.shape(0) == (columns.size() + 7) / 8 && blocks.shape(1) == n,
             "`blocks` must have shape (n_blocks, n_rows, 8) for these columns");
     require(n < (std::size_t{1} << 32), "trees take fewer than 2^32 rows");
@@ -83,7 +72,7 @@ BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t>
     require(names.shape(0) == 0 || names.shape(0) == columns.size(), "`names` must have one entry per column");
     for (std::size_t i = 0; i < n; ++i) require(target(i) < m, "target must be a class index");
     nb::gil_scoped_release release;
-    boosted::Codes codes(blocks.data(), n, columns.size(), threads);
+    boosted::Codes codes(blocks.data(), n, columns.size(), threads, by_column);
     require(codes.fit(columns), "a code is beyond the bins of its column");
     std::vector<uint32_t> hash;
     if (names.shape(0)) hash = codes.hashes(names.data(), threads);
@@ -181,7 +170,7 @@ nb::tuple searched(const BoundTreeRows& of) {
 nb::tuple grow_gathered(In3<uint8_t> blocks, In1<int64_t> packed, In2<int32_t> layout,
                         const boosted::TreeOptions& options, In1<uint8_t> used, double gradient_grid,
                         double curvature_grid) {
-    boosted::Grower grower(columns_of(layout), options);
+    boosted::Grower grower(boosted::columns_of(layout), options);
     require(used.shape(0) == layout.shape(0), "`used` must have one flag per column");
     require(blocks.shape(1) == packed.shape(0) && blocks.shape(0) == (layout.shape(0) + 7) / 8 && blocks.shape(2) == 8,
             "`blocks` must have one row per gradient");
@@ -198,7 +187,7 @@ nb::tuple grow_gathered(In3<uint8_t> blocks, In1<int64_t> packed, In2<int32_t> l
 /// A tree of rows that are in other parts: `ask(splits, leaf)` gives the cells of a leaf.
 nb::tuple grow_asked(const nb::callable& ask, In2<int32_t> layout, const boosted::TreeOptions& options,
                      In1<uint8_t> used, double gradient_grid, double curvature_grid) {
-    boosted::Grower grower(columns_of(layout), options);
+    boosted::Grower grower(boosted::columns_of(layout), options);
     require(used.shape(0) == layout.shape(0), "`used` must have one flag per column");
     boosted::SearchRows rows;
     rows.gradient_grid = gradient_grid, rows.curvature_grid = curvature_grid;
@@ -240,16 +229,9 @@ nb::ndarray<nb::numpy, double> score_trees(In3<uint8_t> blocks, int columns, In1
     auto f = std::make_unique<double[]>(n * outputs);
     std::fill(f.get(), f.get() + n * outputs, 0.0);
     const Codes codes{blocks.data(), n, columns, nullptr, nullptr};
-    const Forest forest{column.data(),
-                        left.data(),
-                        right.data(),
-                        mask.data(),
-                        first_node.data(),
-                        first_value.data(),
-                        coordinate.data(),
-                        value.data(),
-                        static_cast<int>(coordinate.shape(0)),
-                        outputs};
+    Forest forest{column.data(), left.data(), right.data(), mask.data(), first_node.data(), first_value.data()};
+    forest.coordinate = coordinate.data(), forest.value = value.data();
+    forest.trees = static_cast<int>(coordinate.shape(0)), forest.outputs = outputs;
     {
         nb::gil_scoped_release release;
         add_trees(codes, forest, begin, end, threads, f.get());
@@ -270,6 +252,16 @@ void bind_trees(nb::module_& area) {
              })
         .def("scores", &scores_of)
         .def("save", &save)
+        .def("hash", [](const BoundTreeRows& of) { return array_of(of.rows.hash(), {of.rows.hash().size()}); })
+        .def(
+            "borrow_hash",
+            [](BoundTreeRows& of, In1<uint32_t> hash) {
+                require(hash.shape(0) == of.rows.hash().size(), "`hash` must be that of these rows");
+                of.hash = hash;
+                of.rows.borrow_hash(hash.data());
+            },
+            nb::arg("hash").noconvert())
+        .def("drop", [](BoundTreeRows& of) { of.rows.drop(); })
         .def("restore",
              [](BoundTreeRows& of, In2<double> saved) {
                  require(saved.shape(0) == of.rows.scores.rows() && saved.shape(1) == of.rows.scores.fields(),
@@ -297,7 +289,7 @@ void bind_trees(nb::module_& area) {
     area.def("tree_rows", &make_rows, nb::arg("blocks").noconvert(), nb::arg("layout").noconvert(),
              nb::arg("names").noconvert(), nb::arg("target").noconvert(), nb::arg("costs").noconvert(),
              nb::arg("shared"), nb::arg("weight").noconvert(), nb::arg("loss"), nb::arg("threads"),
-             nb::rv_policy::take_ownership);
+             nb::arg("by_column") = true, nb::rv_policy::take_ownership);
     area.def("grow_asked", &grow_asked, nb::arg("ask"), nb::arg("layout").noconvert(), nb::arg("options"),
              nb::arg("used").noconvert(), nb::arg("gradient_grid"), nb::arg("curvature_grid"));
     area.def("grow_gathered", &grow_gathered, nb::arg("blocks").noconvert(), nb::arg("packed").noconvert(),

@@ -40,6 +40,17 @@ def _size(answer: object) -> int:
     return int(getattr(answer, "nbytes", 0))
 
 
+def _asked(question: Question[Rows, Answer], parts: Sequence[Part], rows_of: Callable[[int], Rows | None]) -> Answer:
+    """Ask the rows of one part after the other."""
+    answers = Answers(question)
+    for position, part in enumerate(parts):
+        rows = rows_of(position)
+        if rows is not None:
+            answers.add(question.answer(rows))
+        part.release()
+    return question.merge(answers.waiting)
+
+
 class LocalRows(Generic[Rows]):
     """The rows of one fit in this process; each part builds its rows when it is first asked."""
 
@@ -52,15 +63,14 @@ class LocalRows(Generic[Rows]):
         """The rows themselves, if there is one part."""
         return self._rows(0) if len(self._parts) == 1 else None
 
+    @property
+    def here(self) -> list[Rows]:
+        """The rows of all parts."""
+        return [rows for k in range(len(self._parts)) if (rows := self._rows(k)) is not None]
+
     def ask(self, question: Question[Rows, Answer]) -> Answer:
         """The answer of all parts together."""
-        answers = Answers(question)
-        for position in range(len(self._parts)):
-            rows = self._rows(position)
-            if rows is not None:
-                answers.add(question.answer(rows))
-            self._parts[position].release()
-        return question.merge(answers.waiting)
+        return _asked(question, self._parts, self._rows)
 
     def ask_beside(
         self, question: Question[Rows, Any], others: Sequence[tuple[OpenRows[Any], Question[Any, Any]]]
@@ -95,11 +105,7 @@ class LocalSource:
 
     def survey(self, question: Question[Part, Answer]) -> Answer:
         """Ask about the parts themselves."""
-        answers = Answers(question)
-        for part in self.parts:
-            answers.add(question.answer(part))
-            part.release()
-        return question.merge(answers.waiting)
+        return _asked(question, self.parts, self.parts.__getitem__)
 
     def selected(self, selection: Selection) -> "LocalSource":
         """The selected rows of every part, copied into memory."""

@@ -80,6 +80,10 @@ class Part(Protocol):
         """The codes of selected rows, put aside; fits of the same time share them."""
         ...
 
+    def keeps(self, row_bytes: int) -> bool:
+        """Whether so many bytes for each of its rows may stay in memory between questions."""
+        ...
+
     def release(self) -> None:
         """The rows are not needed until the next question: a part on disk may give their memory back."""
         ...
@@ -165,6 +169,10 @@ class MemoryPart:
         if found is None:
             found = self.taken[selection] = np.ascontiguousarray(self.codes.blocks[:, chosen])
         return found
+
+    def keeps(self, row_bytes: int) -> bool:
+        """Rows in memory stay."""
+        return True
 
     def release(self) -> None:
         """Rows in memory stay."""

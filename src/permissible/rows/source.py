@@ -61,6 +61,11 @@ class OpenRows(Protocol[Rows]):
         """The rows themselves, if all of them are in one part of this process."""
         ...
 
+    @property
+    def here(self) -> Sequence[Rows]:
+        """The rows of each part of this process; none if they lie on workers."""
+        ...
+
     def ask(self, question: Question[Rows, Answer]) -> Answer:
         """The answer of all parts together."""
         ...

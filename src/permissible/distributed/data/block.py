@@ -9,6 +9,7 @@ import numpy as np
 from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
 from permissible.bins.keys import Keys
+from permissible.distributed.data import mapped
 from permissible.distributed.data.mapped import Pages
 from permissible.distributed.data.scratch import Scratch, Spill
 from permissible.distributed.data.store import Store, open_store
@@ -73,6 +74,10 @@ class BlockPart:
     def take(self, selection: Hashable, chosen: BoolArray) -> Codes:
         """The codes of selected rows, mapped from the scratch file."""
         return self.put_aside(np.ascontiguousarray(self.binned().blocks[:, chosen]))
+
+    def keeps(self, row_bytes: int) -> bool:
+        """The first blocks may, within the budget of mapped files."""
+        return self.store.span(self.block)[1] * row_bytes <= mapped.BUDGET
 
     def release(self) -> None:
         """Give back the memory of the codes beyond a budget."""

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 from permissible.bins.binning import Binning
 from permissible.distributed.protocol.lockstep import run_in_lockstep
@@ -19,6 +19,7 @@ class RemoteRows(Generic[Rows]):
     """The rows of one fit, on the workers."""
 
     only = None
+    here: ClassVar[tuple[()]] = ()
 
     def __init__(self, transport: Transport, opening: Opening[Rows]) -> None:
         self._transport, self._opening = transport, opening

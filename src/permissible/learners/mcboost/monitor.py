@@ -170,27 +170,24 @@ class HeldOutTreesOpening:
 class HeldOutTrees(PartTrees):
     """Held-out rows that trees move as they move training rows."""
 
-    def problem(self) -> CostProblem:
-        """Classes and weights."""
-        return self.open()[0].problem
-
     def scored(self, best: bool) -> FloatArray:
         """The current scores, or those after the best round."""
         if best:
             return self.best.read().reshape(-1, self.opening.rows.task.n_classes)
-        return self.open()[1].scores()
+        with self.open() as state:
+            return state.scores()
 
     def add(self, terms: Terms, was_best: bool) -> IntArray:
         """Add a round."""
-        _, state = self.open()
-        if was_best:
-            self.best.write(state.scores())
         nowhere = Look(np.zeros(self.opening.rows.task.n_classes), False)
         assert isinstance(terms, TreeRound)
-        for step in terms.steps:
-            self.take(state, step, nowhere)
-        self.keep(state)
-        return state.measure()
+        with self.open() as state:
+            if was_best:
+                self.best.write(state.scores())
+            for step in terms.steps:
+                self.take(state, step, nowhere)
+            self.keep(state)
+            return state.measure()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

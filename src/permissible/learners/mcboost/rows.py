@@ -76,13 +76,9 @@ class RowView:
     start: AdditiveModel | None = None
     prior: FloatArray | None = None
 
-    def mask(self, part: Part) -> BoolArray | None:
-        """The selected rows; None for all."""
-        return self.selection.rows(part)
-
     def read(self, part: Part, *, columns: bool = True, hashed: bool = False) -> SelectedRows:
         """Read the rows, with or without their columns and hashes."""
-        rows = self.mask(part)
+        rows = self.selection.rows(part)
         target, weight = part.target().astype(np.int64), weights_of(part)
         hashes = part.hashes() if hashed else np.zeros(0, dtype=np.uint64)
         blocks, values = np.zeros((0, 0, 8), dtype=np.uint8), np.zeros((0, 0))
@@ -91,14 +87,14 @@ class RowView:
         elif columns:
             blocks = part.binned().blocks
         if rows is not None:
-            blocks = blocks[:, rows] if blocks.size else blocks
+            blocks = part.take(self.selection, rows) if blocks.size else blocks
             target, weight, hashes = target[rows], weight[rows], hashes[rows] if hashed else hashes
         problem = CostProblem(self.task.take(rows), target, weight)
         return SelectedRows(np.ascontiguousarray(blocks), values, problem, hashes)
 
     def empty(self, part: Part) -> bool:
         """Whether no row of the part is selected."""
-        rows = self.mask(part)
+        rows = self.selection.rows(part)
         return len(part.target()) == 0 if rows is None else not rows.any()
 
     def added(self, part: Part, terms: Terms, rows: SelectedRows) -> FloatArray:
@@ -118,7 +114,7 @@ class RowView:
             if isinstance(component, Forest):
                 scores += self.added(part, component.arrays, rows)
             else:
-                scores += component.scores(table_of(part, self.mask(part)))
+                scores += component.scores(table_of(part, self.selection.rows(part)))
         return scores
 
 

@@ -1,6 +1,7 @@
 """The rows of a fit by trees or rules on one part, and the questions that the fit asks about them.
 
-In memory a part keeps its scores in compiled form. A block on disk keeps them in its storage.
+In memory a part keeps its scores in compiled form, and so do the first blocks on disk, within a budget. A further block
+writes them to its storage and reads them again for each question.
 
 | question | answer | merged by |
 |---|---|---|
@@ -10,7 +11,8 @@ In memory a part keeps its scores in compiled form. A block on disk keeps them i
 | `TreeSlopes` | derivatives of the surrogate along a tree | exact sums |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -18,8 +20,8 @@ import numpy as np
 
 from permissible.bins.hashing import category_hash
 from permissible.kernels._core import mcboost as kernel
-from permissible.learners.mcboost.problem import LOSSES
-from permissible.learners.mcboost.rows import NO_SUMS, RowView, SelectedRows
+from permissible.learners.mcboost.problem import LOSSES, CostProblem, CostTask
+from permissible.learners.mcboost.rows import NO_SUMS, RowView
 from permissible.learners.mcboost.tree_step import TreeStep
 from permissible.learners.trees.boosted import layout_of
 from permissible.rows.part import Part, Storage
@@ -93,55 +95,62 @@ class TreeOpening:
         return None if self.rows.empty(part) else PartTrees(part, self)
 
 
+def row_bytes(task: CostTask) -> int:
+    """About what a row takes in compiled form, its codes apart: scores, derivatives, hash, class, and samples of rows."""
+    return 8 * (-(-task.n_classes // 4) * 4 + 8)
+
+
 class PartTrees:
-    """The rows of one part."""
+    """The rows of one part. A block on disk beyond the budget gives its scores back after each question."""
 
     def __init__(self, part: Part, opening: TreeOpening) -> None:
         self.part, self.opening = part, opening
         self.look = Look(np.zeros(opening.rows.task.n_classes), False)
         self.grids: tuple[float, float] | None = None
         self.best = part.storage()
-        self._storage: Storage | None = None if part.in_memory else part.storage()
-        self._open: tuple[SelectedRows, kernel.TreeRows] | None = None
+        self._storage: Storage | None = None if part.keeps(row_bytes(opening.rows.task)) else part.storage()
+        self._state: kernel.TreeRows | None = None
 
-    def open(self, hashed: bool = True) -> tuple[SelectedRows, kernel.TreeRows]:
-        """The rows and their scores, from memory or from storage; without hashes none of them can be drawn."""
-        if self._open is not None:
-            return self._open
+    @contextmanager
+    def open(self) -> Iterator[kernel.TreeRows]:
+        """The rows with their scores, for one question."""
+        state = self._state
+        if state is None:
+            state = self._state = self._built()
+        elif self._storage is not None:
+            state.restore(self._storage.read().reshape(state.rows, -1))
+        yield state
+        if self._storage is not None:
+            state.drop()
+
+    def _built(self) -> kernel.TreeRows:
+        """The rows with the scores of the start."""
         opening, binning = self.opening, self.part.binned().binning
         rows = opening.rows.read(self.part)
-        problem, task = rows.problem, rows.problem.task
-        names = (
-            [category_hash(column.name) for column in binning.schema.columns]
-            if opening.drawn and (hashed or self._storage is None)
-            else []
-        )
-        costs, weight = (np.ascontiguousarray(of, dtype=np.float64) for of in (task.costs, problem.weight))
+        task = rows.problem.task
+        names = [category_hash(column.name) for column in binning.schema.columns] if opening.drawn else []
         state = kernel.tree_rows(
             rows.blocks,
             layout_of(binning, opening.directions),
             np.array(names, dtype=np.uint64),
-            problem.target.astype(np.uint16),
-            costs,
+            rows.problem.target.astype(np.uint16),
+            np.ascontiguousarray(task.costs, dtype=np.float64),
             not task.by_row,
-            weight,
+            np.ascontiguousarray(rows.problem.weight, dtype=np.float64),
             LOSSES.index(task.loss),
             opening.n_threads,
+            self.part.in_memory,
         )
-        saved = np.zeros(0) if self._storage is None else self._storage.read()
-        if saved.size:
-            state.restore(np.ascontiguousarray(saved.reshape(state.rows, -1)))
-        else:
-            start = opening.rows.start_scores(self.part, rows)
-            if start is not None:
-                state.set_scores(np.ascontiguousarray(start))
-        if self._storage is None:
-            self._open = rows, state
-        return rows, state
+        start = opening.rows.start_scores(self.part, rows)
+        if start is not None:
+            state.set_scores(np.ascontiguousarray(start))
+        if self._storage is not None and opening.drawn:
+            state.borrow_hash(self.part.put_aside(state.hash()))
+        self.keep(state)
+        return state
 
-    def looking(self, drawn: bool = True) -> kernel.TreeRows:
+    def looking(self, state: kernel.TreeRows, drawn: bool = True) -> kernel.TreeRows:
         """The rows as they look along the last direction, with or without those drawn."""
-        _, state = self.open(drawn)
         if self._storage is not None:
             self.take(state, None, self.look if drawn else self.look._replace(mu=0.0))
         return state
@@ -156,22 +165,26 @@ class PartTrees:
         return state.take(np.ascontiguousarray(step.splits), step.inside, moves, look.along, *draw)
 
     def keep(self, state: kernel.TreeRows) -> None:
-        """Store the scores of a block on disk."""
+        """Store the scores of a block beyond the budget."""
         if self._storage is not None:
             self._storage.write(state.save())
 
-    def packed(self, grids: tuple[float, float]) -> kernel.TreeRows:
+    def packed(self, state: kernel.TreeRows, grids: tuple[float, float]) -> kernel.TreeRows:
         """The rows searched, on the grids."""
-        state = self.looking()
+        self.looking(state)
         if self.grids != grids or self._storage is not None:
             state.pack(*grids)
             self.grids = grids
         return state
 
+    def problem(self) -> CostProblem:
+        """Classes and weights."""
+        return self.opening.rows.read(self.part, columns=False).problem
+
     def scores(self) -> tuple[IntArray, FloatArray]:
         """The class and the scores of each row."""
-        rows, state = self.open(hashed=False)
-        return rows.problem.target, state.scores()
+        with self.open() as state:
+            return self.problem().target, state.scores()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,12 +202,12 @@ class TakeTree(Question[PartTrees, Seen]):
 
     def answer(self, rows: PartTrees) -> Seen:
         """The answer of one part."""
-        _, state = rows.open(hashed=self.look.mu > 0)
-        *largest, taken = rows.take(state, self.step, self.look)
-        rows.look, rows.grids = self.look, None
-        rows.keep(state)
-        sums = state.measure() if self.measured else NO_SUMS
-        drawn = Searched(*state.searched()) if self.send else None
+        with rows.open() as state:
+            *largest, taken = rows.take(state, self.step, self.look)
+            rows.look, rows.grids = self.look, None
+            rows.keep(state)
+            sums = state.measure() if self.measured else NO_SUMS
+            drawn = Searched(*state.searched()) if self.send else None
         return Seen(sums, np.array(largest[:2]), np.array(largest[2:]), int(taken), drawn)
 
     def merge(self, answers: Sequence[Seen]) -> Seen:
@@ -215,7 +228,8 @@ class SumOfRoots(Question[PartTrees, int]):
 
     def answer(self, rows: PartTrees) -> int:
         """The answer of one part."""
-        return int(rows.looking(drawn=False).sum_of_roots(self.largest))
+        with rows.open() as state:
+            return int(rows.looking(state, drawn=False).sum_of_roots(self.largest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +240,8 @@ class SearchSizes(Question[PartTrees, IntArray]):
 
     def answer(self, rows: PartTrees) -> IntArray:
         """The answer of one part."""
-        return np.array(rows.looking().sizes(*self.grids), dtype=np.int64)
+        with rows.open() as state:
+            return np.array(rows.looking(state).sizes(*self.grids), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +255,8 @@ class LeafCells(Question[PartTrees, IntArray]):
 
     def answer(self, rows: PartTrees) -> IntArray:
         """The answer of one part."""
-        return rows.packed(self.grids).cells(np.ascontiguousarray(self.splits), self.leaf, self.used)
+        with rows.open() as state:
+            return rows.packed(state, self.grids).cells(np.ascontiguousarray(self.splits), self.leaf, self.used)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,8 +269,9 @@ class LeafSums(Question[PartTrees, IntArray]):
 
     def answer(self, rows: PartTrees) -> IntArray:
         """The answer of one part."""
-        state = rows.looking(drawn=False)
-        return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
+        with rows.open() as state:
+            rows.looking(state, drawn=False)
+            return state.step_sums(np.ascontiguousarray(self.splits), self.inside, rows.look.coordinate, *self.grids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,6 +283,6 @@ class TreeSlopes(Question[PartTrees, IntArray]):
 
     def answer(self, rows: PartTrees) -> IntArray:
         """The answer of one part."""
-        selected, state = rows.open(hashed=False)
-        moves = self.step.moves(selected.problem.task.n_classes)
-        return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)
+        moves = self.step.moves(rows.opening.rows.task.n_classes)
+        with rows.open() as state:
+            return state.slopes(np.ascontiguousarray(self.step.splits), self.step.inside, moves, self.alpha)

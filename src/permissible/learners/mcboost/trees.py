@@ -226,7 +226,8 @@ class TreeSteps:
         if drawn is not None:
             splits, inside = kernel.grow_gathered(drawn.blocks, drawn.packed(grids), layout, options, used, *grids)
         elif only is not None and only.part.in_memory:
-            splits, inside = only.packed(grids).grow(options, used)
+            with only.open() as state:
+                splits, inside = only.packed(state, grids).grow(options, used)
         else:
 
             def cells(splits: IntArray, leaf: int) -> IntArray:

@@ -31,8 +31,7 @@ class BoostedOptions:
     column_fraction : float
         Fraction of the columns that one tree may use.
     search_rows, search_fraction : float
-        The search looks at `search_rows` rows and half of this fraction of all, at least at this fraction; at all rows
-        where that is nearly as many.
+        The search looks at `search_rows` rows and this fraction of all; at all rows where that is nearly as many.
     small_fraction : float
         `search_rows` are at most this fraction of all rows.
     exact : bool
@@ -86,6 +85,5 @@ class BoostedOptions:
 
     def sample_size(self, total: float) -> float:
         """How many of `total` rows the search looks at."""
-        fixed = min(self.search_rows, self.small_fraction * total)
-        wanted = max(fixed + self.search_fraction / 2 * total, self.search_fraction * total)
+        wanted = min(self.search_rows, self.small_fraction * total) + self.search_fraction * total
         return wanted if wanted < 0.9 * total else total

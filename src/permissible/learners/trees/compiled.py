@@ -1,7 +1,6 @@
-"""The growth of grower.py in one call of the compiled core, for rows in one part of this process."""
+"""The growth of grower.py in one call of the compiled core, for rows in memory."""
 
 from permissible.bins.binning import BinnedTable
-from permissible.kernels._core import trees
 from permissible.learners.trees.arrays import TreeTrace, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeLimits, TreeTask
 from permissible.learners.trees.rows import ClassRows, OpenClassRows, Weighting
@@ -10,11 +9,6 @@ from permissible.models.kinds.tree import TreeModel
 from permissible.rows.part import MemoryPart
 from permissible.rows.totals import Totals
 from permissible.types import AnyArray, FloatArray
-
-
-def grow(rows: ClassRows, criterion: ImpurityCriterion, name_leaves: bool = False) -> trees.Tree:
-    """Grow a tree; `name_leaves` requests the leaf of each row."""
-    return criterion.finder.grow(rows.whole(), name_leaves)
 
 
 def grow_tree(
@@ -41,5 +35,6 @@ def grow_tree(
     totals = Totals.of(weight, binned.n_rows)
     weighting = Weighting.of(totals, task.limits.min_samples_leaf > 1)
     rows = ClassRows(MemoryPart(binned, target, weight), OpenClassRows(n_classes, weighting, n_threads=n_threads))
-    arrays = grow(rows, ImpurityCriterion(binned.binning, n_classes, weighting, totals.weight, task), name_leaves)
+    criterion = ImpurityCriterion(binned.binning, n_classes, weighting, totals.weight, task)
+    arrays = criterion.finder.grow([rows.whole()], name_leaves)
     return tree_and_trace(arrays, binned.binning, n_classes, task)

@@ -85,10 +85,8 @@ class OpenClassRows:
 
     def build(self, part: Part) -> "ClassRows | None":
         """The rows of one part."""
-        target = part.target()
-        if not len(target) or (self.selection.intervals and not self._selected(part, target).any()):
-            return None
-        return ClassRows(part, self)
+        chosen = self.selection.rows(part)
+        return ClassRows(part, self) if (len(part.target()) if chosen is None else chosen.any()) else None
 
     def start(self, part: Part) -> NodeOfRow:
         """Node 0 for each row of the fit, -1 for the others."""
@@ -97,11 +95,8 @@ class OpenClassRows:
         if weight is not None:
             start[weight <= 0] = -1
         if self.selection.intervals:
-            start[~self._selected(part, target)] = -1
+            start[~np.asarray(self.selection.rows(part))] = -1
         return start
-
-    def _selected(self, part: Part, target: AnyArray) -> AnyArray:
-        return np.asarray(self.selection.rows(part))
 
 
 class ClassRows:
@@ -139,7 +134,9 @@ class ClassRows:
         """The rows as the kernels take them."""
         target, opening = np.ascontiguousarray(self.part.target(), dtype=np.uint16), self.opening
         classes, counted = max(opening.n_classes, 2), opening.weighting.counted
-        return trees.Rows(binned.blocks, kernel_columns(binned.binning), target, weight, classes, counted)
+        rows = trees.Rows(binned.blocks, kernel_columns(binned.binning), target, weight, classes, counted)
+        rows.mapped = not self.part.keeps(8 * len(binned.blocks))
+        return rows
 
     def whole(self) -> trees.Rows:
         """All rows of the part; rows that are not selected have weight 0."""
@@ -149,7 +146,9 @@ class ClassRows:
         integers: AnyArray | None = None if weight is None else weighting.integers(weight)
         if integers is not None and weighting.grid is None:
             integers = integers.astype(np.int32)
-        return self.kernel_rows(self.part.binned(), integers)
+        rows = self.kernel_rows(self.part.binned(), integers)
+        self.part.release()
+        return rows
 
 
 def move_rows(blocks: Codes, node_of_row: NodeOfRow, splits: Sequence[NodeSplit]) -> None:

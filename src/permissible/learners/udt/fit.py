@@ -21,7 +21,6 @@ import numpy as np
 
 from permissible.learners import choose
 from permissible.learners.constraints.paths import GroupedCriterion
-from permissible.learners.trees import compiled
 from permissible.learners.trees.arrays import TreeArrays, TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
 from permissible.learners.trees.grower import Grower, OldestFirst, most_together
@@ -44,7 +43,7 @@ from permissible.rows.totals import TotalsOf
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
-MAX_CLASSES = 65_535
+MAX_CLASSES, MOST_ROWS = 65_535, 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,19 @@ def fit_tree(source: Source, task: TreeTask, pruning: Pruning | None = None) -> 
 
 
 def grow(source: Source, task: TreeTask, selection: Selection = ALL_ROWS) -> tuple[TreeModel, TreeTrace]:
-    """Grow a tree on the selected rows: in one call if they are in the memory of this process, else from answers."""
+    """Grow a tree on the selected rows: in one call if this process holds them, else from answers."""
     totals, n_classes = source.survey(TotalsOf(selection)), len(source.classes)
     weighting = Weighting.of(totals, task.limits.min_samples_leaf > 1)
     made = ImpurityCriterion if task.groups is None else GroupedCriterion
     criterion = made(source.binning, n_classes, weighting, totals.weight, task)
     rows = source.open(OpenClassRows(n_classes, weighting, selection, task.n_threads))
     try:
-        compiled_growth = task.groups is None and rows.only is not None and rows.only.part.in_memory
-        only = rows.only if compiled_growth else None
-        grown = compiled.grow(only, criterion) if only else grow_from_answers(rows, criterion, source.journal)
+        parts = rows.here if task.groups is None else []
+        light = not (source.weighted or selection.intervals) and source.n_rows < MOST_ROWS  # 10 bytes a row, and codes
+        in_one_call = parts and (light or all(of.part.in_memory for of in parts))
+        if in_one_call:
+            return tree_and_trace(criterion.finder.grow([of.whole() for of in parts]), source.binning, n_classes, task)
+        grown = grow_from_answers(rows, criterion, source.journal)
         return tree_and_trace(grown, source.binning, n_classes, task)
     finally:
         rows.close()
