@@ -232,7 +232,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         target = Target.of(self.boundaries, self.loss)
         refuse_idle(self, BOUNDARY)
         if isinstance(X, HasSource):
-            source = source_of(X, y, sample_weight, self.class_weight)
+            source = source_of(X, y, sample_weight, self.class_weight, values=True)
             check_source(self, source)
             fit = fit_source(source, target, self._penalty(), self._options())
             schema, self.classes_ = source.binning.schema, source.classes
