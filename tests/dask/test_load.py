@@ -3,10 +3,16 @@
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
+from distributed.protocol import dumps
+from distributed.utils import nbytes
 
 import permissible as pm
+import permissible.dask
 from permissible.dask import UDTClassifier, ULSClassifier, decide, load, predict, predict_proba
+from permissible.distributed.data.store import Store
+from permissible.distributed.protocol.remote import RemoteSource
 from tests.distributed.rows_in_parts import document, make
 
 SETTINGS = {"n_rounds": 4, "max_literals": 2, "random_state": 0, "early_stopping": False}
@@ -87,3 +93,42 @@ def test_predictions_stay_a_collection(client, data):
     blocks = da.from_array(X, chunks=(700, 1))
     np.testing.assert_array_equal(predict_proba(matrix, blocks).compute(), matrix.predict_proba(X))
     np.testing.assert_array_equal(predict(matrix, blocks).compute(), matrix.predict(X))
+
+
+def test_the_graph_of_a_frame_in_memory_is_sent_once(client, monkeypatch):
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((20_000, 8)), columns=list("abcdefgh"))
+    y = pd.Series((X["a"] > 0).astype(int), name="y")
+    send, sent = client._send_to_scheduler, []
+
+    def measured(message):
+        sent.append(sum(map(nbytes, dumps(message))))
+        return send(message)
+
+    monkeypatch.setattr(client, "_send_to_scheduler", measured)
+    frames = dd.from_pandas(X, npartitions=4), dd.from_pandas(y, npartitions=4)
+    ULSClassifier(client=client, **SETTINGS).fit(*frames)
+    held = X.to_numpy().nbytes
+    assert held < sum(sent) < 1.5 * held
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [pm.BoundaryClassifier(), pm.BoundaryClassifier(boundaries="soft"), pm.MCBoostClassifier(learner="linear")],
+)
+def test_a_linear_learner_asks_for_values_before_anything_is_read(client, estimator, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    rows = {"a": X[:, 0], "b": X[:, 1], "y": (X[:, 0] > 0).astype(int)}
+    dataset = pm.BinnedDataset.from_batches([rows], target="y")
+    array = da.from_array(X, chunks=(100, 2))
+    table = load(array, da.from_array(rows["y"], chunks=100), client=client)
+    on_workers = getattr(permissible.dask, type(estimator).__name__)(client=client, **estimator.get_params())
+
+    def read(*given):
+        raise AssertionError("something was read")
+
+    monkeypatch.setattr(Store, "_read", read)
+    monkeypatch.setattr(RemoteSource, "survey", read)
+    monkeypatch.setattr(RemoteSource, "open", read)
+    for fitter, data in ((estimator, dataset), (estimator, table), (on_workers, dataset), (on_workers, table)):
+        with pytest.raises(ValueError, match="keep_values=True"):
+            fitter.fit(data)

@@ -16,7 +16,7 @@ from permissible.distributed.data.content import ContentOf, label_hashes
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import FileJournal, Records, fingerprint
 from permissible.estimators import boundary, mcboost, udt, uls
-from permissible.estimators.input.source import HasSource
+from permissible.estimators.input.source import HasSource, source_of
 from permissible.estimators.input.training import seed
 from permissible.learners.mcboost.linear.affine import AffineStep
 from permissible.learners.mcboost.tree_step import TreeStep
@@ -95,10 +95,10 @@ class OnCluster:
         if self.checkpoint is not None and not isinstance(chosen, (Integral, NoneType)):
             raise refusal("random_state", "None or an integer where a checkpoint is kept, so that fits repeat", chosen)
         fitted = self.local(**{**self.estimator.get_params(deep=False), "random_state": fit_seed})
-        if isinstance(X, BinnedDataset) and self.client is not None:
-            data: Source = spread(self.client, X, timeout)
-        elif isinstance(X, HasSource):
-            data = X.source()
+        if isinstance(X, HasSource):
+            data: Source = source_of(X, y, sample_weight, values=self._needs_values())
+            if isinstance(X, BinnedDataset) and self.client is not None:
+                data = spread(self.client, X, timeout)
         else:
             partitions = partitions_of(
                 X, y, sample_weight, target, weight, getattr(fitted, "categorical_features", None)

@@ -18,7 +18,6 @@ from permissible.distributed.data.passes import refuse_categories
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators.input.training import seed
 from permissible.rows.local import LocalSource
-from permissible.rows.part import Part
 from permissible.rows.source import Source
 from permissible.types import AnyArray
 from permissible.validation import one_of
@@ -30,8 +29,8 @@ TRANSPORTS = ("rpc", "serial")
 class Loaded:
     """A table on a cluster: its rows, bins and classes. Fit any estimator on it, as often as you like."""
 
-    def __init__(self, data: Source) -> None:
-        self.data = data
+    def __init__(self, data: Source, valued: bool = True) -> None:
+        self.data, self.valued = data, valued
 
     @property
     def n_rows(self) -> int:
@@ -98,10 +97,11 @@ def load(
     one_of("transport", transport, TRANSPORTS)
     seconds, chosen = real_number("timeout", timeout), default_client() if client is None else client
     if isinstance(X, BinnedDataset):
-        return Loaded(spread(chosen, X, seconds))
+        return Loaded(spread(chosen, X, seconds), X.valued)
     partitions = partitions_of(X, y, sample_weight, target, weight, categorical_features)
     bins = whole_number("max_bins", max_bins, 2, high=255) or 255
-    return Loaded(source_of_partitions(chosen, partitions, bins, seed(random_state), keep_values, seconds, transport))
+    how = bins, seed(random_state), keep_values, seconds, transport
+    return Loaded(source_of_partitions(chosen, partitions, *how), keep_values)
 
 
 def source_of_partitions(
@@ -130,14 +130,9 @@ def source_of_partitions(
 def spread(client: Client, dataset: BinnedDataset, timeout: float) -> RemoteSource:
     """The blocks of a data set on disk, opened by the workers: only the name of a block travels."""
     local = dataset.source()
-    futures = client.map(opened, local.parts, pure=False)
+    futures = client.map(lambda part: part, local.parts, pure=False)  # as the worker has unpickled them
     known = (local.binning, local.classes, local.n_rows, local.weighted)
     return RemoteSource(RPCTransport(client, {str(future.key): future for future in futures}, timeout), *known)
-
-
-def opened(part: Part) -> Part:
-    """A part as the worker has unpickled it."""
-    return part
 
 
 def predict(model: Any, X: Any) -> Any:

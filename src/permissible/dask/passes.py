@@ -30,20 +30,13 @@ FAN_IN = 8
 """Outlines merged by one task; an outline holds up to 200,000 hashes."""
 
 
-class Kept(NamedTuple):
-    """Rows that stay on a worker between the passes, and their content hashes."""
-
-    part: LabelledTable
-    hashes: Hashes
-
-
 @dataclass(slots=True)
 class Looked:
-    """What pass 1 keeps of one partition on its worker; `kept` is empty for files, whose sample is kept instead."""
+    """What pass 1 keeps of one partition on its worker: its rows and their hashes, of files a sample instead."""
 
     first: FirstPass
     smallest: Hashes
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[tuple[LabelledTable, Hashes], ...] = ()
 
 
 class Outline(NamedTuple):
@@ -88,11 +81,11 @@ def _narrowed(values: FloatArray) -> AnyArray:
 
 def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: object) -> Looked:
     """Survey one partition."""
-    first, kept, smallest = FirstPass(Survey(max_bins, seed)), list[Kept](), smallest_hashes([])
+    first, kept, smallest = FirstPass(Survey(max_bins, seed)), list[tuple[LabelledTable, Hashes]](), smallest_hashes([])
     for part in loader.parts(list(inputs), None):
         hashes = first.add(part, number, sampled=not loader.in_memory)
         if loader.in_memory:
-            kept.append(Kept(counted(part), hashes))
+            kept.append((counted(part), hashes))
         smallest = smallest_hashes([smallest, hashes])
     return Looked(first, smallest, tuple(kept))
 
@@ -138,13 +131,14 @@ class Plan:
 
 
 def load_and_bin(looked: Looked, loader: Loader, number: int, plan: Plan, content: Content) -> MemoryPart:
-    """Encode one partition; the rows of a file are read again and must be those of the first pass."""
-    schema = plan.binning.schema
+    """Encode one partition; rows that were read or computed again must be those of the first pass."""
+    schema, again = plan.binning.schema, looked.first.contents.get(number, Content())
     if looked.kept:
         pieces = [plan.encode(replace(part, table=matched(part.table, schema)), hashes) for part, hashes in looked.kept]
     else:
         pieces = [plan.encode(part) for part in loader.parts([], schema)]
-    check_same(content, reduce(add, (content_of_rows(piece, plan.classes) for piece in pieces), Content()))
+        again = reduce(add, (content_of_rows(piece, plan.classes) for piece in pieces), Content())
+    check_same(content, again)
     if len(pieces) == 1:
         return replace(pieces[0], number=number)
     blocks = np.concatenate([piece.codes.blocks for piece in pieces], axis=1)

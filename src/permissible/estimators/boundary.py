@@ -239,7 +239,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         target = Target.of(self.boundaries, self.loss)
         refuse_idle(self, BOUNDARY)
         if isinstance(X, HasSource):
-            source = source_of(X, y, sample_weight, self.class_weight)
+            source = source_of(X, y, sample_weight, self.class_weight, values=True)
             check_source(self, source)
             penalty = Penalty(float(self.alpha), bool(self.fit_intercept), bool(self.penalize_intercept))
             fit = fit_source(source, target, penalty, self._options())

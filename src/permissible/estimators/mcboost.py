@@ -212,7 +212,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         settings = checked_settings(self, intake.seed(self.random_state), n_threads)
         name = loss_name(self.loss)
         if isinstance(X, HasSource):
-            source, start = source_of(X, y, sample_weight, self.class_weight), None
+            source = source_of(X, y, sample_weight, self.class_weight, values=self.learner == "linear")
+            start = None
             settings = refused_on_parts(self, settings, cost)
             own_loss(self, parts=True)
             costs = costs_of(self.cost_matrix, source.classes)

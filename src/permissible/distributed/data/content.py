@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from permissible.bins.hashing import Hashes, category_hash
+from permissible.bins.hashing import Hashes, category_hash, finalised
 from permissible.rows.part import Part
 from permissible.rows.source import Question
 from permissible.types import AnyArray, FloatArray
+
+CHUNK_ROWS = 4096
+"""Rows that are mixed at once: arrays this small stay in the cache, and take no new pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,12 @@ def label_hashes(labels: AnyArray) -> Hashes:
 
 def content_of(hashes: Hashes, labels: Hashes, weight: FloatArray | None) -> Content:
     """The content of rows, from the hash of the values, the hash of the label, and the weight of each row."""
-    weights = np.full(len(hashes), 1.0) if weight is None else np.asarray(weight, dtype=np.float64) + 0.0
-    mixed = _mixed(_mixed(_mixed(hashes) + labels) + np.ascontiguousarray(weights).view(np.uint64))
-    return Content(len(hashes), int(mixed.sum(dtype=np.uint64)))
+    total = 0
+    for rows in (slice(first, first + CHUNK_ROWS) for first in range(0, len(hashes), CHUNK_ROWS)):
+        weights = np.ones(1) if weight is None else np.asarray(weight[rows], dtype=np.float64) + 0.0
+        mixed = finalised(finalised(finalised(hashes[rows]) + labels[rows]) + weights.view(np.uint64))
+        total += int(mixed.sum(dtype=np.uint64))
+    return Content(len(hashes), total % 2**64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +62,3 @@ def _plain(label: Any) -> Any:
     if isinstance(label, bytes):
         return label.decode("utf-8", "backslashreplace")
     return float(label) if abs(label) <= 2**53 else int(label)
-
-
-def _mixed(h: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finaliser of splitmix64 (Steele, Lea, Flood 2014)."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(h ^ (h >> np.uint64(31)))

@@ -41,7 +41,7 @@ class BinnedDataset:
     """
 
     def __init__(self, store: Store, temporary: bool = False) -> None:
-        self.store = store
+        self.store, self.valued = store, store.valued
         if temporary:  # delete a temporary folder with the data set
             weakref.finalize(self, shutil.rmtree, store.folder, ignore_errors=True)
 

@@ -37,9 +37,10 @@ class FirstPass:
         self.named = self.named and part.table.schema.named
         hashes = self.survey.add(part.table, part.weight, sampled)
         if len(part.labels):
-            labels, codes = np.unique(part.labels, return_inverse=True)
+            labels = np.unique(part.labels)
             self._join(labels)
-            self._count(number, content_of(hashes, label_hashes(labels)[codes], part.weight))
+            of_rows = label_hashes(labels)[np.searchsorted(labels, part.labels)]
+            self._count(number, content_of(hashes, of_rows, part.weight))
         return hashes
 
     def merge(self, other: "FirstPass") -> None:

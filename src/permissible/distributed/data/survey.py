@@ -92,10 +92,8 @@ class Sample:
 
     def add(self, rows: Rows) -> None:
         """Add rows; those above the bound can no longer enter the sample."""
-        inside = rows[0] <= np.uint64(self.bound)
-        if inside.any():
-            hashes, weights, counts, columns = rows
-            self.pending.append((hashes[inside], weights[inside], counts[inside], [c[inside] for c in columns]))
+        if len(rows[0]) and rows[0].min() <= self.bound:
+            self.pending.append(_up_to(rows, self.bound))
         if sum(len(waiting[0]) for waiting in self.pending) >= SAMPLE_ROWS:
             self.settle()
 
@@ -124,8 +122,16 @@ class Sample:
     def below(self, bound: int) -> Rows:
         """The rows up to a hash."""
         self.settle()
-        inside = self.hashes <= np.uint64(bound)
-        return self.hashes[inside], self.weights[inside], self.counts[inside], [c[inside] for c in self.columns]
+        return _up_to((self.hashes, self.weights, self.counts, self.columns), bound)
+
+
+def _up_to(rows: Rows, bound: int) -> Rows:
+    """The rows up to a hash."""
+    hashes, weights, counts, columns = rows
+    inside = hashes <= np.uint64(bound)
+    if inside.all():
+        return rows
+    return hashes[inside], weights[inside], counts[inside], [c[inside] for c in columns]
 
 
 def _last_kept(distinct: Hashes) -> np.uint64:

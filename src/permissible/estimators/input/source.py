@@ -8,7 +8,7 @@ from permissible.bins.binning import BLOCK_COLUMNS, BinnedTable, Binning
 from permissible.bins.hashing import row_hashes
 from permissible.estimators.input.training import TrainingRows
 from permissible.rows.local import LocalSource
-from permissible.rows.part import MemoryPart, numbers_of
+from permissible.rows.part import MemoryPart, numbers_of, refuse_values
 from permissible.rows.source import Source
 from permissible.table.table import Table
 from permissible.validation import Words, refusal
@@ -23,13 +23,17 @@ class HasSource(Protocol):
         ...
 
 
-def source_of(X: HasSource, y: object, sample_weight: object, class_weight: object = None) -> Source:
-    """The source of a data set, which must hold its target and weights."""
+def source_of(
+    X: HasSource, y: object, sample_weight: object, class_weight: object = None, values: bool = False
+) -> Source:
+    """The source of a data set, which must hold its target and weights, and its values where these are needed."""
     remedy = "name the columns `target` and `weight` when the data set is made"
     for name, value in (("y", y), ("sample_weight", sample_weight), ("class_weight", class_weight)):
         if value is not None:
             expected = "None, since the data set holds its target and weights"
             raise refusal(name, expected, Words("a value beside it"), remedy)
+    if values and not getattr(X, "valued", True):
+        refuse_values()
     return X.source()
 
 
