@@ -50,7 +50,7 @@ def refer() -> Figure:
 
 def rules() -> Figure:
     """The bars of the guide to rules."""
-    return pm.ULSClassifier.compact().fit(*pm.datasets.german_credit()).plot().figure
+    return pm.ULSClassifier.compact(n_rules=6).fit(*pm.datasets.german_credit()).plot().figure
 
 
 def tree() -> Figure:

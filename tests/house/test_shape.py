@@ -17,7 +17,7 @@ FORMAT_SKIPS = 19
 PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
 LATER_LINES = 12_650
 CORE_LINES = 14_000  # without LATER_CORE
-LATER_CORE_LINES = 3_500
+LATER_CORE_LINES = 3_700
 UNTYPED = 344  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
 
 # Capabilities that were added after these aims were set, by the beginnings of their files.
@@ -86,7 +86,7 @@ LATER = (
     "table/files/notations",
     "datasets",
 )
-LATER_CORE = ("trees/boosted", "points", "rules/refit")
+LATER_CORE = ("trees/boosted", "binning/few_values", "points", "rules/refit", "common/mapped_pages")
 
 LONG_FILES: set[str] = set()
 LARGE_FOLDERS: set[str] = set()

@@ -47,66 +47,31 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes 
 
 
 def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the weight of an example as its margin grows.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.plot_weight().lines) > 0
-    True
-    """
+    """Draw the weight of an example as its margin grows."""
     x = np.linspace(-3, 3, 401) if margins is None else np.asarray(margins, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.weight(x), "margin", "weight", ax)
 
 
 def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the probability of a score.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.plot_probability().lines) > 0
-    True
-    """
+    """Draw the probability of a score."""
     x = np.linspace(-4, 4, 401) if scores is None else np.asarray(scores, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.probability(x), "score", "probability", ax)
 
 
 def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the score of a probability, the gradient of -phi.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.plot_link().lines) > 0
-    True
-    """
+    """Draw the score of a probability, the gradient of -phi."""
     p = np.linspace(0.01, 0.99, 393) if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     return _curves(losses, p, lambda loss: loss.score(p), "probability", "score", ax)
 
 
 def plot_phi(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
-    """Draw the permissible functions themselves.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.plot_phi().lines) > 0
-    True
-    """
+    """Draw the permissible functions themselves."""
     p = np.linspace(0, 1, 401)
     return _curves(losses, p, lambda loss: loss.phi(p), "probability", "phi", ax)
 
 
 def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Axes | None = None) -> Axes:
-    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1).
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.divergence_figure().lines) > 0
-    True
-    """
+    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1)."""
     made, p = get(loss), np.linspace(0.005, 0.995, 399)
     axes = axes_or_new(ax, **SIZE)
     for label, style in ((0, "-"), (1, "--")):
@@ -117,14 +82,7 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Axes | Non
 
 
 def conjugates_figure(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
-    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.conjugates_figure().lines) > 0
-    True
-    """
+    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x."""
     x = np.linspace(-2, 2, 401)
     axes = _curves(losses, x, lambda loss: loss.conjugate(-x), "x", "G*(-x)", ax)
     for line, loss in zip(list(axes.get_lines()), _all(losses), strict=True):
@@ -135,28 +93,14 @@ def conjugates_figure(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
 
 
 def links_figure(ax: Axes | None = None) -> Axes:
-    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.links_figure().lines) > 0
-    True
-    """
+    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded."""
     axes = plot_link((*FOUR, get("logcosh", zeta=-20.0)), ax=ax)
     axes.set_ylim(-3, 3)
     return axes
 
 
 def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Axes | None = None) -> Axes:
-    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.legendre_figure().lines) > 0
-    True
-    """
+    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability."""
     made = get(loss)
     axes = plot_link(made, ax=ax)
     start = float(np.asarray(made.score(p)))
@@ -193,14 +137,7 @@ def surrogates_figure(
 def tangents_figure(
     boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: Axes | None = None
 ) -> Axes:
-    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries.
-
-    Examples
-    --------
-    >>> from permissible.report import loss_plots
-    >>> len(loss_plots.tangents_figure().lines) > 0
-    True
-    """
+    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries."""
     surrogate, loss = PiecewiseLinear(tuple(boundaries), base), get(base)
     axes = _pieces(surrogate, axes_or_new(ax, **SIZE))
     f = np.linspace(-4, 4, 401)
