@@ -22,6 +22,10 @@ class LabelledRows:
     y: AnyArray
     weight: FloatArray | None = None
 
+    def columns(self, rows: AnyArray) -> dict[str, AnyArray]:
+        """The columns of some of the rows."""
+        return {name: values[rows] for name, values in self.X.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -68,10 +72,10 @@ def out_of_fold(
     for done, (training, held_out) in enumerate(folds(data.y, n_folds, seed)):
         tick(done, n_folds)
         weight = None if data.weight is None else data.weight[training]
-        fitted = fit(make(), part(data.X, training), data.y[training], weight)
+        fitted = fit(make(), data.columns(training), data.y[training], weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenCategoryWarning)  # a rare category may occur in one fold only
-            proba[held_out] = fitted.predict_proba(part(data.X, held_out))
+            proba[held_out] = fitted.predict_proba(data.columns(held_out))
         fold_of[held_out] = done
     return proba, fold_of
 
@@ -88,23 +92,6 @@ def fold_figures(data: LabelledRows, decision: Decision | None, proba: FloatArra
         means = (float(np.average(values[rows], weights=w)) for rows, w in zip(parts, weights, strict=True))
         found.append(Figure(key, name, tuple(means)))
     return found
-
-
-def cross_validate(
-    data: LabelledRows,
-    make: Callable[[], BaseEstimator],
-    decision: Decision | None,
-    n_folds: int,
-    seed: int,
-    tick: Tick = lambda done, total: None,
-) -> list[Figure]:
-    """Fit on all folds but one and evaluate on that one, for each fold."""
-    return fold_figures(data, decision, *out_of_fold(data, make, n_folds, seed, tick))
-
-
-def part(X: dict[str, AnyArray], rows: AnyArray) -> dict[str, AnyArray]:
-    """Some of the rows."""
-    return {name: values[rows] for name, values in X.items()}
 
 
 def fit(estimator: BaseEstimator, X: object, y: AnyArray, weight: FloatArray | None) -> BaseEstimator:

@@ -4,7 +4,7 @@ The divergences are integrals of a smooth function over a short interval; where 
 taken by Gauss-Legendre quadrature, whose every term is positive.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -21,17 +21,21 @@ STEEP_WEIGHTS = tuple((0.0625 * np.pi / 4 * np.cosh(_t) / np.cosh(_v) ** 2).toli
 
 
 def integral(integrand: Callable[[float], FloatArray]) -> FloatArray:
-    """Integrate over [0, 1], node by node: a sum in a fixed order, so that no row depends on its neighbours."""
-    total: FloatArray = WEIGHTS[0] * integrand(NODES[0])
-    for node, weight in zip(NODES[1:], WEIGHTS[1:], strict=True):
-        total += weight * integrand(node)
-    return total
+    """Integrate a smooth function over [0, 1] (Gauss-Legendre quadrature)."""
+    return _quadrature(integrand, NODES, WEIGHTS)
 
 
 def steep_integral(integrand: Callable[[float], FloatArray]) -> FloatArray:
     """Integrate over [0, 1] a function that may grow without bound at 0 (tanh-sinh quadrature)."""
-    total: FloatArray = STEEP_WEIGHTS[0] * integrand(STEEP_NODES[0])
-    for node, weight in zip(STEEP_NODES[1:], STEEP_WEIGHTS[1:], strict=True):
+    return _quadrature(integrand, STEEP_NODES, STEEP_WEIGHTS)
+
+
+def _quadrature(
+    integrand: Callable[[float], FloatArray], nodes: Sequence[float], weights: Sequence[float]
+) -> FloatArray:
+    """The weighted sum, node by node in a fixed order, so that no row depends on its neighbours."""
+    total: FloatArray = weights[0] * integrand(nodes[0])
+    for node, weight in zip(nodes[1:], weights[1:], strict=True):
         total += weight * integrand(node)
     return total
 

@@ -168,13 +168,6 @@ def as_categories(values: AnyArray, kind: CellKind) -> AnyArray:
 # -- rows to predict --------------------------------------------------------------------------------------------------
 
 
-def wanted_kinds(schema: Schema, source: FileReader, path: Path) -> dict[str, CellKind]:
-    """How the columns of a model must be read from a file, which must have them all."""
-    for name in schema.names:
-        require(name, source.names, path)
-    return {column.name: _cell_kind(column) for column in schema.columns}
-
-
 def asked(chunk: Mapping[str, AnyArray], schema: Schema) -> Chunk:
     """A chunk in the terms of the model's columns, in their order."""
     return {column.name: _as_column(chunk[column.name], column) for column in schema.columns}
@@ -188,9 +181,9 @@ def chunks_of(
 
     source, schema = open_file(path, options), schema_of(fitted)
     notations = notes_of(fitted).get("notations", {})
-    kinds = wanted_kinds(schema, source, path) | dict.fromkeys(notations, "text")
-    for name in extra:
+    for name in (*schema.names, *extra):
         require(name, source.names, path)
+    kinds = {column.name: _cell_kind(column) for column in schema.columns} | dict.fromkeys(notations, "text")
     for chunk in source.chunks({**extra, **kinds}):
         ours = {name: chunk[name] for name in kinds}
         ours |= {name: converted(name, ours[name], notation) for name, notation in notations.items()}

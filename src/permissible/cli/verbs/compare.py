@@ -58,7 +58,7 @@ def _compared(
     from permissible.cli.errors import UseError
     from permissible.cli.io.judging import baseline
     from permissible.cli.io.model_options import decision_of, positional
-    from permissible.evaluation.cross_validation import Figure, cross_validate
+    from permissible.evaluation.cross_validation import Figure, fold_figures, out_of_fold
     from permissible.evaluation.paired import average_ranks, paired_t
 
     classes = rows.classes
@@ -72,7 +72,7 @@ def _compared(
             make = partial(contender.estimator, classes)
             make()  # a wrong option concerns all of them, and is refused
             try:
-                figures[name] = cross_validate(rows, make, acting, cv, seed)
+                figures[name] = fold_figures(rows, acting, *out_of_fold(rows, make, cv, seed))
             except (ValueError, TypeError) as error:
                 left_out[name] = " ".join(str(error).split())
     if not figures:
