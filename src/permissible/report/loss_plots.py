@@ -47,31 +47,61 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes 
 
 
 def plot_weight(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the weight of an example as its margin grows."""
+    """Draw the weight of an example as its margin grows.
+
+    Examples
+    --------
+    >>> plot_weight("logistic").get_ylabel()
+    'weight'
+    """
     x = np.linspace(-3, 3, 401) if margins is None else np.asarray(margins, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.weight(x), "margin", "weight", ax)
 
 
 def plot_probability(losses: Losses = FOUR, scores: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the probability of a score."""
+    """Draw the probability of a score.
+
+    Examples
+    --------
+    >>> plot_probability("logistic").get_xlabel()
+    'score'
+    """
     x = np.linspace(-4, 4, 401) if scores is None else np.asarray(scores, dtype=np.float64)
     return _curves(losses, x, lambda loss: loss.probability(x), "score", "probability", ax)
 
 
 def plot_link(losses: Losses = FOUR, probabilities: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the score of a probability, the gradient of -phi."""
+    """Draw the score of a probability, the gradient of -phi.
+
+    Examples
+    --------
+    >>> plot_link("logistic").get_xlabel()
+    'probability'
+    """
     p = np.linspace(0.01, 0.99, 393) if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     return _curves(losses, p, lambda loss: loss.score(p), "probability", "score", ax)
 
 
 def plot_phi(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
-    """Draw the permissible functions themselves."""
+    """Draw the permissible functions themselves.
+
+    Examples
+    --------
+    >>> plot_phi("logistic").get_ylabel()
+    'phi'
+    """
     p = np.linspace(0, 1, 401)
     return _curves(losses, p, lambda loss: loss.phi(p), "probability", "phi", ax)
 
 
 def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Axes | None = None) -> Axes:
-    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1)."""
+    """Figure 1 of [T]: the loss D(y || p) of a probability, for either class (Lemma 1).
+
+    Examples
+    --------
+    >>> len(divergence_figure("logistic").get_lines())
+    2
+    """
     made, p = get(loss), np.linspace(0.005, 0.995, 399)
     axes = axes_or_new(ax, **SIZE)
     for label, style in ((0, "-"), (1, "--")):
@@ -82,7 +112,13 @@ def divergence_figure(loss: str | PermissibleLoss = "matsushita", ax: Axes | Non
 
 
 def conjugates_figure(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
-    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x."""
+    """Figure 1 of [N], 2a of [T]: G*(-x) in bold, between its asymptotes a and a - x.
+
+    Examples
+    --------
+    >>> conjugates_figure(["logistic"]).get_ylabel()
+    'G*(-x)'
+    """
     x = np.linspace(-2, 2, 401)
     axes = _curves(losses, x, lambda loss: loss.conjugate(-x), "x", "G*(-x)", ax)
     for line, loss in zip(list(axes.get_lines()), _all(losses), strict=True):
@@ -93,14 +129,26 @@ def conjugates_figure(losses: Losses = FOUR, ax: Axes | None = None) -> Axes:
 
 
 def links_figure(ax: Axes | None = None) -> Axes:
-    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded."""
+    """Figure 2b of [T]: the links of (20)-(23) and of log-cosh, whose scores are bounded.
+
+    Examples
+    --------
+    >>> links_figure().get_xlabel()
+    'probability'
+    """
     axes = plot_link((*FOUR, get("logcosh", zeta=-20.0)), ax=ax)
     axes.set_ylim(-3, 3)
     return axes
 
 
 def legendre_figure(loss: str | Loss = "logistic", p: float = 0.3, x: float = 1.5, ax: Axes | None = None) -> Axes:
-    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability."""
+    """Figure 2 of [N], 3 of [T]: the Legendre dual x <> p; map p to g(p), add x, map back to a probability.
+
+    Examples
+    --------
+    >>> legendre_figure().get_xlabel()
+    'probability'
+    """
     made = get(loss)
     axes = plot_link(made, ax=ax)
     start = float(np.asarray(made.score(p)))
@@ -137,7 +185,13 @@ def surrogates_figure(
 def tangents_figure(
     boundaries: Sequence[float] = (0.2, 0.4, 0.6), base: str | PermissibleLoss = "logistic", ax: Axes | None = None
 ) -> Axes:
-    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries."""
+    """Figure 5 of [K]: the surrogate as tangents of its smooth base at the scores of the boundaries.
+
+    Examples
+    --------
+    >>> tangents_figure().get_xlabel()
+    'score'
+    """
     surrogate, loss = PiecewiseLinear(tuple(boundaries), base), get(base)
     axes = _pieces(surrogate, axes_or_new(ax, **SIZE))
     f = np.linspace(-4, 4, 401)
