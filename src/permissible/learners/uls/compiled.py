@@ -68,6 +68,7 @@ def loop_options(
         intervals=options.intervals,
         patience=options.patience,
         certified=certified,
+        noise=task.noise(options.noise),
     )
 
 
