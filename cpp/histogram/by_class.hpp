@@ -3,13 +3,13 @@
 // the missing values. Channels: one per class, plus one of row counts when weights are not counts.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "common/codes.hpp"
 #include "common/mapped_pages.hpp"
+#include "histogram/row_blocks.hpp"
 
 namespace permissible::trees {
 
@@ -39,26 +39,6 @@ std::vector<std::size_t> histogram_offsets(const ClassRows<Sum>& rows) {
 /// Rows in blocks, in order.
 template <typename Sum>
 using RowBlocks = std::vector<ClassRows<Sum>>;
-
-/// Calls work(block, begin, end) for each run of `index[0..count)`, which rises, that lies in one block.
-template <typename Sum, class Work>
-void for_runs(const RowBlocks<Sum>& blocks, const std::uint32_t* index, std::size_t count, Work work) {
-    std::size_t begin = 0;
-    for (auto block = blocks.begin(); begin < count; ++block) {
-        const auto next = static_cast<std::size_t>(block->first) + block->codes.rows;
-        const std::size_t end =
-            block + 1 == blocks.end() ? count : std::lower_bound(index + begin, index + count, next) - index;
-        if (end > begin) work(*block, begin, end);
-        begin = end;
-    }
-}
-
-/// The codes of these rows were read in column block b.
-template <typename Sum>
-void visited(const ClassRows<Sum>& rows, std::size_t b, const std::uint32_t* index, std::size_t count) {
-    const auto at = [&](std::size_t row) { return rows.codes.block(b) + (row - rows.first) * 8; };
-    if (rows.pages) rows.pages->visited(at(index[0]), at(index[count - 1] + std::size_t{1}), count);
-}
 
 /// Adds the rows `index[0..count)`, which rise, to `histogram` (which the caller has zeroed).
 template <typename Sum>

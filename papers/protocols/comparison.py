@@ -60,7 +60,7 @@ def wilcoxon_table(name: str, methods: Sequence[str], table: AnyArray) -> Table:
 
 def friedman_sentence(methods: Sequence[str], table: AnyArray) -> Prose:
     """Say what Friedman's test finds and how far apart two average ranks must be."""
-    test = paired.friedman(table)
+    test = statistics.friedman(table)
     ranks = paired.average_ranks(table)
     best = int(np.argmin(ranks))
     behind = [methods[i] for i in np.argsort(ranks) if ranks[i] - ranks[best] > test.critical_difference]

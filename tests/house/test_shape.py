@@ -86,7 +86,10 @@ LATER = (
     "table/files/notations",
     "datasets",
 )
-LATER_CORE = ("trees/boosted", "binning/few_values", "points", "rules/refit", "common/mapped_pages")
+LATER_CORE = (
+    *("trees/boosted", "binning/few_values", "points", "rules/refit"),
+    *("common/mapped_pages", "histogram/row_blocks"),  # trees of rows on disk
+)
 
 LONG_FILES: set[str] = set()
 LARGE_FOLDERS: set[str] = set()

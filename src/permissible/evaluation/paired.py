@@ -1,7 +1,6 @@
 """Methods compared on a table of errors: rows are data sets or folds, columns are methods.
 
-Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks, Friedman's test and
-Nemenyi's critical difference.
+Two methods are compared by the paired t-test or by Wilcoxon's signed ranks; many by average ranks.
 """
 
 from dataclasses import dataclass
@@ -19,17 +18,6 @@ class Paired:
     difference: float
     statistic: float
     p_value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Friedman:
-    """Friedman's test with Iman and Davenport's correction, and Nemenyi's critical difference of average ranks."""
-
-    chi_square: float
-    p_value: float
-    f_statistic: float
-    f_p_value: float
-    critical_difference: float
 
 
 def paired_t(first: AnyArray, second: AnyArray) -> Paired:
@@ -76,28 +64,6 @@ def average_ranks(table: AnyArray) -> AnyArray:
     [2.0, 1.75, 2.25]
     """
     return np.asarray(ranks(table).mean(axis=0), dtype=np.float64)
-
-
-def friedman(table: AnyArray, level: float = 0.05) -> Friedman:
-    """Friedman's test over all methods, and the difference of average ranks that Nemenyi's test calls significant."""
-    sets, methods = table.shape
-    placed = ranks(table)
-    mean = placed.mean(axis=0)
-    # Ties lower the variance of the ranks: divide by the actual variance.
-    variance = float(np.sum((placed - (methods + 1) / 2) ** 2)) / (sets * (methods - 1))
-    spread = float(np.sum((mean - (methods + 1) / 2) ** 2))
-    chi_square = sets * spread / variance if variance > 0.0 else 0.0
-    room = sets * (methods - 1) - chi_square
-    f_statistic = (sets - 1) * chi_square / room if room > 0.0 else float("inf")
-    freedom = (methods - 1) * (sets - 1)
-    studentized = float(stats.studentized_range.ppf(1.0 - level, methods, np.inf)) / np.sqrt(2.0)
-    return Friedman(
-        chi_square,
-        float(stats.chi2.sf(chi_square, methods - 1)),
-        f_statistic,
-        float(stats.f.sf(f_statistic, methods - 1, freedom)),
-        float(studentized * np.sqrt(methods * (methods + 1) / (6.0 * sets))),
-    )
 
 
 def standard_error(values: AnyArray) -> float:
