@@ -291,20 +291,16 @@ void bind_kernels(nb::module_& area) {
         },
         "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
     nb::class_<Criterion>(area, "Criterion")
-        .def(nb::init<bool, double, double, double, int64_t, int64_t, double, double, uint64_t>(), "two_values"_a,
-             "l2"_a, "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "share"_a = 1.0,
-             "noise"_a = 0.0, "seed"_a = 0)
+        .def(nb::init<bool, double, double, double, int64_t, int64_t, double>(), "two_values"_a, "l2"_a,
+             "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "share"_a = 1.0)
         .def_ro("two_values", &Criterion::two_values)
         .def_ro("weight_unit", &Criterion::weight_unit)
         .def_ro("curvature_unit", &Criterion::curvature_unit)
         .def_ro("total_weight", &Criterion::total_weight)
         .def_ro("total_curvature", &Criterion::total_curvature)
-        .def_ro("noise", &Criterion::noise)
-        .def("score", &Criterion::score, "decrease"_a, "weight_in"_a, "curvature_in"_a)
         .def("decrease", &Criterion::decrease, "weight_in"_a, "curvature_in"_a);
     nb::class_<Candidate>(area, "Candidate")
         .def_ro("decrease", &Candidate::decrease)
-        .def_ro("score", &Candidate::score)
         .def_ro("weight_in", &Candidate::weight_in)
         .def_ro("curvature_in", &Candidate::curvature_in)
         .def_ro("column", &Candidate::column)

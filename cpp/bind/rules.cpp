@@ -207,8 +207,8 @@ void bind_boosting(nb::module_& area) {
             "__init__",
             [](LoopOptions* self, int n_rounds, int max_literals, int beam, bool fit_constant, double l2,
                double learning_rate, double share, double tolerance, uint64_t seed, int first_round,
-               bool start_constant, double max_seconds, bool intervals, int patience, bool certified, double noise) {
-                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share, intervals, noise},
+               bool start_constant, double max_seconds, bool intervals, int patience, bool certified) {
+                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share, intervals},
                                        n_rounds,
                                        fit_constant,
                                        learning_rate,
@@ -222,7 +222,7 @@ void bind_boosting(nb::module_& area) {
             },
             nb::kw_only(), "n_rounds"_a, "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a,
             "share"_a, "tolerance"_a, "seed"_a, "first_round"_a, "start_constant"_a, "max_seconds"_a,
-            "intervals"_a = false, "patience"_a = 0, "certified"_a = true, "noise"_a = 0.0);
+            "intervals"_a = false, "patience"_a = 0, "certified"_a = true);
     nb::class_<Round>(area, "Round")
         .def_ro("literals", &Round::literals)
         .def_ro("value_in", &Round::value_in)

@@ -108,8 +108,6 @@ class RuleSearch {
         criterion_.two_values = options.two_values;
         criterion_.l2 = options.l2 * options.share;
         criterion_.share = options.share;
-        criterion_.noise = options.noise * options.share;
-        criterion_.seed = seed;
         criterion_.weight_unit = 1.0 / grids.weight;
         criterion_.total_weight = total(all_.data());
         if (options.two_values) {
@@ -126,7 +124,7 @@ class RuleSearch {
     GrownRule best() {
         std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
         std::stable_sort(firsts.begin(), firsts.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+                         [](const Candidate& a, const Candidate& b) { return a.decrease > b.decrease; });
         int started = 0;
         for (std::size_t i = 0; i < firsts.size() && started < options_.beam && firsts[i].decrease >= 0.0; ++i) {
             if (i > 0 && same_sums(firsts[i - 1], firsts[i]))
@@ -191,7 +189,7 @@ class RuleSearch {
         while (static_cast<int>(literals.size()) < options_.max_literals) {
             const std::vector<Candidate> found = best_literals(layouts_, sums.data(), criterion_, true, used);
             const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-                return a.score < b.score;  // the first of ties: the lowest column
+                return a.decrease < b.decrease;  // the first of ties: the lowest column
             });
             if (!(best->decrease > literals.back().decrease * (1.0 + kImprovement))) break;
             if (static_cast<int>(literals.size()) + 1 < options_.max_literals) {

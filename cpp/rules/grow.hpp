@@ -19,7 +19,6 @@ struct GrowOptions {
     double l2 = 0.0;
     double share = 1.0;      // of the rows, for the search only
     bool intervals = false;  // an ordered column may stand twice in a rule: a < x <= b
-    double noise = 0.0;      // variance of the draws by which literals are compared (search.hpp)
 };
 
 struct GrownRule {

@@ -243,7 +243,7 @@ class Loop {
         std::vector<int64_t> sums = spare_sums(layouts_.size() * width);
         std::fill(sums.begin(), sums.end(), 0);
         rows_.histogram_of({}, grids.weight, grids.curvature, 1.0, 0, sums.data());
-        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1};
+        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1, 1.0};
         for (std::size_t code = 0; code < 256; ++code) criterion.total_weight += sums[code];
         double largest = 0.0;
         for (std::size_t j = 0; j < layouts_.size(); ++j) {  // the weights of a column come before its curvatures

@@ -107,9 +107,7 @@ class ColumnScan {
 
     bool offer(Sums in, Test test, int code, bool missing, double cost = 0.0) {
         const double decrease = criterion_.decrease(in.weight, in.curvature) - cost;
-        const double score = criterion_.score(decrease, in.weight, in.curvature);  // NaN for a loss with noise
-        if (!(score > best_.score) || empty_side(criterion_, in)) return false;
-        best_.score = score;
+        if (!(decrease > best_.decrease) || empty_side(criterion_, in)) return false;
         best_.decrease = decrease;
         best_.test = test;
         best_.code = code;
@@ -131,18 +129,12 @@ class ColumnScan {
         if (layout_.has_missing && oriented_) cuts.add_variant(3, listed, -1.0, whole_);
         cut_decreases(cuts, variants * listed, criterion_);
         int found = -1;
-        double best = best_.score;
-        const bool noisy = criterion_.noise > 0.0;
+        double best = best_.decrease;
         for (int cut = 0; cut < listed; ++cut) {
             for (int i = cut; i < variants * listed; i += listed) {
-                double score = cuts.decrease[i];
-                if (noisy) {
-                    if (!(criterion_.without_draw(score) + kLargestDraw > best)) continue;  // most need no draw
-                    score = criterion_.score(score, cuts.weight_of(i), cuts.curvature_of(i));
-                }
-                if (!(score > best)) continue;
+                if (!(cuts.decrease[i] > best)) continue;
                 if (empty_side(criterion_, {cuts.weight_of(i), cuts.curvature_of(i)})) continue;
-                best = score;
+                best = cuts.decrease[i];
                 found = i;
             }
         }

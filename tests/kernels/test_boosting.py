@@ -162,53 +162,6 @@ def test_the_best_cut_is_the_best_of_all(seed, n_bins, two_values):
     assert found[0].code == code
 
 
-def draws(inside, everything, noise, seed):
-    """The draw of each literal from its sums (weight, curvature): of the side with less curvature, a hash."""
-
-    def mixed(number):
-        """splitmix64."""
-        found = (number + 0x9E3779B97F4A7C15) % 2**64
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            found = (found ^ (found >> shift)) * factor % 2**64
-        return found ^ (found >> 31)
-
-    def one(sums):
-        weight, curvature = everything - sums if 2 * sums[1] > everything[1] else sums
-        parts = 256 * abs(weight) / np.sqrt(noise * everything[1]), 4096 * curvature / everything[1]
-        found = mixed(mixed(mixed(seed) ^ round(parts[0])) ^ round(parts[1]))
-        return np.sqrt(3.0) * sum((found >> shift) % 2**16 / (2**16 - 1) - 0.5 for shift in (0, 16, 32, 48))
-
-    return np.array([one(sums) for sums in inside])
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 255), st.integers(0, 2**64 - 1))
-def test_with_noise_the_best_cut_has_the_largest_drawn_gain(seed, n_bins, round_seed):
-    rng = np.random.default_rng(seed)
-    sums = np.zeros((1, 2, 256), dtype=np.int64)
-    sums[0, 0, :n_bins], sums[0, 1, :n_bins] = rng.integers(-1000, 1000, n_bins), rng.integers(1, 1000, n_bins)
-    total, units = sums[0].sum(axis=1), (2.0**-7, 2.0**-10)
-    criterion = kernels.Criterion(True, 0.5, *units, *total.tolist(), noise=0.3, seed=round_seed)
-    found = kernels.best_literals(np.array([[0, n_bins, 0]], dtype=np.int32), sums, criterion, False, [])[0]
-    inside, everything = sums[0, :, : n_bins - 1].cumsum(axis=1) * np.c_[units].reshape(2, 1), total * units
-    gains = [reference.decrease(*pair, *everything, 0.5, True) for pair in inside.T]
-    scores = np.sqrt(2 * np.array(gains) / 0.3) + draws(inside.T, everything, 0.3, round_seed)
-    assert found.score == pytest.approx(scores.max(), abs=1e-9)
-    assert found.decrease == pytest.approx(gains[int(scores.argmax())], rel=1e-12)
-
-
-def test_draws_are_standard_and_the_same_for_a_negation():
-    total = 10**7
-    criterion = kernels.Criterion(True, 0.0, 1e-3, 1e-3, 0, total, noise=1.0, seed=5)
-    rng = np.random.default_rng(0)
-    pairs = np.column_stack((rng.integers(-total, total, 40_000), rng.integers(0, total, 40_000))).tolist()
-    draws = np.array([criterion.score(0.0, *pair) for pair in pairs])
-    assert abs(draws.mean()) < 0.02
-    assert draws.std() == pytest.approx(1.0, abs=0.02)
-    assert np.abs(draws).max() <= np.sqrt(12.0)
-    assert [criterion.score(0.0, -w, total - k) for w, k in pairs[:500] if 2 * k != total] == draws[:500].tolist()
-
-
 def test_patterns_and_their_system():
     rng, codes, blocks = random_rows(5, 700, 6)
     positive = rng.random(700) < 0.5

@@ -57,9 +57,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     fit_intercept : bool, default=True
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
-        Factor on each step. "auto": 0.2 for rules, 0.5 where the folds find that `n_rounds` steps of 0.2 are too few, 1 where
-        coefficients are refitted; trees: the hold-out chooses from 0.05 to 0.4, 0.1 without one. Below 1 the search for rules
-        with an intercept varies a literal's gain by half its standard error (at l2 = 1): equal ones take turns.
+        Factor on each step. "auto": 0.2 for rules, and 0.5 where the folds find that `n_rounds` steps of 0.2 are too few; 1
+        where coefficients are refitted; of trees the hold-out chooses between 0.05 and 0.4, and without one it is 0.1.
     l2_regularization : float, default=1.0
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
@@ -89,7 +88,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Stop when the best rule would lower the loss by less than this share of it.
     n_jobs : int or None
         Threads; the model is the same bit for bit for any number of them.
-    random_state : int, generator or None, where None is the seed 0 and a generator draws one for each fit
+    random_state : int, generator or None
+        None is the seed 0: the same rows give the same model. A generator draws a seed for each fit.
     verbose : int, default=0, where 1 shows a progress bar
     class_weight : mapping, "balanced" or None
     categorical_features : names, positions or mask, optional

@@ -1,16 +1,19 @@
 """Choose among candidates by their loss on held-out rows, for all learners.
 
 A candidate is fitted on the training rows of each split, and its loss on the held-out rows is known after each of its
-stages: rounds of boosting, levels of pruning, values of a penalty. `choose` takes the stage and the candidate of least
-mean loss; a later candidate must be better by the fraction `least_gain`, since ties go to the earlier, simpler one.
+stages: rounds of boosting, levels of pruning, values of a penalty. The stage and the candidate of least mean loss over
+the splits are chosen. `choose` compares mean curves that are known: a later candidate must be better by the fraction
+`least_gain`, since less counts as a tie and ties go to the earlier, simpler one.
 
-`race` makes the curves, the first folds together and then fold by fold. Candidates within a tenth of the standard error of
-the best mean are tied, and the simplest is chosen, at the minimum of its own mean curve. One that was clearly worse on
-each of the first folds is not fitted on the others. Those that differ from the best by at most one standard error of this
-difference, fold by fold, are kept beside it, for a learner that averages.
+`race` makes the curves, the first folds together and then fold by fold, and measures a tie by the folds themselves: the
+losses of a candidate differ between folds, and the mean has the standard error of these differences. Candidates within
+a tenth of it of the best are tied, and the simplest of them is chosen, at the minimum of its own mean curve. A
+candidate that was clearly worse on each of the first folds is not fitted on the others. Candidates that differ from the
+best by at most one standard error of this difference, fold by fold, are kept beside it, for a learner that averages.
 
-A run may end early, when its held-out loss has not improved for long. Where the least mean of all folds lies beyond its end
-that run is made again up to there; only a run that has nothing left to fit goes on with its last value.
+A run may end early, when its held-out loss has not improved for long. The others go on, and beyond its end the mean is not
+known: to go on with the last value would hide how much worse that fold becomes. So where the least mean lies beyond the
+end of a curve, that run is made again up to there. Only a run that has nothing left to fit goes on with its last value.
 """
 
 import math
@@ -107,7 +110,6 @@ class Fold(NamedTuple, Generic[Candidate]):
 
 Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate, int]]
 """Folds, candidates, and the stages that their curves must reach."""
-Run: TypeAlias = Callable[[Runs[Candidate]], list[FloatArray]]
 
 
 def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
@@ -123,7 +125,9 @@ class _Runner(Generic[Candidate]):
     curves: list[FloatArray]
     asked: list[int]
 
-    def complete(self, folds: Sequence[Fold[Candidate]], last: int, run: "Run[Candidate]") -> bool:
+    def complete(
+        self, folds: Sequence[Fold[Candidate]], last: int, run: Callable[[Runs[Candidate]], list[FloatArray]]
+    ) -> bool:
         """Make the runs again that ended before a stage; whether there were any."""
         short = [k for k, curve in enumerate(self.curves) if len(curve) <= last and self.asked[k] < last]
         for k, longer in zip(short, run([(folds[k], self.candidate, last) for k in short]), strict=True):
@@ -141,7 +145,7 @@ def race(
     candidates: Sequence[Candidate],
     *,
     first_stage: int = 0,
-    run: Run[Candidate] = one_by_one,
+    run: Callable[[Runs[Candidate]], list[FloatArray]] = one_by_one,
 ) -> Choice[Candidate]:
     """Fit the candidates, simplest first, on the folds and choose by the mean of their curves.
 

@@ -31,8 +31,6 @@ WIDE = 2000
 """From more columns than this "auto" has rules of one literal: pairs of this many columns fit noise and take minutes."""
 RATE, FAST_RATE = 0.2, 0.5
 """The learning rate of rules, and one that is tried where the rounds do not suffice for the first."""
-NOISE = 0.25
-"""Variance by which the search of shrunk rules varies the gain of a literal (cpp/rules/search.hpp); l2 gives its unit."""
 SEARCH_ROWS = 100_000
 """Above this many rows, a round's search looks at a rotating part of them."""
 SEARCH_SHARE = 0.3
@@ -58,9 +56,8 @@ class Plan:
         return {"fast_rate": self.fast_rate, "ensemble": self.ensemble}
 
     def in_unit(self, scale: float) -> "Plan":
-        """The same where all weights are multiplied by a power of two: l2 and the variance of the noise are weights too."""
-        l2, noise = (in_unit(value, scale) for value in (self.candidates[0].l2, self.candidates[0].noise))
-        return replace(self, candidates=tuple(replace(of, l2=l2, noise=noise) for of in self.candidates))
+        """The same where all weights are multiplied by a power of two: l2 is a weight too."""
+        return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
 
 
 def plan_rules(estimator: "ULSClassifier", n_rows: int, seed: int, schema: Schema, n_classes: int) -> Plan:
@@ -99,7 +96,6 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
         edges=estimator.points is None,
         intervals=two_values,  # the +-1 rules of the papers name a column once
         criterion=_criterion(estimator, two_values, scheme),
-        noise=NOISE if two_values and scheme == 1 and rate != 1.0 else 0.0,
     )
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
     if stopping:
@@ -107,7 +103,7 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
     else:
         stopping = flag("early_stopping", estimator.early_stopping)
     lengths = _lengths(estimator.max_literals, stopping, n_columns)
-    candidates = tuple(replace(base, max_literals=literals, noise=base.noise * base.l2) for literals in lengths)
+    candidates = tuple(replace(base, max_literals=literals) for literals in lengths)
     ensemble = None if estimator.ensemble is None else count("ensemble", estimator.ensemble, 2, also=", or None")
     if ensemble is not None and not stopping:
         raise refusal("ensemble", "None without early stopping, since there are no folds", ensemble)

@@ -82,8 +82,8 @@ class ConstrainedScan:
     l2: float
     share: float
 
-    def best(self, rule: Rule, sums: IntArray) -> Iterator[tuple[float, int, int, Rule, float]]:
-        """For each permitted column the decrease, the sums inside, the rule with the column's best literal, its score."""
+    def best(self, rule: Rule, sums: IntArray) -> Iterator[tuple[float, int, int, Rule]]:
+        """For each permitted column the decrease, the sums inside, and the rule with the column's best literal."""
         barred, sign = self.constraints.barred(rule), self.constraints.sign(rule)
         for column in range(len(sums)):
             if column in barred:
@@ -91,12 +91,10 @@ class ConstrainedScan:
             side = self._literals(column, sums[column])
             decrease = self.decrease(*side.sums) - side.cost
             decrease[~self._permitted(side.sums, side.asked, sign)] = -1.0
-            places = np.flatnonzero(decrease >= 0.0).tolist()
-            scores = [self.criterion.score(float(decrease[place]), *side.sums[:, place].tolist()) for place in places]
-            if places:
-                place = places[int(np.argmax(scores))]
+            place = int(decrease.argmax()) if len(decrease) else 0
+            if len(decrease) and decrease[place] >= 0.0:
                 weight, curvature = side.sums[:, place].tolist()
-                yield float(decrease[place]), weight, curvature, (*rule, side.literal(place)), max(scores)
+                yield float(decrease[place]), weight, curvature, (*rule, side.literal(place))
 
     def permits(self, literal: Literal, weight: int, curvature: int) -> bool:
         """Whether a rule of one literal obeys."""

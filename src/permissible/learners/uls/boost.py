@@ -89,11 +89,6 @@ class LoopTask:
         """The loss at margin 0."""
         return float(self.surrogate.at(np.zeros(1))[0, 0])
 
-    def noise(self, variance: float) -> float:
-        """A variance in units of G^2 / K without a signal, which is w^2 / curvature at margin 0, in those of the rows."""
-        _, weight, curvature, *_ = self.surrogate.at(np.zeros(1))[0].tolist()
-        return variance * weight * weight / curvature if variance and curvature > 0.0 else 0.0
-
 
 Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
@@ -154,7 +149,7 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         FitRows.start(training, surrogate, terms),
         None if held_out is None else FitRows.start(held_out, surrogate, terms),
         task,
-        replace(options, l2=options.l2 * task.scale, noise=task.noise(options.noise)),
+        replace(options, l2=options.l2 * task.scale),
         layout_of(task.binning).by_column,
     )
     if task.start is None and options.fit_intercept:

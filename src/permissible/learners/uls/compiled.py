@@ -68,7 +68,6 @@ def loop_options(
         intervals=options.intervals,
         patience=options.patience,
         certified=certified,
-        noise=task.noise(options.noise),
     )
 
 

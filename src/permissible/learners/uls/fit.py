@@ -1,14 +1,16 @@
 """A fit of boosted rules over a `Source`, in memory, on disk or on workers: choose by cross-validation, then fit on all rows.
 
 The folds (rows/splits.py) choose the number of rounds of each candidate, and the candidates that are as good as the best
-(learners/choose.py). The model is the average of these, each fitted on all rows: by convexity its loss is at most the
-mean of theirs, and it does not change when the folds narrowly prefer another one.
+(learners/choose.py). A run on a fold ends when its held-out loss has had no new minimum for `PATIENCE` rounds. The model
+is the average of these candidates, each fitted on all rows: by convexity its loss is at most the mean of theirs, and it
+does not change when the folds narrowly prefer another one.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 The adaptive flavours have a loop of their own.
 
-A continuation starts from the scores of the earlier model on the rows that it is given. Rows that do not give the surrogate and
-the error with which the earlier fit ended measure its rounds again, so that the history is about the rows of the last fit.
+A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
+the error with which the earlier fit ended, its rounds are kept as they are. Other rows measure them again, so that every entry
+of the history and the certificate is about the rows of the last fit.
 """
 
 import threading
@@ -279,8 +281,7 @@ def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptio
 def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> tuple[Loss, Trace]:
     """The loop that the task asks for; its trace has the rounds of this run only."""
     if task.loss == "F*":
-        exact = replace(options, noise=0.0)
-        return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), exact)[1])
+        return boost_best(lambda loss: _run(training, held_out, replace(task, loss=loss), options)[1])
     if not isinstance(task.loss, str) or task.loss not in FLAVOURS:
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))

@@ -116,11 +116,7 @@ class _Candidate:
     def __init__(self, loss: Loss, examples: Examples, options: ULSOptions, n_threads: int) -> None:
         kernel = compiled(loss)
         assert kernel is not None  # the bags hold built-in losses
-        self.loss, self.options, self.total = (
-            loss,
-            replace(options, n_rounds=1, max_seconds=0.0, noise=0.0),
-            examples.total,
-        )
+        self.loss, self.options, self.total = loss, replace(options, n_rounds=1, max_seconds=0.0), examples.total
         self.task = LoopTask.of(loss, examples.binned.binning)
         self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
         self.layout = layout_of(examples.binned.binning).by_column

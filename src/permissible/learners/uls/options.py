@@ -31,8 +31,6 @@ class ULSOptions:
         Coefficients refitted in a round: 1 is classic, 0 all so far (corrective), between them a block.
     search_fraction : float
         Fraction of the rows used by the search of a round.
-    noise : float
-        Variance by which the search varies the gain of a literal, in units of its error.
     tolerance : float
         Stop when the best rule would lower the surrogate by less than this fraction.
     seed : int
@@ -66,4 +64,3 @@ class ULSOptions:
     criterion: str = "newton"
     constraints: Constraints | None = None
     edges: bool = True
-    noise: float = 0.0

@@ -3,10 +3,9 @@
 The criterion is the second-order decrease of the surrogate for the values that the rule will take. With two values (the
 constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside and
 -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side
-has no curvature and l2 is 0, |G| replaces G^2 / K. With `noise` literals are compared by D varied within its own error
-(cpp/rules/search.hpp), finished rules by D itself. A literal and its negation tie as first literals but continue
-differently, so both are continued. Only one side of a literal is summed, the one of less curvature if curvatures are
-known; the other side is the difference. The compiled twin is cpp/rules/grow.cpp.
+has no curvature and l2 is 0, |G| replaces G^2 / K, so that the larger edge wins. A literal and its negation tie as
+first literals but continue differently, so both are continued. Only one side of a literal is summed, the one of less
+curvature if curvatures are known; the other side is the difference. The compiled twin is cpp/rules/grow.cpp.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,13 +33,12 @@ IMPROVEMENT = 1.0 + 1e-9
 
 
 class Extended(NamedTuple):
-    """A rule, its decrease, the sums over the rows that it covers, in units, and what its last literal is compared by."""
+    """A rule, its decrease, and the sums over the rows that it covers, in units."""
 
     decrease: float
     weight_in: int
     curvature_in: int
     rule: Rule
-    score: float = 0.0
 
 
 Offer: TypeAlias = Extended | kernels.Candidate
@@ -113,8 +111,6 @@ class RuleSearch:
             total_weight=int(self.all[0, 0].sum()),
             total_curvature=int(self.all[0, 1].sum()) if two else 1,
             share=fraction,
-            noise=options.noise * fraction,
-            seed=request.seed,
         )
         self._constrained = None
         if options.constraints is not None:
@@ -139,7 +135,7 @@ class RuleSearch:
     def _firsts(self) -> list[Extended]:
         """The best literals of `beam` columns; copies of a column have equal sums and count once."""
         found = self._offers((), self.all, oriented=False)
-        found.sort(key=lambda candidate: -candidate.score)
+        found.sort(key=lambda candidate: -candidate.decrease)
         firsts: list[Extended] = []
         before: tuple[int, int] | None = None
         for candidate in found:
@@ -236,7 +232,7 @@ class RuleSearch:
         found = self._offers(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
-        literal = max(found, key=lambda candidate: candidate.score)  # the first of ties: the lowest column
+        literal = max(found, key=lambda candidate: candidate.decrease)  # the first of ties: the lowest column
         if not literal.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
         best = self._extended(chain.grown.rule, literal)
