@@ -27,11 +27,15 @@ def main() -> int:
         importlib.import_module(f"{areas.__name__}.{found.name}") for found in pkgutil.iter_modules(areas.__path__)
     ]
     rows = [row for module in modules for row in module.rows(full=options.full) if options.only in row.name]
-    order = [row.name for module in modules for row in module.rows(full=options.full)]
+    # Rows of an earlier run may be of the other size, so the order has the names of both.
+    both = (row.name for module in modules for full in (True, False) for row in module.rows(full=full))
+    order = list(dict.fromkeys(both))
     file = options.output / "bench.json"
     kept = from_json(file.read_text()) if options.keep and file.exists() else []
     outcomes = measure_all(rows, lambda line: print(line, file=sys.stderr, flush=True))
     outcomes += [old for old in kept if old.row.name not in {row.name for row in rows} and old.row.name in order]
+    for gone in [old.row.name for old in kept if old.row.name not in order]:
+        print(f"no longer a row, so not kept: {gone}", file=sys.stderr)
     outcomes.sort(key=lambda outcome: order.index(outcome.row.name))
     options.output.mkdir(parents=True, exist_ok=True)
     table = as_markdown(outcomes)
