@@ -111,7 +111,7 @@ def chapter(results: Mapping[Unit, Payload], scope: Scope, missing: Mapping[str,
         *comparison.left_out(missing),
     ]
     for group, caption in (
-        ("full", "Full size, default settings"),
+        ("full", "Full size, default settings (EBM with two bags)"),
         ("compact", "Compact: ten rules of at most two literals, or as much"),
         ("over", "Over the compact budget"),
     ):
