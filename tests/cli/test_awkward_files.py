@@ -145,6 +145,16 @@ def test_one_percent_positives_have_their_base_rate_told(tmp_path):
     assert "0.0125" in told.out  # the error of saying no to everybody
 
 
+def test_an_export_says_how_its_columns_must_be_given(tmp_path):
+    dates = DATES.strftime("%Y-%m-%d")
+    written(tmp_path / "rows.csv", {"seen": dates, "rate": [f"{value}%" for value in VALUE], "y": LABEL})
+    assert run("fit", "rows.csv", "-t", "y", *MODEL, cwd=tmp_path).code == 0
+    told = run("export", "model.json", "-f", "sql", cwd=tmp_path)
+    assert told.code == 0
+    assert "'seen' as days since 1970-01-01, 'rate' as plain numbers" in told.err
+    assert run("export", "model.json", "-f", "text", cwd=tmp_path).err == ""
+
+
 def test_another_currency_than_in_fit_is_refused(tmp_path):
     written(tmp_path / "rows.csv", {"x": [f"${value:.2f}" for value in VALUE], "group": GROUP, "y": LABEL})
     assert run("fit", "rows.csv", "-t", "y", *MODEL, cwd=tmp_path).code == 0

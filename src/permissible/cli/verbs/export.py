@@ -23,7 +23,7 @@ def command(
     import typer
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import load_model
+    from permissible.cli.io.loading import load_model, notes_of
     from permissible.cli.io.writing import is_standard_output
     from permissible.estimators.exports import FORMATS
     from permissible.models.files.atomic import write
@@ -32,7 +32,12 @@ def command(
         raise UseError(f"--format must be one of {', '.join(FORMATS)}, got {format_name!r}.")
     if format_name == "onnx" and output is None:
         raise UseError("--format onnx writes a binary file: say where with -o model.onnx.")
-    content = FORMATS[format_name](load_model(model), table=table, dialect=dialect, keep=options.listed(keep) or None)
+    fitted = load_model(model)
+    content = FORMATS[format_name](fitted, table=table, dialect=dialect, keep=options.listed(keep) or None)
+    if (notations := notes_of(fitted).get("notations")) and format_name in ("sql", "onnx", "python"):
+        kinds = {name: "days since 1970-01-01" if "date" in how else "plain numbers" for name, how in notations.items()}
+        told = ", ".join(f"{name!r} as {kind}" for name, kind in kinds.items())
+        typer.echo(f"permissible: the {format_name} does not read the notation of the file: give it {told}.", err=True)
     if output is None:
         typer.echo(content)
     else:
