@@ -97,7 +97,7 @@ def outline_of(looked: Looked) -> Outline:
 
 
 def merged_outlines(outlines: Sequence[Outline]) -> Outline:
-    """Merge several outlines."""
+    """Merge what several partitions reported in the first pass."""
     survey = outlines[0].first.survey
     merged = FirstPass(Survey(survey.max_bins, survey.seed))
     for outline in outlines:

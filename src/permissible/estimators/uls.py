@@ -203,7 +203,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     def plain(
         cls, loss: str | Loss = "logistic", n_rules: int = 10, max_literals: int | None = None, **more: Any
     ) -> "ULSClassifier":
-        """Build the papers' algorithm: +-1 rules alone, exact coefficients, first literal and negation completed.
+        """Build the papers' algorithm: +-1 rules with exact coefficients; the best literal and its negation are extended.
 
         No intercept, no shrinkage, no l2, no beam, no stopping, every row in every search. Rules have at most `max_literals`
         literals, 2 unless given; with columns or trees there are no rules to search. To the letter a rule is chosen by

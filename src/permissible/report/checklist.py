@@ -68,7 +68,7 @@ def _counted(summary: Summary) -> str:
 
 
 def counts_in_words(summary: Summary) -> str:
-    """The rows of each class, by weight where rows have weights."""
+    """The number of rows of each class, or their total weight where rows are weighted."""
     weighted = sum(summary.class_counts) != summary.n_rows
     pairs = zip(summary.classes, summary.class_counts, strict=True)
     return ", ".join(f"{count:,.0f} {name}" for name, count in pairs) + (" by weight" if weighted else "")

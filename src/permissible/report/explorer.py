@@ -22,7 +22,7 @@ EXAMPLES = 50
 
 
 def sample(n_rows: int, size: int) -> IntArray:
-    """Some rows, always the same ones, in order; all where there are not more."""
+    """A fixed sample of the rows, in their order; all rows where there are few."""
     if n_rows <= size:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(0).choice(n_rows, size, replace=False))

@@ -218,7 +218,7 @@ class LogLossAt(Question[HeldOut, IntArray]):
 
 @dataclass(frozen=True, slots=True)
 class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
-    """The current scores, by the number of the part."""
+    """The current scores of the held-out rows of each part, keyed by its position."""
 
     def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
         """The answer of one part."""

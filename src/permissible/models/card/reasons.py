@@ -70,7 +70,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class RuleAnswer:
-    """A rule, what it is worth, the words for holding and for failing, and whether holding is the better answer."""
+    """A rule: how much it changes the score, its words where it holds and where it does not, and which of both is favourable."""
 
     rule: Rule
     size: float
