@@ -62,7 +62,7 @@ def measured(n_rows: int = 262_144) -> Costs:
     rows.reset(Terms(), grids)
     request = HistogramRequest(2.0**20, 2.0**20)
     histogram = _least(lambda: rows.histograms([()], request)) / n_rows
-    measure = _least(lambda: rows.measure((), 0.1, -0.1, grids)) / n_rows
+    measure = _least(lambda: rows.measure((), [(0.1, -0.1), (0.2, -0.2), (0.3, -0.3)], grids)) / n_rows
     step = _least(lambda: rows.apply((), 0.0, 0.0, grids)) / n_rows
     one, other = np.zeros((COLUMNS, SUMS, 256), dtype=np.int64), np.ones((COLUMNS, SUMS, 256), dtype=np.int64)
     return Costs(histogram, measure, step, message_seconds(SMALL_BYTES), _least(lambda: np.add(one, other, out=one)))
@@ -103,14 +103,15 @@ def _least(work: object, repeats: int = 7) -> float:
     return min(times)
 
 
-def round_of(costs: Costs, share: float = 0.3, passes: int = 3) -> list[Question]:
-    """The questions of a round of two-literal rules: a histogram, the lighter side of its best literal, leverage, step."""
-    row = costs.histogram_row / 2 + 2 * costs.measure_row / 4 / share  # two counts of all rows, half of those searched
+def round_of(costs: Costs, share: float = 0.3, passes: int = 1) -> list[Question]:
+    """The questions of a round of two-literal rules: a step with its histogram, the lighter side of a literal, leverage.
+
+    About one leverage in six takes a second pass, which is left out.
+    """
     return [
-        Question(costs.histogram_row, share, HISTOGRAM_BYTES),
-        Question(row, share, HISTOGRAM_BYTES),
+        Question(costs.apply_row + share * costs.histogram_row, 1.0, HISTOGRAM_BYTES),
+        Question(costs.histogram_row / 2, share, HISTOGRAM_BYTES),
         *[Question(costs.measure_row, 1.0, SMALL_BYTES)] * passes,
-        Question(costs.apply_row, 1.0, SMALL_BYTES),
     ]
 
 

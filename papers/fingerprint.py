@@ -21,6 +21,7 @@ from permissible.types import AnyArray
 Maker = Callable[[], Any]
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "fingerprint.json"
 EARLIER = {
+    "boundary-rules": "The logistic rules are those of the defaults before their search drew",
     "peers": "Our rows are those of the defaults of 2026-11-16",
     "beijbom-2014": "MCBoost's trees are grown otherwise since then",
 }

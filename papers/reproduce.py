@@ -6,7 +6,6 @@ A protocol is a module of `protocols` with three functions: `plan(scope)` gives 
 
 import importlib
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,13 +69,11 @@ def run(
 
 def _one(name: str, scope: Scope, store: Store, output: Path, jobs: int) -> list[Path]:
     module = importlib.import_module(f"papers.protocols.{name.replace('-', '_')}")
-    start = time.perf_counter()
     units, missing = module.plan(scope)
     results = execute(units, module.work, store, jobs=jobs, title=name)
     chapter = module.chapter(results, scope, missing)
-    elapsed = max(time.perf_counter() - start, store.seconds(name) / jobs)
     show(chapter)
-    return write(chapter, output, facts(_command(name, scope), elapsed, jobs, store.versions(units)))
+    return write(chapter, output, facts(_command(name, scope), store.seconds(units), store.versions(units)))
 
 
 def _command(name: str, scope: Scope) -> str:

@@ -9,7 +9,8 @@ which versions its numbers come from, also where a run was continued by another 
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -88,30 +89,25 @@ class Store:
         """Give the results that are there, in the order wanted; a unit that is not done is not among them."""
         found: dict[Unit, Payload] = {}
         for one in wanted:
-            row = self._connection.execute(
-                "SELECT payload FROM results WHERE protocol=? AND dataset=? AND method=? AND fold=? AND digest=?",
-                (one.protocol, one.dataset, one.method, one.fold, one.digest),
-            ).fetchone()
-            if row is not None:
+            for row in self._column("payload", [one]):
                 found[one] = json.loads(row[0])
         return found
 
-    def seconds(self, protocol: str) -> float:
-        """Sum the time spent on the units of a protocol."""
-        row = self._connection.execute("SELECT SUM(seconds) FROM results WHERE protocol=?", (protocol,)).fetchone()
-        return float(row[0] or 0.0)
+    def seconds(self, wanted: Iterable[Unit]) -> float:
+        """Sum the CPU time spent on these units."""
+        return sum(float(row[0]) for row in self._column("seconds", wanted))
 
     def versions(self, wanted: Iterable[Unit]) -> dict[str, int]:
         """Count the results by the version that made them."""
-        counts: dict[str, int] = {}
+        return dict(Counter(str(row[0]) for row in self._column("made_by", wanted)))
+
+    def _column(self, name: str, wanted: Iterable[Unit]) -> Iterator[tuple[Any, ...]]:
+        """Give a column of the rows that are there, in the order wanted."""
         for one in wanted:
-            row = self._connection.execute(
-                "SELECT made_by FROM results WHERE protocol=? AND dataset=? AND method=? AND fold=? AND digest=?",
+            yield from self._connection.execute(
+                f"SELECT {name} FROM results WHERE protocol=? AND dataset=? AND method=? AND fold=? AND digest=?",
                 (one.protocol, one.dataset, one.method, one.fold, one.digest),
-            ).fetchone()
-            if row is not None:
-                counts[row[0]] = counts.get(row[0], 0) + 1
-        return counts
+            )
 
     def close(self) -> None:
         """Close the file."""

@@ -72,14 +72,18 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
 
     from permissible import losses
     from permissible.bins import encode, find_bins
-    from permissible.estimators.input.source import memory_source
+    from permissible.bins.hashing import row_hashes
     from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
+    from permissible.rows.local import LocalSource
+    from permissible.rows.part import MemoryPart
     from permissible.table import read
 
     X, y = higgs_like(n_rows)
     table = read(X)
-    source = memory_source(encode(find_bins(table), table), y.astype(np.int64), np.arange(2))
+    binned, hashes = encode(find_bins(table), table), row_hashes(table, 0, 1)
+    part = MemoryPart(binned, y.astype(np.int64), None, lambda: hashes)
+    source = LocalSource((part,), binned.binning, np.arange(2), n_rows, False)
     fraction = (0.3 if n_rows > 100_000 else 1.0) if share == "auto" else float(share)
     options = ULSOptions(ROUNDS, literals, l2=1.0, learning_rate=0.3, search_fraction=fraction)
     task = Task(losses.get("logistic"), (options,), stopping=False)

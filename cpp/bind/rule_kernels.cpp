@@ -16,10 +16,10 @@
 #include "losses/table.hpp"
 #include "points/lines.hpp"
 #include "predict/rules.hpp"
-#include "rules/grow.hpp"
 #include "rules/leverage.hpp"
 #include "rules/refit/patterns.hpp"
 #include "rules/refit/refit.hpp"
+#include "rules/search/grow.hpp"
 
 namespace permissible::rules {
 
@@ -43,12 +43,12 @@ nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std:
                                                 const In1<float>& signed_weight, std::optional<In1<float>> curvature,
                                                 std::optional<In1<float>> multiplicity,
                                                 std::optional<In1<uint8_t>> mask, double weight_grid,
-                                                double curvature_grid, double share, uint64_t seed, uint64_t first_row,
-                                                int n_threads) {
+                                                double curvature_grid, double threshold, uint64_t seed,
+                                                std::optional<In1<uint32_t>> hashes, int n_threads) {
     const std::size_t n_rows = blocks.shape(1), n_sums = curvature ? 2 : 1;
     const auto right = [n_rows](const auto& array) { return !array || array->shape(0) == n_rows; };
     if (blocks.shape(2) != 8 || blocks.shape(0) != (n_columns + 7) / 8 || signed_weight.shape(0) != n_rows ||
-        !right(curvature) || !right(multiplicity) || !right(mask)) {
+        !right(curvature) || !right(multiplicity) || !right(mask) || !right(hashes) || (threshold > 0.0 && !hashes)) {
         throw std::invalid_argument("blocks, weights and mask must speak of the same rows and columns");
     }
     const Codes codes{blocks.data(), n_rows, static_cast<int>(n_columns)};
@@ -58,7 +58,8 @@ nb::ndarray<nb::numpy, int64_t> bound_histogram(const In3<uint8_t>& blocks, std:
     weights.copies = multiplicity ? multiplicity->data() : nullptr;
     weights.weight_grid = weight_grid;
     weights.curvature_grid = curvature_grid;
-    const RowChoice choice{mask ? mask->data() : nullptr, 1, share, seed, first_row};
+    weights.draw = {hashes ? hashes->data() : nullptr, threshold, seed};
+    const RowChoice choice{mask ? mask->data() : nullptr, 1};
     auto sums = std::make_unique<int64_t[]>(n_columns * n_sums * 256);
     {
         nb::gil_scoped_release free;
@@ -241,7 +242,15 @@ class LossFunction {
 void bind_kernels(nb::module_& area) {
     nb::class_<Root>(area, "Root")
         .def(nb::init<>())
-        .def("advance", &Root::advance, "f"_a, "first"_a, "second"_a, "smooth"_a, "cap"_a)
+        .def("trials", &Root::trials, "remainder"_a)
+        .def(
+            "advance",
+            [](Root& self, const std::vector<std::tuple<double, double, double>>& at, double remainder, double cap) {
+                std::vector<Slopes> slopes;
+                for (const auto& one : at) slopes.push_back(std::make_from_tuple<Slopes>(one));
+                self.advance(slopes, remainder, cap);
+            },
+            "at"_a, "remainder"_a, "cap"_a)
         .def_rw("value", &Root::value)
         .def_rw("done", &Root::done)
         .def_ro("capped", &Root::capped)
@@ -271,12 +280,13 @@ void bind_kernels(nb::module_& area) {
         .def("refit", &LossFunction::refit, "bits"_a.noconvert(), "weight"_a.noconvert(), "theta"_a.noconvert(),
              "refitted"_a.noconvert(), "penalty"_a, "max_steps"_a)
         .def("state_of", [](const LossFunction& self, double margin) { return self.passes().state_of(margin); })
-        .def_prop_ro("smooth", [](const LossFunction& self) { return self.passes().smooth(); })
+        .def_prop_ro("remainder", [](const LossFunction& self) { return self.passes().remainder(); })
         .def_prop_ro("cap", [](const LossFunction& self) { return self.passes().cap(); })
         .def_prop_ro("attained", [](const LossFunction& self) { return self.passes().attained(); });
     area.def("histogram", &bound_histogram, "blocks"_a.noconvert(), "n_columns"_a, "signed_weight"_a.noconvert(),
              "curvature"_a.noconvert().none(), "multiplicity"_a.noconvert().none(), "mask"_a.noconvert().none(),
-             "weight_grid"_a, "curvature_grid"_a, "share"_a = 1.0, "seed"_a = 0, "first_row"_a = 0, "n_threads"_a = 1);
+             "weight_grid"_a, "curvature_grid"_a, "threshold"_a = 0.0, "seed"_a = 0,
+             "hashes"_a.noconvert() = nb::none(), "n_threads"_a = 1);
     area.def("rule_mask", &bound_mask, "blocks"_a.noconvert(), "n_columns"_a, "rule"_a);
     area.def("pattern_gradient", &bound_pattern_gradient, "bits"_a.noconvert(), "first"_a.noconvert());
     area.def("pattern_hessian", &bound_pattern_hessian, "bits"_a.noconvert(), "second"_a.noconvert());
@@ -291,16 +301,33 @@ void bind_kernels(nb::module_& area) {
         },
         "weight_bound"_a, "curvature_bound"_a, "total_units"_a, "two_sums"_a);
     nb::class_<Criterion>(area, "Criterion")
-        .def(nb::init<bool, double, double, double, int64_t, int64_t, double>(), "two_values"_a, "l2"_a,
-             "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "share"_a = 1.0)
+        .def(nb::init<bool, double, double, double, int64_t, int64_t, double, uint64_t>(), "two_values"_a, "l2"_a,
+             "weight_unit"_a, "curvature_unit"_a, "total_weight"_a, "total_curvature"_a, "noise"_a = 0.0, "seed"_a = 0)
         .def_ro("two_values", &Criterion::two_values)
         .def_ro("weight_unit", &Criterion::weight_unit)
         .def_ro("curvature_unit", &Criterion::curvature_unit)
         .def_ro("total_weight", &Criterion::total_weight)
         .def_ro("total_curvature", &Criterion::total_curvature)
-        .def("decrease", &Criterion::decrease, "weight_in"_a, "curvature_in"_a);
+        .def_ro("noise", &Criterion::noise)
+        .def("decrease", &Criterion::decrease, "weight_in"_a, "curvature_in"_a)
+        .def("draws",
+             [](const Criterion& self, const In2<int32_t>& layout, std::size_t column, const In1<uint64_t>& literals) {
+                 const uint64_t seed = column_draws(self.seed, layouts_of(layout).at(column).key);
+                 std::vector<double> drawn(literals.shape(0));
+                 for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = draw_of(seed, literals.data()[i]);
+                 return array_of(drawn);
+             })
+        .def("after", [](const Criterion& self, const In2<int32_t>& layout, const nb::object& rule) {
+            Criterion next = self;
+            const auto layouts = layouts_of(layout);
+            for (const LiteralMask& literal : rule_of(rule, layouts.size()))
+                next.seed =
+                    seed_after(next.seed, layouts[static_cast<std::size_t>(literal.column)].key, literal.member.data());
+            return next;
+        });
     nb::class_<Candidate>(area, "Candidate")
         .def_ro("decrease", &Candidate::decrease)
+        .def_ro("score", &Candidate::score)
         .def_ro("weight_in", &Candidate::weight_in)
         .def_ro("curvature_in", &Candidate::curvature_in)
         .def_ro("column", &Candidate::column)

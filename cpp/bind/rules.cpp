@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -26,18 +27,24 @@ namespace {
 
 /// Exact sums as pairs (high, low) with value high * 2^32 + low, 0 <= low < 2^32: pairs of parts add elementwise.
 template <std::size_t N>
+int64_t* put_pairs(const __int128 (&sums)[N], int64_t* out) {
+    for (const __int128 sum : sums) {
+        *out++ = static_cast<int64_t>(sum >> 32);
+        *out++ = static_cast<int64_t>(sum & 0xffffffffLL);
+    }
+    return out;
+}
+
+template <std::size_t N>
 nb::ndarray<nb::numpy, int64_t> pairs(const __int128 (&sums)[N]) {
     auto data = std::make_unique<int64_t[]>(2 * N);
-    for (std::size_t s = 0; s < N; ++s) {
-        data[2 * s] = static_cast<int64_t>(sums[s] >> 32);
-        data[2 * s + 1] = static_cast<int64_t>(sums[s] & 0xffffffffLL);
-    }
+    put_pairs(sums, data.get());
     return to_numpy(std::move(data), {N, std::size_t{2}});
 }
 
 // Named tuples of learners/uls/rows.py.
 using GridsTuple = std::tuple<double, double, double, double>;      // weight, curvature, value, error
-using Request = std::tuple<double, double, double, uint64_t>;       // weight and curvature grid, share, seed
+using Request = std::tuple<double, double, double, uint64_t>;       // weight and curvature grid, threshold, seed
 using Terms = std::tuple<double, nb::object, std::vector<double>>;  // constant, rules, coefficients
 
 /// Rows together with the NumPy arrays that they refer to.
@@ -45,15 +52,17 @@ class BoundRows {
   public:
     BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,
               std::optional<In1<double>> sample_weight, bool whole, const std::string& loss, double parameter,
-              bool two_sums, int n_threads, uint64_t first_row, std::optional<Out1<double>> state,
+              bool two_sums, int n_threads, std::optional<In1<uint32_t>> hashes, std::optional<Out1<double>> state,
               std::shared_ptr<const LossTable> table)
         : blocks_(blocks),
           positive_(positive),
           sample_weight_(sample_weight),
+          hashes_(hashes),
           state_(state),
           rows_(codes(blocks, n_columns, positive, sample_weight), positive.data(),
                 sample_weight ? sample_weight->data() : nullptr, whole, Functor{loss, parameter, std::move(table)},
-                two_sums, n_threads, first_row, state ? state->data() : nullptr) {
+                two_sums, n_threads, hashes ? hashes->data() : nullptr, state ? state->data() : nullptr) {
+        if (hashes && hashes->shape(0) != rows_.n_rows()) throw std::invalid_argument("`hashes` has the wrong length");
         if (state && state->shape(0) != rows_.n_rows()) throw std::invalid_argument("`state` has the wrong length");
     }
 
@@ -81,7 +90,7 @@ class BoundRows {
         return nb::make_tuple(array_of(found.bits, {n, found.n_rules}), array_of(found.weights, {n, std::size_t{2}}));
     }
     nb::ndarray<nb::numpy, int64_t> histograms(const nb::object& rules, const Request& request) {
-        const auto& [weight_grid, curvature_grid, share, seed] = request;
+        const auto asked = std::make_from_tuple<HistogramRequest>(request);
         const std::vector<RuleMask> masks = rules_of(rules);
         const std::size_t n_sums = rows_.two_sums() ? 2 : 1,
                           n_columns = static_cast<std::size_t>(rows_.codes().columns);
@@ -90,7 +99,7 @@ class BoundRows {
         {
             nb::gil_scoped_release free;
             for (std::size_t t = 0; t < masks.size(); ++t) {
-                rows_.histogram_of(masks[t], weight_grid, curvature_grid, share, seed, sums.get() + t * width);
+                rows_.histogram_of(masks[t], asked, sums.get() + t * width);
             }
         }
         return to_numpy(std::move(sums), {masks.size(), n_columns, n_sums, std::size_t{256}});
@@ -104,16 +113,19 @@ class BoundRows {
         }
         return array_of(sums);
     }
-    nb::ndarray<nb::numpy, int64_t> measure(const nb::object& rule, double value_in, double value_out,
+    nb::ndarray<nb::numpy, int64_t> measure(const nb::object& rule,
+                                            const std::vector<std::pair<double, double>>& trials,
                                             const GridsTuple& grids) {
         const RuleMask mask = rule_of(rule, rows_.codes().columns);
-        Measured sums;
+        std::vector<Measured> sums;
         {
             nb::gil_scoped_release free;
-            sums = rows_.measure(mask, value_in, value_out, grids_of(grids));
+            sums = rows_.measure(mask, trials, grids_of(grids));
         }
-        const __int128 six[6] = {sums.in[0], sums.in[1], sums.in[2], sums.out[0], sums.out[1], sums.out[2]};
-        return pairs(six);
+        auto data = std::make_unique<int64_t[]>(12 * sums.size());
+        int64_t* out = data.get();
+        for (const Measured& at : sums) out = put_pairs(at.out, put_pairs(at.in, out));
+        return to_numpy(std::move(data), {sums.size(), std::size_t{6}, std::size_t{2}});
     }
     nb::tuple apply(const nb::object& rule, double value_in, double value_out, const GridsTuple& grids) {
         const RuleMask mask = rule_of(rule, rows_.codes().columns);
@@ -152,6 +164,7 @@ class BoundRows {
     In3<uint8_t> blocks_;
     In1<uint8_t> positive_;
     std::optional<In1<double>> sample_weight_;
+    std::optional<In1<uint32_t>> hashes_;
     std::optional<Out1<double>> state_;
     Rows rows_;
     PatternIndex index_;
@@ -191,24 +204,25 @@ LoopResult boost(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layou
 void bind_boosting(nb::module_& area) {
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
-                      double, bool, int, uint64_t, std::optional<Out1<double>>, std::shared_ptr<const LossTable>>(),
+                      double, bool, int, std::optional<In1<uint32_t>>, std::optional<Out1<double>>,
+                      std::shared_ptr<const LossTable>>(),
              "blocks"_a.noconvert(), "n_columns"_a, "positive"_a.noconvert(),
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
-             "two_sums"_a = true, "n_threads"_a = 1, "first_row"_a = 0, "state"_a.noconvert() = nb::none(),
-             "table"_a = nb::none())
+             "two_sums"_a = true, "n_threads"_a = 1, "hashes"_a.noconvert() = nb::none(),
+             "state"_a.noconvert() = nb::none(), "table"_a = nb::none())
         .def("reset", &BoundRows::reset, "terms"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)
         .def("histograms", &BoundRows::histograms, "rules"_a, "request"_a)
         .def("signed_weights", &BoundRows::signed_weights, "rules"_a, "weight_grid"_a)
-        .def("measure", &BoundRows::measure, "rule"_a, "value_in"_a, "value_out"_a, "grids"_a)
+        .def("measure", &BoundRows::measure, "rule"_a, "trials"_a, "grids"_a)
         .def("apply", &BoundRows::apply, "rule"_a, "value_in"_a, "value_out"_a, "grids"_a);
     nb::class_<LoopOptions>(area, "LoopOptions")
         .def(
             "__init__",
             [](LoopOptions* self, int n_rounds, int max_literals, int beam, bool fit_constant, double l2,
                double learning_rate, double share, double tolerance, uint64_t seed, int first_round,
-               bool start_constant, double max_seconds, bool intervals, int patience, bool certified) {
-                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share, intervals},
+               bool start_constant, double max_seconds, bool intervals, int patience, bool certified, double noise) {
+                new (self) LoopOptions{{max_literals, beam, fit_constant, l2, share, intervals, noise},
                                        n_rounds,
                                        fit_constant,
                                        learning_rate,
@@ -222,7 +236,7 @@ void bind_boosting(nb::module_& area) {
             },
             nb::kw_only(), "n_rounds"_a, "max_literals"_a, "beam"_a, "fit_constant"_a, "l2"_a, "learning_rate"_a,
             "share"_a, "tolerance"_a, "seed"_a, "first_round"_a, "start_constant"_a, "max_seconds"_a,
-            "intervals"_a = false, "patience"_a = 0, "certified"_a = true);
+            "intervals"_a = false, "patience"_a = 0, "certified"_a = true, "noise"_a = 0.0);
     nb::class_<Round>(area, "Round")
         .def_ro("literals", &Round::literals)
         .def_ro("value_in", &Round::value_in)

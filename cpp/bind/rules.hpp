@@ -8,7 +8,7 @@
 
 #include "common/arrays.hpp"
 #include "rules/rule.hpp"
-#include "rules/search.hpp"
+#include "rules/search/search.hpp"
 
 namespace permissible::rules {
 
@@ -28,12 +28,15 @@ inline RuleMask rule_of(const nb::handle& literals, std::size_t n_columns) {
 }
 
 inline std::vector<ColumnLayout> layouts_of(const In2<int32_t>& layout) {
-    if (layout.shape(1) != 3) throw std::invalid_argument("`layout` must have 3 columns");
+    const std::size_t width = layout.shape(1);
+    if (width != 3 && width != 5) throw std::invalid_argument("`layout` must have 3 columns, or 5 with keys");
     std::vector<ColumnLayout> found(layout.shape(0));
     for (std::size_t j = 0; j < found.size(); ++j) {
-        const int32_t* row = layout.data() + 3 * j;
+        const int32_t* row = layout.data() + width * j;
         if (row[1] < 0 || row[1] > 255) throw std::invalid_argument("a column has 0 to 255 bins");
         found[j] = {row[0] != 0, row[1], row[2] != 0};
+        const auto half = [row](std::size_t k) { return static_cast<uint64_t>(static_cast<uint32_t>(row[k])); };
+        if (width == 5) found[j].key = half(3) | half(4) << 32;
     }
     return found;
 }

@@ -36,6 +36,7 @@ struct Lanes<double> {
     static constexpr std::size_t count = 1;
     static PERMISSIBLE_INLINE double load(const double* from) { return *from; }
     static PERMISSIBLE_INLINE void store(double* to, double value) { *to = value; }
+    static PERMISSIBLE_INLINE void store(float* to, double value) { *to = static_cast<float>(value); }
     static PERMISSIBLE_INLINE double single(double value) { return static_cast<double>(static_cast<float>(value)); }
     static PERMISSIBLE_INLINE int64_t flags(const uint8_t* from) { return -static_cast<int64_t>(*from != 0); }
     static PERMISSIBLE_INLINE int64_t ints(const float* from) { return static_cast<int64_t>(*from); }
@@ -58,6 +59,13 @@ struct VectorLanes {
     }
     static PERMISSIBLE_INLINE V load(const double* from) { return copied<V>(from); }
     static PERMISSIBLE_INLINE void store(double* to, V value) { std::memcpy(to, &value, sizeof value); }
+    static PERMISSIBLE_INLINE void store(float* to, V value) {
+#ifdef __AVX512F__
+        if constexpr (N == 8) return _mm256_storeu_ps(to, _mm512_cvtpd_ps(value));
+#endif
+        const auto narrow = __builtin_convertvector(value, Vector<float, N>);
+        std::memcpy(to, &narrow, sizeof narrow);
+    }
     static PERMISSIBLE_INLINE V single(V value) {  // rounded to single precision
 #ifdef __AVX512F__                                 // GCC 12 widens eight floats in two halves
         if constexpr (N == 8) return _mm512_cvtps_pd(_mm512_cvtpd_ps(value));

@@ -43,4 +43,12 @@ struct LargePages {
 template <typename T>
 using LargeVector = std::vector<T, LargePages<T>>;
 
+/// Makes an array long enough for this round; what is kept in reserve for later ones takes no memory until it is used.
+template <class Vector>
+void grow_to(Vector& values, std::size_t size) {
+    if (values.size() >= size) return;
+    if (values.capacity() < size) values.reserve(size + size / 8);
+    values.resize(size);
+}
+
 }  // namespace permissible

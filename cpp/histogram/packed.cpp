@@ -2,12 +2,12 @@
 #include "histogram/packed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
-#include "common/avx512.hpp"
 #include "common/lanes.hpp"
-#include "common/mixing.hpp"
 #include "common/parallel.hpp"
+#include "histogram/compress.hpp"
 #include "histogram/packed_classes.hpp"
 
 namespace permissible::rules {
@@ -43,40 +43,6 @@ void add_chosen(const uint8_t* rows, const int64_t* values, const uint32_t* chos
     }
 }
 
-/// The rows of a run whose mask is as wanted, and their values, moved together; returns how many.
-std::size_t compress_plain(const uint8_t* mask, uint8_t wanted, std::size_t begin, const int64_t* packed, std::size_t n,
-                           int64_t* values, uint32_t* chosen) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        chosen[count] = static_cast<uint32_t>(begin + i);
-        values[count] = packed[i];
-        count += mask[i] == wanted;
-    }
-    return count;
-}
-
-#ifdef PERMISSIBLE_AVX512
-PERMISSIBLE_AVX512 std::size_t compress_wide(const uint8_t* mask, uint8_t wanted, std::size_t begin,
-                                             const int64_t* packed, std::size_t n, int64_t* values, uint32_t* chosen) {
-    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
-    const __m256i step = _mm256_set1_epi32(8);
-    __m256i row =
-        _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(begin)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    std::size_t count = 0, i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(mask + i));
-        const auto kept = static_cast<__mmask8>(_mm_cmpeq_epi8_mask(bytes, want));
-        _mm512_storeu_si512(values + count, _mm512_maskz_compress_epi64(kept, _mm512_loadu_si512(packed + i)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(chosen + count), _mm256_maskz_compress_epi32(kept, row));
-        count += static_cast<std::size_t>(__builtin_popcount(kept));
-        row = _mm256_add_epi32(row, step);
-    }
-    return count + compress_plain(mask + i, wanted, begin + i, packed + i, n - i, values + count, chosen + count);
-}
-#else
-constexpr auto compress_wide = compress_plain;
-#endif
-
 using AddChosen = void (*)(const uint8_t*, const int64_t*, const uint32_t*, std::size_t, int64_t*);
 constexpr AddChosen kAddChosen[] = {nullptr,       add_chosen<1>, add_chosen<2>, add_chosen<3>, add_chosen<4>,
                                     add_chosen<5>, add_chosen<6>, add_chosen<7>, add_chosen<8>};
@@ -108,21 +74,17 @@ class Adder {
     /// Rows [begin, end), one chunk.
     void add_all(std::size_t begin, std::size_t end) {
         const std::size_t n = end - begin;
-        weights_.pack(begin, n, values_.get());
+        const int64_t* values = packed(begin, n, values_.get());
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
             clear(lanes);
-            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values_.get(), n, cells_.get());
+            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values, n, cells_.get());
             unpack(block, lanes);
         }
     }
 
     /// The chosen rows of [begin, end), run by run, buffered until a chunk is full.
     void add_chosen_of(const RowChoice& choice, std::size_t begin, std::size_t end) {
-        if (!choice.sample.whole()) {
-            choice.sample.over(begin, end, [&](std::size_t from, std::size_t to) { add_run(choice, from, to); });
-            return;
-        }
         for (std::size_t row = begin; row < end; row += kRunRows) add_run(choice, row, std::min(end, row + kRunRows));
     }
 
@@ -141,7 +103,7 @@ class Adder {
   private:
     /// A run whose integer weights are too large for one chunk is divided; else it fits, after at most one flush.
     void add_run(const RowChoice& choice, std::size_t begin, std::size_t end) {
-        const float* copies = weights_.multiplicity();
+        const float* copies = weights_.copies;
         double units = static_cast<double>(end - begin);
         if (copies != nullptr) {
             units = 0.0;
@@ -156,18 +118,25 @@ class Adder {
         if (count_ + (end - begin) > kChunkUnits || units_ + units > static_cast<double>(kChunkUnits)) flush();
         units_ += units;
         const std::size_t n = end - begin;
-        if (choice.mask == nullptr) {
-            weights_.pack(begin, n, values_.get() + count_);
-            for (std::size_t i = 0; i < n; ++i) chosen_[count_ + i] = static_cast<uint32_t>(begin + i);
-            count_ += n;
+        if (weights_.draw.sampled()) {
+            const std::size_t taken = weights_.take(begin, n, run_.get(), places_.data());
+            for (std::size_t i = 0; i < taken; ++i) {
+                chosen_[count_] = places_[i];
+                values_[count_] = run_[i];
+                count_ += choice.mask == nullptr || choice.mask[places_[i]] == choice.wanted;
+            }
             return;
         }
-        weights_.pack(begin, n, run_.get());
-        static const auto compress = has_avx512() ? compress_wide : compress_plain;
-        count_ += compress(choice.mask + begin, choice.wanted, begin, run_.get(), n, values_.get() + count_,
-                           chosen_.get() + count_);
+        const int64_t* values = packed(begin, n, run_.get());
+        count_ += compress_rows(choice.mask + begin, choice.wanted, begin, values, n, values_.get() + count_,
+                                chosen_.get() + count_);
     }
 
+    const int64_t* packed(std::size_t begin, std::size_t n, int64_t* own) const {
+        if (weights_.ready != nullptr) return weights_.ready + begin;
+        weights_.pack(begin, n, own);
+        return own;
+    }
     void clear(int lanes) { std::fill(cells_.get(), cells_.get() + lanes * 256, int64_t{0}); }
     void unpack(std::size_t block, int lanes) {
         int64_t* target = sums_ + block * 8 * 256 * (pair_ ? 2 : 1);
@@ -182,6 +151,7 @@ class Adder {
     double units_ = 0.0;
     std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 8]};
     std::unique_ptr<int64_t[]> run_{new int64_t[kRunRows]};
+    std::array<uint32_t, kRunRows> places_;
     std::unique_ptr<uint32_t[]> chosen_{new uint32_t[kChunkUnits + 8]};
     std::unique_ptr<int64_t[]> cells_{new int64_t[8 * 256]};
 };
@@ -194,17 +164,16 @@ void repeat_packed(const float* copies, std::size_t n, int64_t* values) {
     for (std::size_t i = 0; i < n; ++i) values[i] *= static_cast<int64_t>(copies[i]);
 }
 
-bool run_taken(uint64_t run, uint64_t seed, double share) {
-    const uint64_t drawn = finalise((run + 1) * kGolden ^ (seed + 1) * 0xD1B54A32D192ED03u);
-    return static_cast<double>(drawn >> 11) * 0x1.0p-53 < share;
-}
-
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity) {
     std::vector<std::size_t> ends;
+    if (multiplicity == nullptr) {
+        for (std::size_t row = 0; row < n_rows; row += kChunkUnits) ends.push_back(std::min(n_rows, row + kChunkUnits));
+        return ends;
+    }
     std::size_t count = 0;
     double units = 0.0;
     for (std::size_t row = 0; row < n_rows; ++row) {
-        units += multiplicity != nullptr ? multiplicity[row] : 1.0;
+        units += multiplicity[row];
         ++count;
         if (count == kChunkUnits || units >= static_cast<double>(kChunkUnits)) {
             ends.push_back(row + 1);
@@ -231,7 +200,7 @@ void histogram(const Codes& codes, const WeightSource& weights, const RowChoice&
     const std::size_t width = static_cast<std::size_t>(codes.columns) * 256 * (weights.pair() ? 2 : 1);
     const int threads = std::min<int>(resolve_threads(n_threads, codes.rows * static_cast<std::size_t>(codes.columns)),
                                       static_cast<int>(std::max<std::size_t>(n_chunks, 1)));
-    const bool all = choice.mask == nullptr && choice.sample.whole();
+    const bool all = choice.mask == nullptr && !weights.draw.sampled();
     const auto add = [&](Adder& adder, std::size_t chunk) {
         const std::size_t begin = chunk == 0 ? 0 : ends[chunk - 1];
         if (all) {

@@ -17,17 +17,35 @@
 namespace permissible::rules {
 
 inline constexpr int kMultiplicityBits = 10;  // an integer sample weight above 2^10 is treated as a real one
-inline constexpr std::size_t kRunRows = 512;  // rows that a sampled search takes or leaves together
+inline constexpr std::size_t kRunRows = 512;  // rows whose weights are computed together
+
+/// Which rows a search looks at: row i where u_i < p_i = min(1, r_i / threshold), r^2 = w^2 + k^2 / 10, and it counts
+/// for 1 / p_i; u is a hash of its content and the seed (trees/boosted/sample.hpp). A threshold of 0 takes all rows.
+struct RowDraw {
+    const uint32_t* hash = nullptr;
+    double threshold = 0.0;
+    uint64_t seed = 0;
+
+    bool sampled() const { return threshold > 0.0; }
+};
 
 /// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
-/// lower half when `pair`, times the row's integer weight.
+/// lower half when `pair`, times the row's integer weight. Of a sample the rows that are not taken have 0.
 class WeightSource {
   public:
+    double weight_grid = 1.0, curvature_grid = 1.0;
+    const float* copies = nullptr;  // the integer weight of each row, null if every row counts once
+    RowDraw draw;
+    const int64_t* ready = nullptr;  // where all rows are packed already
+
     virtual ~WeightSource() = default;
     virtual bool pair() const = 0;
+    /// Signed weights and curvatures in single precision; only a sample asks for them.
+    virtual void floats(std::size_t begin, std::size_t n, float* weight, float* curvature) const = 0;
+    /// The packed integers of all rows, without a sample.
     virtual void pack(std::size_t begin, std::size_t n, int64_t* out) const = 0;
-    /// The integer weight of each row, null if every row counts once.
-    virtual const float* multiplicity() const = 0;
+    /// The packed integers of the rows that the sample takes, at most kRunRows, and their numbers; returns how many.
+    std::size_t take(std::size_t begin, std::size_t n, int64_t* values, uint32_t* rows) const;
 };
 
 /// Weights computed by the caller.
@@ -35,45 +53,16 @@ class ArrayWeights final : public WeightSource {
   public:
     const float* signed_weight = nullptr;
     const float* curvature = nullptr;  // null: signed weights alone
-    const float* copies = nullptr;
-    double weight_grid = 1.0;
-    double curvature_grid = 1.0;
 
     bool pair() const override { return curvature != nullptr; }
-    const float* multiplicity() const override { return copies; }
+    void floats(std::size_t begin, std::size_t n, float* weight, float* curvature) const override;
     void pack(std::size_t begin, std::size_t n, int64_t* out) const override;
 };
 
-/// Whether a sampled search takes this run of rows.
-bool run_taken(uint64_t run, uint64_t seed, double share);
-
-/// A fraction of the runs of rows. The parts of a table agree on it, since runs are counted over the whole table.
-struct Sample {
-    double share = 1.0;
-    uint64_t seed = 0;
-    uint64_t first_row = 0;  // global number of row 0
-
-    bool operator==(const Sample&) const = default;
-    bool whole() const { return share >= 1.0; }
-
-    /// Calls work(from, to) for the taken rows of [begin, end), a run (or all of them) at a time.
-    template <class Work>
-    void over(std::size_t begin, std::size_t end, Work work) const {
-        if (whole()) return work(begin, end);
-        for (std::size_t row = begin; row < end;) {
-            const uint64_t run = (first_row + row) / kRunRows;
-            const std::size_t run_end = std::min<std::size_t>(end, (run + 1) * kRunRows - first_row);
-            if (run_taken(run, seed, share)) work(row, run_end);
-            row = run_end;
-        }
-    }
-};
-
-/// Which rows are summed: those of a sample whose mask byte is `wanted` (all when the mask is null).
+/// Which rows are summed: those whose mask byte is `wanted` (all when the mask is null).
 struct RowChoice {
     const uint8_t* mask = nullptr;
     uint8_t wanted = 1;
-    Sample sample;
 };
 
 /// Multiplies packed weights by the integer weights of their rows.

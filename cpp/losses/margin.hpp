@@ -26,7 +26,8 @@ struct Derivatives {
 struct Logistic {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
-    static constexpr bool rising = true;  // the state grows with the margin
+    static constexpr double remainder = 8.6e-5;  // sup |w^(9)| / (9! k), at 0
+    static constexpr bool rising = true;         // the state grows with the margin
     static constexpr bool attained = false;
     static constexpr double cap = 40.0;  // beyond this step a weight is below 1e-17: the column is one-signed
     static double state_of(double margin) { return std::exp(std::clamp(margin, -640.0, 640.0)); }
@@ -71,6 +72,7 @@ struct MarginState {
 struct Matsushita : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr double remainder = 0.2735;
     static constexpr bool attained = false;
     static constexpr double cap = 1e4;
     template <class V>
@@ -118,6 +120,7 @@ struct Squared : MarginState {
 struct LeastSquares : MarginState {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr double remainder = 0.0;
     static constexpr bool attained = true;
     static constexpr double cap = 1e8;
     template <class V>
@@ -135,6 +138,7 @@ struct LeastSquares : MarginState {
 struct Exponential {
     static constexpr bool in_lanes = true;  // four rows at a time
     static constexpr bool smooth = true;
+    static constexpr double remainder = 1.0 / 362880.0;
     static constexpr bool rising = false;  // the state falls as the margin grows
     static constexpr bool attained = false;
     static constexpr double cap = 40.0;

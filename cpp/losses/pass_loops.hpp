@@ -48,11 +48,11 @@ struct MeasureSums {
     int64_t covered[3] = {0, 0, 0};
 };
 
-/// What a kernel is given: the rows [begin, end) of some examples, the step that moves them, and its grids.
+/// What a kernel is given: the rows [begin, end) of some examples, the steps that may move them, and their grids.
 struct PassRows {
     const Examples& examples;
     const uint8_t* mask;
-    Factors factors;
+    const Factors* factors;
     Grids grids;
     std::size_t begin, end;
 };
@@ -83,35 +83,41 @@ struct Samples {
     }
 };
 
-template <class V, WeightMode Mode, class Loss>
+template <class V, WeightMode Mode, int Steps, class Loss>
 PERMISSIBLE_INLINE std::size_t measure_run(const Loss& loss, const PassRows& pass, std::size_t begin,
-                                           MeasureSums& sums) {
+                                           MeasureSums* sums) {
     using L = Lanes<V>;
     using Ints = typename L::Ints;
-    const Examples& examples = pass.examples;
-    Ints rows_in{}, all[3] = {}, covered[3] = {};
-    const FactorLanes<V> spread(pass.factors);
+    const Examples examples = pass.examples;
+    Ints rows_in{}, all[Steps][3] = {}, covered[Steps][3] = {};
+    const FactorLanes<V> spread[3] = {FactorLanes<V>(pass.factors[0]), FactorLanes<V>(pass.factors[Steps / 2]),
+                                      FactorLanes<V>(pass.factors[Steps - 1])};
     const V weight_grid = L::all(pass.grids.weight), curvature_grid = L::all(pass.grids.curvature);
     std::size_t i = begin;
-    for (; i + L::count <= pass.end; i += L::count) {
+    for (const std::size_t end = pass.end; i + L::count <= end; i += L::count) {
         const Ints in = L::flags(pass.mask + i), positive = L::flags(examples.positive + i);
-        const V state = loss.moved(L::load(examples.state + i), spread.of(in, positive));
-        const Derivatives<V> d = loss.at(state);
+        const V now = L::load(examples.state + i);
         const Samples<V, Mode> samples(examples, i);
         const V sign = select(positive, samples.real, -samples.real);
-        const Ints terms[3] = {samples.term(sign * d.weight * weight_grid),
-                               samples.term(samples.real * d.curvature * curvature_grid),
-                               samples.term(sign * d.slope * curvature_grid)};
+        const V signed_weight = sign * weight_grid, signed_slope = sign * curvature_grid;
         rows_in = counted(rows_in, in);
-        for (int s = 0; s < 3; ++s) {
-            all[s] = wrapped(all[s], terms[s]);
-            covered[s] = wrapped(covered[s], kept(in, terms[s]));
+        for (int step = 0; step < Steps; ++step) {
+            const Derivatives<V> d = loss.at(loss.moved(now, spread[step].of(in, positive)));
+            const Ints terms[3] = {samples.term(d.weight * signed_weight),
+                                   samples.term(samples.real * d.curvature * curvature_grid),
+                                   samples.term(d.slope * signed_slope)};
+            for (int s = 0; s < 3; ++s) {
+                all[step][s] = wrapped(all[step][s], terms[s]);
+                covered[step][s] = wrapped(covered[step][s], kept(in, terms[s]));
+            }
         }
     }
-    const uint64_t rows = i - begin;
-    for (int s = 0; s < 3; ++s) {
-        sums.all[s] += Samples<V, Mode>::lowered(total(all[s]), rows);
-        sums.covered[s] += Samples<V, Mode>::lowered(total(covered[s]), static_cast<uint64_t>(total(rows_in)));
+    const uint64_t rows = i - begin, inside = static_cast<uint64_t>(total(rows_in));
+    for (int step = 0; step < Steps; ++step) {
+        for (int s = 0; s < 3; ++s) {
+            sums[step].all[s] += Samples<V, Mode>::lowered(total(all[step][s]), rows);
+            sums[step].covered[s] += Samples<V, Mode>::lowered(total(covered[step][s]), inside);
+        }
     }
     return i;
 }
@@ -128,7 +134,7 @@ PERMISSIBLE_INLINE std::size_t apply_run(const Loss& loss, const PassRows& pass,
     V low = L::all(sums.low_state), high = L::all(sums.high_state);
     const V zero_state = L::all(Loss::state_of(0.0)), value_grid = L::all(grids.value);
     const V weight_grid = L::all(grids.weight), curvature_grid = L::all(grids.curvature);
-    const FactorLanes<V> spread(pass.factors);
+    const FactorLanes<V> spread(pass.factors[0]);
     std::size_t i = begin;
     for (const std::size_t end = pass.end; i + L::count <= end; i += L::count) {
         const Ints in = L::flags(mask + i), positive = L::flags(labels + i);
@@ -192,6 +198,22 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, 
     return i;
 }
 
+/// Signed weights and curvatures in single precision.
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_INLINE std::size_t floats_run(const Loss& loss, const PassRows& pass, std::size_t i, float* weight,
+                                          float* curvature) {
+    using L = Lanes<V>;
+    const Examples examples = pass.examples;
+    for (; i + L::count <= pass.end; i += L::count) {
+        const Derivatives<V> d = loss.at(L::load(examples.state + i));
+        const Samples<V, Mode> samples(examples, i);
+        const V w = samples.real * d.weight;
+        L::store(weight + (i - pass.begin), select(L::flags(examples.positive + i), w, -w));
+        L::store(curvature + (i - pass.begin), samples.real * d.curvature);
+    }
+    return i;
+}
+
 #ifndef PERMISSIBLE_KERNEL  // the file for AVX-512 needs no clones
 #define PERMISSIBLE_KERNEL PERMISSIBLE_CLONES
 #endif
@@ -199,11 +221,11 @@ PERMISSIBLE_INLINE std::size_t pack_run(const Loss& loss, const PassRows& pass, 
 namespace {
 
 /// One run of registers, then single rows: the kernels, for any width of register.
-template <class V, WeightMode Mode, class Loss>
-PERMISSIBLE_KERNEL void measure_rows(const Loss& loss, const PassRows& pass, MeasureSums& sums) {
+template <class V, WeightMode Mode, int Steps, class Loss>
+PERMISSIBLE_KERNEL void measure_rows(const Loss& loss, const PassRows& pass, MeasureSums* sums) {
     std::size_t begin = pass.begin;
-    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode>(loss, pass, begin, sums);
-    measure_run<double, Mode>(loss, pass, begin, sums);
+    if constexpr (Loss::in_lanes) begin = measure_run<V, Mode, Steps>(loss, pass, begin, sums);
+    measure_run<double, Mode, Steps>(loss, pass, begin, sums);
 }
 
 template <class V, WeightMode Mode, class Loss>
@@ -220,17 +242,29 @@ PERMISSIBLE_KERNEL void pack_rows(const Loss& loss, const PassRows& pass, int64_
     pack_run<double, Mode, Pair>(loss, pass, begin, out);
 }
 
+template <class V, WeightMode Mode, class Loss>
+PERMISSIBLE_KERNEL void float_rows(const Loss& loss, const PassRows& pass, float* weight, float* curvature) {
+    std::size_t begin = pass.begin;
+    if constexpr (Loss::in_lanes) begin = floats_run<V, Mode>(loss, pass, begin, weight, curvature);
+    floats_run<double, Mode>(loss, pass, begin, weight, curvature);
+}
+
 }  // namespace
 
 /// Rows of one run with copies: a term has at most kPassBits bits, a weight kMultiplicityBits, so that their sum fits.
 inline constexpr std::size_t kCopiedRows = 64;
 
+/// So many steps are measured in one visit, if there are as many.
+inline constexpr int kTogether = 3;
+
 /// The kernels of a loss, by the kind of sample weights; packed (without copies, which come later) alone or in pairs.
 template <class Loss>
 struct Kernels {
-    void (*measure[3])(const Loss&, const PassRows&, MeasureSums&);
+    void (*measure[3])(const Loss&, const PassRows&, MeasureSums*);
+    void (*measure_together[3])(const Loss&, const PassRows&, MeasureSums*);
     void (*apply[3])(const Loss&, const PassRows&, RunSums&);
     void (*pack[2][2])(const Loss&, const PassRows&, int64_t*);
+    void (*floats[2])(const Loss&, const PassRows&, float*, float*);
 };
 
 namespace {
@@ -238,10 +272,13 @@ namespace {
 template <class V, class Loss>
 Kernels<Loss> kernels_of() {
     constexpr auto none = WeightMode::none, whole = WeightMode::whole, real = WeightMode::real;
-    return {{measure_rows<V, none, Loss>, measure_rows<V, whole, Loss>, measure_rows<V, real, Loss>},
+    constexpr int all = kTogether;
+    return {{measure_rows<V, none, 1, Loss>, measure_rows<V, whole, 1, Loss>, measure_rows<V, real, 1, Loss>},
+            {measure_rows<V, none, all, Loss>, measure_rows<V, whole, all, Loss>, measure_rows<V, real, all, Loss>},
             {apply_rows<V, none, Loss>, apply_rows<V, whole, Loss>, apply_rows<V, real, Loss>},
             {{pack_rows<V, none, false, Loss>, pack_rows<V, none, true, Loss>},
-             {pack_rows<V, real, false, Loss>, pack_rows<V, real, true, Loss>}}};
+             {pack_rows<V, real, false, Loss>, pack_rows<V, real, true, Loss>}},
+            {float_rows<V, none, Loss>, float_rows<V, real, Loss>}};
 }
 
 }  // namespace

@@ -27,21 +27,31 @@ class Passes final : public LossPasses {
   public:
     explicit Passes(Loss loss) : loss_(loss) {}
 
-    void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
-                 Measured& sums) const override {
-        in_runs({examples, step.mask, Factors(loss_, step), grids, begin, end}, [&](const PassRows& run) {
-            MeasureSums own;
-            kernels_.measure[static_cast<int>(examples.mode)](loss_, run, own);
-            for (int s = 0; s < 3; ++s) {
-                sums.in[s] += own.covered[s];
-                sums.out[s] += static_cast<__int128>(own.all[s]) - own.covered[s];
+    void measure(const Examples& examples, const std::vector<Step>& steps, const Grids& grids, std::size_t begin,
+                 std::size_t end, std::vector<Measured>& sums) const override {
+        std::vector<Factors> factors;
+        for (const Step& step : steps) factors.emplace_back(loss_, step);
+        const int mode = static_cast<int>(examples.mode);
+        in_runs({examples, steps[0].mask, nullptr, grids, begin, end}, [&](PassRows& run) {
+            for (std::size_t k = 0; k < steps.size();) {
+                const bool together = steps.size() - k >= kTogether;
+                MeasureSums own[kTogether];
+                run.factors = factors.data() + k;
+                (together ? kernels_.measure_together : kernels_.measure)[mode](loss_, run, own);
+                for (int step = 0; step < (together ? kTogether : 1); ++step, ++k) {
+                    for (int s = 0; s < 3; ++s) {
+                        sums[k].in[s] += own[step].covered[s];
+                        sums[k].out[s] += static_cast<__int128>(own[step].all[s]) - own[step].covered[s];
+                    }
+                }
             }
         });
     }
 
     void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin, std::size_t end,
                StepSums& sums) const override {
-        in_runs({examples, step.mask, Factors(loss_, step), grids, begin, end}, [&](const PassRows& run) {
+        const Factors factors(loss_, step);
+        in_runs({examples, step.mask, &factors, grids, begin, end}, [&](const PassRows& run) {
             RunSums own;
             kernels_.apply[static_cast<int>(examples.mode)](loss_, run, own);
             sums.add(own);
@@ -50,8 +60,14 @@ class Passes final : public LossPasses {
 
     void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid, double curvature_grid,
               bool pair, int64_t* out) const override {
-        const PassRows rows{examples, nullptr, {}, {weight_grid, curvature_grid}, begin, begin + n};
+        const PassRows rows{examples, nullptr, nullptr, {weight_grid, curvature_grid}, begin, begin + n};
         kernels_.pack[examples.mode == WeightMode::real][pair](loss_, rows, out);
+    }
+
+    void floats(const Examples& examples, std::size_t begin, std::size_t n, float* weight,
+                float* curvature) const override {
+        kernels_.floats[examples.mode == WeightMode::real](loss_, {examples, nullptr, {}, {}, begin, begin + n}, weight,
+                                                           curvature);
     }
 
     Bounds bounds(double low_state, double high_state, double reach) const override {
@@ -69,7 +85,10 @@ class Passes final : public LossPasses {
         const Derivatives<double> d = loss_.at(Loss::state_of(margin));
         three[0] = d.weight, three[1] = d.curvature, three[2] = d.slope;
     }
-    bool smooth() const override { return Loss::smooth; }
+    double remainder() const override {
+        if constexpr (Loss::smooth) return Loss::remainder;
+        return -1.0;
+    }
     double cap() const override { return loss_.cap; }
     bool attained() const override { return loss_.attained; }
 

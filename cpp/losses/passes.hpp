@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/grids.hpp"
 
@@ -47,6 +48,13 @@ struct Grids {
 struct Measured {
     __int128 in[3] = {0, 0, 0};
     __int128 out[3] = {0, 0, 0};
+
+    void add(const Measured& more) {
+        for (int s = 0; s < 3; ++s) {
+            in[s] += more.in[s];
+            out[s] += more.out[s];
+        }
+    }
 };
 
 /// Sums of `apply`: over all rows the size of the weight, curvature, loss and misclassified sample weight; over the
@@ -80,19 +88,24 @@ struct Bounds {
 class LossPasses {
   public:
     virtual ~LossPasses() = default;
-    virtual void measure(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
-                         std::size_t end, Measured& sums) const = 0;
+    /// At several steps along one rule, in one visit of the rows; one entry of `sums` for each.
+    virtual void measure(const Examples& examples, const std::vector<Step>& steps, const Grids& grids,
+                         std::size_t begin, std::size_t end, std::vector<Measured>& sums) const = 0;
     virtual void apply(const Examples& examples, const Step& step, const Grids& grids, std::size_t begin,
                        std::size_t end, StepSums& sums) const = 0;
     /// The weights of rows [begin, begin + n) as packed integers (histogram/packed.hpp), not yet times their integer
     /// weights.
     virtual void pack(const Examples& examples, std::size_t begin, std::size_t n, double weight_grid,
                       double curvature_grid, bool pair, int64_t* out) const = 0;
+    /// The same in single precision.
+    virtual void floats(const Examples& examples, std::size_t begin, std::size_t n, float* weight,
+                        float* curvature) const = 0;
     virtual Bounds bounds(double low_state, double high_state, double reach) const = 0;
     virtual double state_of(double margin) const = 0;
     virtual double value_of(double margin) const = 0;
     virtual void derivatives_of(double margin, double* three) const = 0;
-    virtual bool smooth() const = 0;
+    /// The bound of the remainder of interpolation (rules/leverage.hpp); negative for a loss without one.
+    virtual double remainder() const = 0;
     virtual double cap() const = 0;
     virtual bool attained() const = 0;
 };

@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "rules/sampled.hpp"
+
 namespace permissible::rules {
 
 namespace {
@@ -32,13 +34,10 @@ FitState fit_state(const StepSums& sums, const Grids& grids) {
             sums.high_state};
 }
 
-struct Side {
-    double first, second, third;  // sums of y w, curvature, y slope
-};
-
-Side side(const __int128* sums, const Grids& grids) {
-    return {static_cast<double>(sums[0]) / grids.weight, static_cast<double>(sums[1]) / grids.curvature,
-            static_cast<double>(sums[2]) / grids.curvature};
+/// f, f' and f'' of one side at a step, less those of `other` sides: sums of y w, curvature and y slope.
+Slopes slopes(const __int128* sums, double step, double l2, const Grids& grids) {
+    return {static_cast<double>(sums[0]) / grids.weight - l2 * step,
+            -(static_cast<double>(sums[1]) / grids.curvature) - l2, -(static_cast<double>(sums[2]) / grids.curvature)};
 }
 
 /// Sums are computed again if the margins are far from the bounds used for the grids: an exponential loss would lose
@@ -78,27 +77,32 @@ FitState take_step(Rows& rows, const RuleMask& rule, double value_in, double val
 
 Leverage leverage(Rows& rows, const RuleMask& rule, bool two_values, double l2, double start_in, double start_out,
                   const FitState& now) {
-    const bool smooth = rows.passes().smooth();
-    const double cap = rows.passes().cap();
+    const double remainder = rows.passes().remainder(), cap = rows.passes().cap();
     Root in, out;
     in.value = std::clamp(start_in, -cap, cap);
     out.value = std::clamp(start_out, -cap, cap);
     if (rule.empty()) out.done = true;
     Leverage step;
     while (!(in.done && out.done)) {
-        const double v = in.value, u = two_values ? out.value : -in.value;
-        const Grids grids = grids_for(rows, now, std::max(std::fabs(v), std::fabs(u)));
-        const Measured sums = rows.measure(rule, v, u, grids);
-        const Side a = side(sums.in, grids), b = side(sums.out, grids);
-        ++step.passes;
-        if (two_values) {
-            in.advance(a.first - l2 * v, -a.second - l2, -a.third, smooth, cap);
-            out.advance(b.first - l2 * u, -b.second - l2, -b.third, smooth, cap);
-        } else {
-            in.advance(a.first - b.first - 2.0 * l2 * v, -a.second - b.second - 2.0 * l2, b.third - a.third, smooth,
-                       cap);
-            out.done = in.done;
+        const std::vector<double> v = in.trials(remainder), u = out.trials(remainder);
+        std::vector<std::pair<double, double>> trials;
+        double reach = 0.0;
+        for (std::size_t k = 0; k < v.size(); ++k) {
+            trials.emplace_back(v[k], two_values ? u[k] : -v[k]);
+            reach = std::max({reach, std::fabs(trials[k].first), std::fabs(trials[k].second)});
         }
+        const Grids grids = grids_for(rows, now, reach);
+        const std::vector<Measured> sums = rows.measure(rule, trials, grids);
+        std::vector<Slopes> at_in, at_out;
+        for (std::size_t k = 0; k < v.size(); ++k) {
+            at_in.push_back(slopes(sums[k].in, trials[k].first, l2, grids));
+            at_out.push_back(slopes(sums[k].out, trials[k].second, l2, grids));
+            if (!two_values) at_in[k] = at_in[k].less_mirrored(at_out[k]);
+        }
+        ++step.passes;
+        in.advance(at_in, remainder, cap);
+        if (two_values) out.advance(at_out, remainder, cap);
+        if (!two_values) out.done = in.done;
     }
     if (two_values && !rows.passes().attained()) {
         in.retreat();
@@ -132,12 +136,14 @@ class Loop {
                 return finish(rows_.passes().attained() ? Stop::no_edge : Stop::separable);
             }
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
-            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, grids_now(), now_.curvature, seed);
-            const double edge = std::fabs(2.0 * grown.weight_in - grown.weight_all) / options_.grow.share;
+            const double share = options_.grow.share;
+            const GrownRule grown =
+                grow_rule(rows_, layouts_, options_.grow, search_request(rows_, now_, share, seed), now_.curvature);
             if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
                 return finish(Stop::no_edge);
             }
-            if (!take(grown, edge)) return finish(Stop::separable);
+            if (!take(grown, share < 1.0 ? edge_of(rows_, now_, grown.mask()) : grown.edge()))
+                return finish(Stop::separable);
             if (stalled()) return finish(Stop::held_out);
         }
         return finish(Stop::rounds);
@@ -145,6 +151,7 @@ class Loop {
 
   private:
     void begin(const double* start_scores) {
+        join_columns(rows_, layouts_, options_.n_rounds);
         now_ = restart(rows_, start_scores);
         everything_ = now_.covered;
         positives_ = now_.covered_positive;
@@ -164,16 +171,15 @@ class Loop {
     /// Leverage, shrink, apply, record; false if the rule separates the classes; the step is then the cap.
     bool take(const GrownRule& grown, double edge) {
         const RuleMask rule = grown.mask();
-        const double l2 = options_.grow.l2, share = options_.grow.share;
+        const double l2 = options_.grow.l2;
         Leverage step;
         if (options_.fit_constant) {
             const double out = grown.weight_all - grown.weight_in, curved = grown.curvature_all - grown.curvature_in;
-            step = leverage(rows_, rule, true, l2, grown.weight_in / (grown.curvature_in + share * l2 + 1e-300),
-                            out / (curved + share * l2 + 1e-300), now_);
+            step = leverage(rows_, rule, true, l2, grown.weight_in / (grown.curvature_in + l2 + 1e-300),
+                            out / (curved + l2 + 1e-300), now_);
         }
         if (!options_.fit_constant) {
-            const double start =
-                (2.0 * grown.weight_in - grown.weight_all) / (share * (now_.curvature + 2.0 * l2) + 1e-300);
+            const double start = (2.0 * grown.weight_in - grown.weight_all) / (now_.curvature + 2.0 * l2 + 1e-300);
             step = leverage(rows_, rule, false, l2, start, -start, now_);
         }
         Round round;
@@ -224,12 +230,6 @@ class Loop {
         return spent.count() > options_.max_seconds;
     }
 
-    HistogramGrids grids_now() const {
-        const Bounds bounds = rows_.passes().bounds(now_.low_state, now_.high_state, 0.0);
-        const double sample = rows_.largest_sample();
-        return histogram_grids(bounds.weight * sample, bounds.curvature * sample, rows_.units(), rows_.two_sums());
-    }
-
     /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
     void certify() {
         double at_zero[3];
@@ -238,12 +238,11 @@ class Loop {
             result_.largest_edge = result_.gradient_norm = 0.0;
             return;
         }
-        const HistogramGrids grids = grids_now();
+        const HistogramRequest request = search_request(rows_, now_, 1.0, 0);
         const std::size_t width = 256 * (rows_.two_sums() ? 2 : 1);
-        std::vector<int64_t> sums = spare_sums(layouts_.size() * width);
-        std::fill(sums.begin(), sums.end(), 0);
-        rows_.histogram_of({}, grids.weight, grids.curvature, 1.0, 0, sums.data());
-        Criterion criterion{false, 0.0, 1.0 / grids.weight, 1.0, 0, 1, 1.0};
+        std::vector<int64_t> sums(layouts_.size() * width);
+        rows_.histogram_of({}, request, sums.data());
+        Criterion criterion{false, 0.0, 1.0 / request.weight_grid, 1.0, 0, 1};
         for (std::size_t code = 0; code < 256; ++code) criterion.total_weight += sums[code];
         double largest = 0.0;
         for (std::size_t j = 0; j < layouts_.size(); ++j) {  // the weights of a column come before its curvatures
@@ -251,16 +250,15 @@ class Loop {
             largest =
                 std::max(largest, best_of_column(layouts_[j], static_cast<int>(j), own, criterion, false).decrease);
         }
-        keep_sums(std::move(sums));
         result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
-        const double all = static_cast<double>(criterion.total_weight) / grids.weight;
+        const double all = static_cast<double>(criterion.total_weight) / request.weight_grid;
         double squares = options_.fit_constant ? all * all : 0.0;
         const std::vector<RuleMask> rules = rules_found();
         if (static_cast<double>(rows_.n_rows()) * static_cast<double>(rules.size()) > kGradientWork) {
             squares = std::numeric_limits<double>::quiet_NaN();
         } else {
-            for (const int64_t sum : rows_.signed_weights_of(rules, grids.weight)) {
-                const double in = static_cast<double>(sum) / grids.weight;
+            for (const int64_t sum : rows_.signed_weights_of(rules, request.weight_grid)) {
+                const double in = static_cast<double>(sum) / request.weight_grid;
                 squares += (2.0 * in - all) * (2.0 * in - all);
             }
         }

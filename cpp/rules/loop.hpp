@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "rules/grow.hpp"
 #include "rules/leverage.hpp"
 #include "rules/rows.hpp"
+#include "rules/search/grow.hpp"
 
 namespace permissible::rules {
 

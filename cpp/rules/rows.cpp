@@ -2,7 +2,7 @@
 #include "rules/rows.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "common/parallel.hpp"
@@ -16,11 +16,11 @@ bool same_rule(const RuleMask& a, const RuleMask& b) {
 }
 
 Rows::Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
-           bool two_sums, int n_threads, uint64_t first_row, double* state)
+           bool two_sums, int n_threads, const uint32_t* hashes, double* state)
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
-      first_row_(first_row),
+      hashes_(hashes),
       passes_(make_passes(loss)),
       own_state_(state == nullptr ? codes.rows : 0),
       state_(state == nullptr ? own_state_.data() : state),
@@ -66,37 +66,23 @@ void Rows::over_rows(Work work) const {
     }
 }
 
-Sample Rows::sample(double share, uint64_t seed) const {
-    if (share >= 1.0) return {};
-    return {share, seed, first_row_};
-}
-
-std::size_t Rows::rows_in(const Sample& sample) const {
-    std::size_t count = 0;
-    sample.over(0, codes_.rows, [&](std::size_t from, std::size_t to) { count += to - from; });
-    return count;
-}
-
-const uint8_t* Rows::mask_of(const RuleMask& rule, const Sample& sample) {
-    masked_ = masked_ && sample == masked_sample_;
+const uint8_t* Rows::mask_of(const RuleMask& rule) {
     if (masked_ && same_rule(rule, masked_rule_)) return mask_.data();
     // A rule that extends the masked one needs only its further literals.
     const bool further = masked_ && !masked_rule_.empty() && rule.size() > masked_rule_.size() &&
                          same_rule(masked_rule_, RuleMask(rule.begin(), rule.begin() + masked_rule_.size()));
     const std::size_t known = further ? masked_rule_.size() : 0;
+    const RuleMask tested = joint_ ? joined(rule) : rule;
+    const Codes& codes = joint_ ? joint_->codes() : codes_;
     masked_ = false;
     std::size_t covered = 0;
     over_rows([&](std::size_t begin, std::size_t end) {
-        std::size_t count = 0;
-        sample.over(begin, end, [&](std::size_t from, std::size_t to) {
-            count += mask_rows(codes_, rule, from, to, mask_.data() + from, known);
-        });
+        const std::size_t count = mask_rows(codes, tested, begin, end, mask_.data() + begin, known);
 #pragma omp atomic
         covered += count;
     });
     covered_ = covered;
     masked_rule_ = rule;
-    masked_sample_ = sample;
     masked_ = true;
     return mask_.data();
 }
@@ -106,26 +92,29 @@ namespace {
 /// Weights computed from the states where they are needed: cheaper than writing them to memory and reading them back.
 class StateWeights final : public WeightSource {
   public:
-    StateWeights(const LossPasses& passes, const Examples& examples, bool pair, double weight_grid,
-                 double curvature_grid)
-        : passes_(passes),
-          examples_(examples),
-          pair_(pair),
-          weight_grid_(weight_grid),
-          curvature_grid_(curvature_grid) {}
+    StateWeights(const LossPasses& passes, const Examples& examples, bool pair, const HistogramRequest& request,
+                 const uint32_t* hashes = nullptr)
+        : passes_(passes), examples_(examples), pair_(pair) {
+        draw = {hashes, request.threshold, request.seed};
+        if (draw.sampled() && !hashes) throw std::invalid_argument("a sample needs hashes of the rows");
+        weight_grid = request.weight_grid, curvature_grid = request.curvature_grid;
+        copies = examples.multiplicity;
+    }
 
     bool pair() const override { return pair_; }
-    const float* multiplicity() const override { return examples_.multiplicity; }
+    void floats(std::size_t begin, std::size_t n, float* weight, float* curvature) const override {
+        passes_.floats(examples_, begin, n, weight, curvature);
+        if (!pair_) std::fill_n(curvature, n, 0.0f);
+    }
     void pack(std::size_t begin, std::size_t n, int64_t* out) const override {
-        passes_.pack(examples_, begin, n, weight_grid_, curvature_grid_, pair_, out);
-        if (examples_.multiplicity != nullptr) repeat_packed(examples_.multiplicity + begin, n, out);
+        passes_.pack(examples_, begin, n, weight_grid, curvature_grid, pair_, out);
+        if (copies != nullptr) repeat_packed(copies + begin, n, out);
     }
 
   private:
     const LossPasses& passes_;
     const Examples& examples_;
     bool pair_;
-    double weight_grid_, curvature_grid_;
 };
 
 PERMISSIBLE_CLONES
@@ -137,18 +126,22 @@ int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
 
 }  // namespace
 
-void Rows::histogram_of(const RuleMask& prefix, double weight_grid, double curvature_grid, double share, uint64_t seed,
-                        int64_t* sums, bool covered) {
+void Rows::histogram_of(const RuleMask& prefix, const HistogramRequest& request, int64_t* sums) {
     RowChoice choice;
-    choice.sample = sample(share, seed);
-    choice.wanted = covered;
-    if (!prefix.empty()) choice.mask = mask_of(prefix, choice.sample);
-    const StateWeights weights(*passes_, examples_, two_sums_, weight_grid, curvature_grid);
+    if (!prefix.empty()) choice.mask = mask_of(prefix);
+    const StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 
+RowTable& Rows::table(const HistogramRequest& request) {
+    const StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
+    RowTable& all = deeper(0);
+    all.fill(joint_ ? joint_->codes() : codes_, weights, n_threads_);
+    return all;
+}
+
 std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules, double weight_grid) const {
-    const StateWeights weights(*passes_, examples_, false, weight_grid, 1.0);
+    const StateWeights weights(*passes_, examples_, false, {weight_grid});
     std::vector<int64_t> values(kChunkUnits), sums(rules.size(), 0);
     std::vector<uint8_t> mask(kChunkUnits);
     for (std::size_t begin = 0; begin < codes_.rows; begin += kChunkUnits) {
@@ -162,17 +155,36 @@ std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules,
     return sums;
 }
 
-Measured Rows::measure(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
-    const Step step{mask_of(rule), value_in, value_out};
-    Measured total;
+std::array<int64_t, 2> Rows::signed_weights_around(const RuleMask& rule, double weight_grid) {
+    const StateWeights weights(*passes_, examples_, false, {weight_grid});
+    const uint8_t* mask = mask_of(rule);
+    int64_t inside = 0, all = 0;
     over_rows([&](std::size_t begin, std::size_t end) {
-        Measured own;
-        passes_->measure(examples_, step, grids, begin, end, own);
-#pragma omp critical(permissible_measure)
-        for (int s = 0; s < 3; ++s) {
-            total.in[s] += own.in[s];
-            total.out[s] += own.out[s];
+        std::array<int64_t, 2048> values;
+        int64_t own_inside = 0, own = 0;
+        for (; begin < end; begin += values.size()) {
+            const std::size_t n = std::min(values.size(), end - begin);
+            weights.pack(begin, n, values.data());
+            own_inside += covered_sum(values.data(), mask + begin, n);
+            own = std::accumulate(values.data(), values.data() + n, own);
         }
+#pragma omp critical(permissible_around)
+        inside += own_inside, all += own;
+    });
+    return {inside, all};
+}
+
+std::vector<Measured> Rows::measure(const RuleMask& rule, const std::vector<std::pair<double, double>>& trials,
+                                    const Grids& grids) {
+    const uint8_t* mask = mask_of(rule);
+    std::vector<Step> steps;
+    for (const auto& [value_in, value_out] : trials) steps.push_back({mask, value_in, value_out});
+    std::vector<Measured> total(trials.size());
+    over_rows([&](std::size_t begin, std::size_t end) {
+        std::vector<Measured> own(trials.size());
+        passes_->measure(examples_, steps, grids, begin, end, own);
+#pragma omp critical(permissible_measure)
+        for (std::size_t k = 0; k < trials.size(); ++k) total[k].add(own[k]);
     });
     return total;
 }

@@ -2,9 +2,10 @@
 #include "rules/rule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
-#include "common/parallel.hpp"
+#include "histogram/block_mask.hpp"
 
 namespace permissible::rules {
 
@@ -28,29 +29,6 @@ LiteralMask LiteralMask::from_members(int column, const uint8_t* members) {
 
 namespace {
 
-PERMISSIBLE_CLONES
-void interval_mask(const uint64_t* rows, std::size_t n, int shift, uint8_t first, uint8_t width, bool fresh,
-                   uint8_t* out) {
-    if (fresh) {
-        for (std::size_t i = 0; i < n; ++i) {
-            const uint8_t code = static_cast<uint8_t>(rows[i] >> shift);
-            out[i] = static_cast<uint8_t>(code - first) <= width;
-        }
-    } else {
-        for (std::size_t i = 0; i < n; ++i) {
-            const uint8_t code = static_cast<uint8_t>(rows[i] >> shift);
-            out[i] &= static_cast<uint8_t>(code - first) <= width;
-        }
-    }
-}
-
-void table_mask(const uint64_t* rows, std::size_t n, int shift, const uint8_t* member, bool fresh, uint8_t* out) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const uint8_t inside = member[static_cast<uint8_t>(rows[i] >> shift)];
-        out[i] = fresh ? inside : static_cast<uint8_t>(out[i] & inside);
-    }
-}
-
 /// How many bytes are 1; the others are 0.
 std::size_t ones(const uint8_t* bytes, std::size_t n) {
     std::size_t count = 0, i = 0;
@@ -70,15 +48,25 @@ std::size_t mask_rows(const Codes& codes, const RuleMask& rule, std::size_t begi
     const std::size_t n = end - begin;
     if (rule.empty()) std::fill(out, out + n, uint8_t{1});
     bool fresh = known == 0;
+    const auto words = [&](int column) {
+        return reinterpret_cast<const uint64_t*>(codes.block(static_cast<std::size_t>(column) / 8)) + begin;
+    };
+    const auto add = [](BlockTest& test, const LiteralMask& literal) {
+        return test.add(literal.column % 8, literal.first, literal.width);
+    };
+    std::array<uint8_t, 64> done{};  // literals of a column block are tested together
     for (std::size_t k = known; k < rule.size(); ++k) {
-        const LiteralMask& literal = rule[k];
-        const auto* rows =
-            reinterpret_cast<const uint64_t*>(codes.block(static_cast<std::size_t>(literal.column) / 8)) + begin;
-        const int shift = 8 * (literal.column % 8);
-        if (literal.interval) {
-            interval_mask(rows, n, shift, literal.first, literal.width, fresh, out);
+        if (k < done.size() && done[k]) continue;
+        if (!rule[k].interval) {
+            table_mask(words(rule[k].column), n, 8 * (rule[k].column % 8), rule[k].member.data(), fresh, out);
         } else {
-            table_mask(rows, n, shift, literal.member.data(), fresh, out);
+            BlockTest test;
+            add(test, rule[k]);
+            for (std::size_t other = k + 1; other < std::min(rule.size(), done.size()); ++other) {
+                const bool near = rule[other].interval && rule[other].column / 8 == rule[k].column / 8;
+                if (!done[other] && near) done[other] = add(test, rule[other]);
+            }
+            interval_mask(words(rule[k].column), n, test, fresh, out);
         }
         fresh = false;
     }

@@ -5,28 +5,28 @@ The papers' figures
 Figures 1 to 3 of Nock and Nielsen, 4 and 5 of Kimes et al., each drawn by one line.
 """
 
-from permissible.report import loss_plots
+from papers.figures import losses as figures
 
 # %%
 # The loss as a divergence between class and probability ([T] Figure 1).
-loss_plots.divergence_figure("matsushita")
+figures.divergence_figure("matsushita")
 
 # %%
 # The conjugates and their asymptotes ([N] Figure 1, [T] Figure 2a).
-loss_plots.conjugates_figure()
+figures.conjugates_figure()
 
 # %%
 # The links, one of them bounded ([T] Figure 2b).
-loss_plots.links_figure()
+figures.links_figure()
 
 # %%
 # The Legendre dual: how a step of boosting changes a weight ([N] Figure 2, [T] Figure 3).
-loss_plots.legendre_figure("logistic", p=0.3, x=1.5)
+figures.legendre_figure("logistic", p=0.3, x=1.5)
 
 # %%
 # Surrogates of one, two and three boundaries ([K] Figure 4).
-loss_plots.surrogates_figure()
+figures.surrogates_figure()
 
 # %%
 # The surrogate as tangents of the logistic loss ([K] Figure 5).
-loss_plots.tangents_figure([0.2, 0.4, 0.6])
+figures.tangents_figure([0.2, 0.4, 0.6])

@@ -10,12 +10,12 @@ from pathlib import Path
 PACKAGES = ("permissible", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "interpret-core", "imodels")
 
 
-def facts(command: str, seconds: float, jobs: int, made_by: Mapping[str, int]) -> dict[str, str]:
+def facts(command: str, seconds: float, made_by: Mapping[str, int]) -> dict[str, str]:
     """Collect versions, machine, time and the command; `made_by` counts the units by the version that made them."""
     versions = [f"{name} {version}" for name in PACKAGES if (version := _version(name))]
     return {
         "command": command,
-        "time": f"{seconds / 60:.1f} minutes of work, {jobs} process{'es' if jobs > 1 else ''}, finished {_today()}",
+        "time": f"{seconds / 60:.1f} minutes of CPU, finished {_today()}",
         "made by": _made_by(made_by),
         "versions": f"Python {platform.python_version()}, {', '.join(versions)}",
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",

@@ -226,7 +226,7 @@ def test_each_warning_comes_once_with_its_count(tmp_path):
         lines = run_process(verb, "model.json", "new.csv", cwd=tmp_path).err.splitlines()
         assert len(lines) == 2
         assert any("'group'" in line and "120 rows" in line for line in lines)
-        assert any("'x' is outside of the" in line and "7 rows" in line for line in lines)
+        assert any("'x' is outside the range of fit" in line and "7 rows" in line for line in lines)
 
 
 def test_predict_takes_another_decision_and_speaks_in_labels(tmp_path):

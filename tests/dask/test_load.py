@@ -132,3 +132,13 @@ def test_a_linear_learner_asks_for_values_before_anything_is_read(client, estima
     for fitter, data in ((estimator, dataset), (estimator, table), (on_workers, dataset), (on_workers, table)):
         with pytest.raises(ValueError, match="keep_values=True"):
             fitter.fit(data)
+
+
+def test_labels_of_another_length_or_in_memory_are_refused(client):
+    X = da.zeros((100, 2), chunks=(30, 2))
+    with pytest.raises(ValueError, match=r"`y` must be of one value for each of the 100 rows of X, got 90 values"):
+        ULSClassifier(client=client).fit(X, da.zeros(90, chunks=30))
+    with pytest.raises(
+        TypeError, match=r"`y` must be a dask collection .*; make one of it, with dask.array.from_array"
+    ):
+        ULSClassifier(client=client).fit(X, np.zeros(100))

@@ -47,9 +47,9 @@ def kill_at(monkeypatch, transport, message, victims):
 def test_a_worker_killed_in_mid_fit_changes_nothing(client, data, local, tmp_path, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=6, sort=False) for given in data)
     victim = sorted(client.run(os.getpid).values())[0]
-    sent = kill_at(monkeypatch, RPCTransport, 20, [victim])
+    sent = kill_at(monkeypatch, RPCTransport, 14, [victim])
     model = ULSClassifier(client=client, **SETTINGS).fit(frame, y)
-    assert sent[0] > 28
+    assert sent[0] > 20
     assert document(model, tmp_path) == local
 
 
@@ -74,7 +74,7 @@ def test_a_worker_that_joins_is_used(data, local, tmp_path, monkeypatch):
     frame, y = (dd.from_pandas(given, npartitions=3, sort=False) for given in data)
     with workers(1) as client:
         (first,) = client.run(os.getpid).values()
-        kill_at(monkeypatch, RPCTransport, 30, [first])  # its nanny starts another one, which joins
+        kill_at(monkeypatch, RPCTransport, 14, [first])  # its nanny starts another one, which joins
         assert document(ULSClassifier(client=client, **SETTINGS).fit(frame, y), tmp_path) == local
         assert [*client.run(os.getpid).values()] != [first]
 
@@ -88,7 +88,7 @@ def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypa
     frame, y = (dd.from_pandas(given, npartitions=4, sort=False) for given in data)
     with workers(2) as client:
         monkeypatch.setattr(Nanny, "instantiate", stays_away)  # else the nannies, which live here, start new ones
-        kill_at(monkeypatch, RPCTransport, 30, client.run(os.getpid).values())
+        kill_at(monkeypatch, RPCTransport, 14, client.run(os.getpid).values())
         start = time.monotonic()
         with pytest.raises(WorkersLostError, match=r"4 of 4 partitions .* 6 seconds .*0 workers are connected"):
             ULSClassifier(client=client, timeout=6.0, **SETTINGS).fit(frame, y)
@@ -99,7 +99,7 @@ def test_when_all_workers_die_the_fit_says_so_within_the_deadline(data, monkeypa
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("ULSClassifier", SETTINGS, 20),  # three classes, whose questions travel together
+        ("ULSClassifier", SETTINGS, 14),  # three classes, whose questions travel together
         ("UDTClassifier", {"max_leaf_nodes": 30, "random_state": 0}, 5),
         ("MCBoostClassifier", {"learner": "tree", "n_rounds": 4, "max_leaf_nodes": 5, "random_state": 0}, 12),
         ("MCBoostClassifier", {"learner": "linear", "n_rounds": 3, "random_state": 0}, 12),

@@ -135,7 +135,7 @@ def test_where_messages_cost_a_round_takes_few_and_the_model_is_the_same(setting
     source = InParts(dataset, [1, 500, 0, 399], remote=True)
     asked = source.transport.asked
     same_model(ULSClassifier(**settings).fit(source), ULSClassifier(**settings).fit(frame, y))
-    once = {"RowsByPart", "TotalsOf", "Reset", "close"}
+    once = {"TotalsOf", "Reset", "close"}
     # Beside the rounds: the constant, and what is left to gain.
     assert len([question for question in asked if question not in once]) <= most * 10 + 4
 

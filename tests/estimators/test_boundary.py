@@ -229,7 +229,7 @@ def test_warm_start_goes_on_from_the_coefficients_when_rows_join(data, boundarie
 def test_warm_start_without_a_start_says_so(data, options):
     X, y = data
     model = BoundaryClassifier(alpha=1e-2, warm_start=True, **options).fit(X[:-5], y[:-5])
-    with pytest.warns(UserWarning, match="warm_start: .*began anew"):
+    with pytest.warns(UserWarning, match="warm_start: .*from scratch"):
         model.fit(X, y)
 
 

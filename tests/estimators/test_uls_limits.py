@@ -26,7 +26,7 @@ def breast():
         ({"learner": "words"}, "`learner` must be"),
         ({"l2_regularization": -1.0}, "`l2_regularization` must be"),
         ({"search_fraction": 0.0}, "`search_fraction` must be"),
-        ({"search_fraction": 0.5}, "`search_fraction` must be 1.0 or .* in runs of 512 and might see none"),
+        ({"search_fraction": 0.5}, "`search_fraction` must be 1.0 or .* since a search might see none"),
         ({"early_stopping": "maybe"}, "`early_stopping` must be"),
     ],
 )

@@ -30,4 +30,4 @@ def test_the_sentences_about_the_demo_have_its_figures():
     named = ("refuse everybody", "logistic regression, by the costs", "permissible, by the costs", "permissible, short")
     assert all(f"{way.cost:.3f}" in figures for way in ways if way.name.startswith(named))
     referred = [round(way.cost, 2) for way in ways if way.name.endswith("may refer")]
-    assert f"everyone comes to {min(referred)} to {max(referred)}" in " ".join(said.split())
+    assert f"all of them cost {min(referred)} to {max(referred)}" in " ".join(said.split())

@@ -14,19 +14,20 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 34_100  # without LATER; 27,000 is the aim
-LATER_LINES = 12_650
+PACKAGE_LINES = 33_710  # without LATER; 27,000 is the aim
+LATER_LINES = 12_900
 CORE_LINES = 14_000  # without LATER_CORE
-LATER_CORE_LINES = 3_700
-UNTYPED = 344  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
+LATER_CORE_LINES = 4_650
+UNTYPED = 334  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
 
 # Capabilities that were added after these aims were set, by the beginnings of their files.
 LATER = (
     # boosted trees
+    "kernels/reference/boosted",
     "learners/trees/boosted",
     "estimators/uls_trees",
     "models/kinds/boosted",
-    "kernels/reference/boosted",
+    "kernels/reference/drawn",
     "learners/mcboost/tree_",
     # point cards, reasons, recourse and constraints
     "learners/points",
@@ -87,8 +88,18 @@ LATER = (
     "datasets",
 )
 LATER_CORE = (
-    *("trees/boosted", "binning/few_values", "points", "rules/refit"),
+    *("trees/boosted", "binning/few_values", "points", "rules/refit", "rules/search/draws"),
     *("common/mapped_pages", "histogram/row_blocks"),  # trees of rows on disk
+    "rules/leverage",  # exact in one message
+    *(
+        "histogram/joint",
+        "histogram/drawn",
+        "histogram/block_mask",
+        "histogram/compress",
+        "rules/row_table",
+        "rules/joined_rows",
+        "rules/sampled",
+    ),  # rules of many rows
 )
 
 LONG_FILES: set[str] = set()

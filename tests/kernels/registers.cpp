@@ -57,7 +57,7 @@ void print(const char* loss, std::size_t classes, bool sampled, bool exact) {
     rows.scores = classes == 2                       ? make_binary_scores(functor, rows.labels)
                   : loss[0] == 'l' && loss[3] == 'i' ? make_softmax_scores(rows.labels, classes)
                                                      : make_class_scores(functor, rows.labels, classes);
-    rows.hash.assign(table.hash.begin(), table.hash.end());
+    rows.hash = table.hash.data();
     FitOptions options;
     options.n_trees = 6, options.tree.max_leaf_nodes = 15, options.track_loss = true;
     options.step.exact = exact, options.column_fraction = 0.8;

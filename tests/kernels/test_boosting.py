@@ -11,6 +11,7 @@ from permissible import losses
 from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
+from permissible.kernels.reference import drawn
 from permissible.losses.surrogate import compiled
 from permissible.models.card.evaluate import holds
 from permissible.models.kinds.rules import RuleModel
@@ -68,6 +69,34 @@ def test_histograms_are_sums_by_code(seed, n_rows, n_columns, kind, two_sums, ma
     assert np.array_equal(reference.codes_of(blocks, n_columns), codes)
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0, 1, 500, 9000]),
+    st.sampled_from([0.1, 1.0, 30.0]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_sampled_histograms_are_those_of_the_twin(seed, n_rows, threshold, two_sums, masked, repeated):
+    rng, codes, blocks = random_rows(seed, n_rows, 9)
+    signed = (rng.random(n_rows) ** 4 * np.where(rng.random(n_rows) < 0.5, 1, -1)).astype(np.float32)
+    curved = (rng.random(n_rows) / 4).astype(np.float32)
+    hashes = rng.integers(0, 2**32, n_rows, dtype=np.uint32)
+    mask = (rng.random(n_rows) < 0.3).astype(np.uint8) if masked else None
+    copies = rng.integers(1, 5, n_rows).astype(np.float32) if repeated else None
+    units = float(n_rows if copies is None else copies.sum())
+    grids = kernels.histogram_grids(max(1.0, threshold), max(0.25, 3.25 * threshold), units, two_sums)
+    given_curvature = curved if two_sums else None
+    about = (signed, given_curvature, copies, mask, *grids, threshold, seed, hashes)
+    found = kernels.histogram(blocks, 9, *about)
+    g, h, unit = drawn.sampled(signed, curved if two_sums else 0 * curved, hashes, threshold, seed)
+    values = [(g, grids[0] * unit)] + ([(h, grids[1] * unit)] if two_sums else [])
+    expected = reference.histogram(codes, values, None if mask is None else mask.astype(bool), copies)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(found, kernels.histogram(blocks, 9, *about, n_threads=2))
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0, 1, 33, 400]), st.integers(1, 12), st.integers(0, 4))
 def test_masks_are_set_membership(seed, n_rows, n_columns, n_literals):
@@ -101,7 +130,7 @@ def test_a_compiled_loss_is_its_python_definition(name):
     np.testing.assert_allclose(unit * value, loss.value(margin), rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(weight, loss.weight(margin), rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(curvature / kernel.scale, loss.curvature(margin), rtol=1e-8, atol=1e-14)
-    if kernel.function().smooth:
+    if kernel.function().remainder >= 0:
         step = 1e-5
         ahead, behind = (
             kernel.function().at(np.ascontiguousarray(margin / kernel.scale + s))[:, 2] for s in (step, -step)
@@ -120,11 +149,13 @@ def test_measured_sums_are_those_of_the_formula(name):
     state = np.array([function.state_of(value) for value in margin])
     rows = kernels.Rows(blocks, 5, positive.view(np.uint8), loss=name, state=state)
     grids = (2.0**44, 2.0**44, 2.0**40, 1.0)
-    sums = rows.measure([Member(2, np.arange(256) < 90)], 0.3, -0.2, grids)
-    found = (sums[:, 0] * 2.0**32 + sums[:, 1]) / 2.0**44
+    trials = [(0.3, -0.2), (0.35, -0.25), (0.4, -0.3), (0.0, 1.0)]  # three together, and one
+    sums = rows.measure([Member(2, np.arange(256) < 90)], trials, grids)
+    found = (sums[..., 0] * 2.0**32 + sums[..., 1]) / 2.0**44
     at = [lambda x, k=k: function.at(np.ascontiguousarray(x))[:, k] for k in (1, 2, 3)]
-    inside, outside = reference.measure(margin, positive, codes[:, 2] < 90, 0.3, -0.2, *at)
-    np.testing.assert_allclose(found, np.concatenate((inside, outside)), rtol=1e-10, atol=1e-9)
+    for own, trial in zip(found, trials, strict=True):
+        inside, outside = reference.measure(margin, positive, codes[:, 2] < 90, *trial, *at)
+        np.testing.assert_allclose(own, np.concatenate((inside, outside)), rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize("two_values", [False, True])
@@ -160,6 +191,40 @@ def test_the_best_cut_is_the_best_of_all(seed, n_bins, two_values):
     gain, code = reference.best_cut(sums[0], n_bins, 0.5, units, two_values)
     assert found[0].decrease == pytest.approx(gain, rel=1e-12)
     assert found[0].code == code
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 255), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_with_noise_the_best_cut_has_the_largest_drawn_gain(seed, n_bins, round_seed, key):
+    rng = np.random.default_rng(seed)
+    sums = np.zeros((1, 2, 256), dtype=np.int64)
+    sums[0, 0, :n_bins], sums[0, 1, :n_bins] = rng.integers(-1000, 1000, n_bins), rng.integers(1, 1000, n_bins)
+    units, noise = np.array([2.0**-7, 2.0**-10]), 0.3
+    total = sums[0].sum(axis=1)
+    criterion = kernels.Criterion(True, 0.5, *units, *total.tolist(), noise=noise, seed=round_seed)
+    layout = np.array([[0, n_bins, 0, *np.array([key], dtype=np.uint64).view(np.int32)]], dtype=np.int32)
+    found = kernels.best_literals(layout, sums, criterion, False, [])[0]
+    inside = sums[0, :, : n_bins - 1].cumsum(axis=1).T * units
+    gains = np.array([reference.decrease(*pair, *(total * units), 0.5, True) for pair in inside])
+    draws = np.array([reference.draw(round_seed, key, code) for code in range(n_bins - 1)])
+    scores = np.sqrt(2 * gains / noise) + draws
+    np.testing.assert_allclose(criterion.draws(layout, 0, np.arange(n_bins - 1, dtype=np.uint64)), draws, atol=1e-12)
+    assert found.score == pytest.approx(scores.max(), abs=1e-9)
+    assert found.decrease == pytest.approx(gains[int(scores.argmax())], rel=1e-12)
+
+
+def test_draws_are_standard_and_differ_by_round_column_and_path():
+    criterion = kernels.Criterion(True, 0.0, 1.0, 1.0, 0, 1, noise=1.0, seed=5)
+    layout = np.array([[0, 255, 0, 1, 0], [0, 255, 0, 2, 0]], dtype=np.int32)
+    numbers, members = np.arange(40_000, dtype=np.uint64), np.arange(256) < 9
+    first = criterion.draws(layout, 0, numbers)
+    assert abs(first.mean()) < 0.02
+    assert first.std() == pytest.approx(1.0, abs=0.02)
+    assert np.abs(first).max() <= np.sqrt(12.0)
+    next_round = kernels.Criterion(True, 0.0, 1.0, 1.0, 0, 1, noise=1.0, seed=6)
+    deeper = criterion.after(layout, [Member(0, members)])
+    others = criterion.draws(layout, 1, numbers), next_round.draws(layout, 0, numbers), deeper.draws(layout, 0, numbers)
+    assert max(abs(np.corrcoef(first, other)[0, 1]) for other in others) < 0.03
 
 
 def test_patterns_and_their_system():

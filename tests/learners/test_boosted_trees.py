@@ -11,11 +11,12 @@ from permissible.bins.binning import BinnedTable
 from permissible.learners.trees.boosted import BoostedRows, boost_trees, kernel_of
 from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
 from permissible.learners.trees.boosted_options import BoostedOptions
-from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits
+from permissible.learners.trees.rows import descend
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.table import read
+from tests.learners.trees.grown import grow_tree
 
 LOGISTIC = kernel_of(losses.get("logistic"))
 
@@ -127,8 +128,8 @@ def test_one_tree_from_zero_is_the_tree_of_the_gini_impurity():
     rows = rows_of(*numbers())
     options = replace(EXACT, max_leaf_nodes=10, fit_intercept=False)
     model, _ = boost_trees(rows, kernel_of(losses.get("squared")), options)
-    udt, trace = grow_tree(rows.binned, rows.target, 2, losses.get("squared"), limits=TreeLimits(10), name_leaves=True)
-    pairs = np.unique(np.stack([model.leaves(rows.binned, 0), trace.leaf_of_row]), axis=1)
+    udt, _ = grow_tree(rows.binned, rows.target, 2, losses.get("squared"), limits=TreeLimits(10))
+    pairs = np.unique(np.stack([model.leaves(rows.binned, 0), descend(udt, rows.binned)]), axis=1)
     assert pairs.shape[1] == 10 == (udt.left < 0).sum()
 
 

@@ -19,12 +19,13 @@ def test_another_setting_finds_nothing(tmp_path):
         assert store.get([unit("p", "d", "m", 0, {"seed": 1}), unit("p", "d", "m", 1, {"seed": 0})]) == {}
 
 
-def test_seconds_are_summed_by_protocol(tmp_path):
+def test_seconds_are_summed_over_the_units_of_a_run(tmp_path):
+    units = [unit("p", "d", "m", fold, {}) for fold in range(3)]
     with Store(tmp_path / "r.sqlite") as store:
-        for fold in range(3):
-            store.put(unit("p", "d", "m", fold, {}), {}, 0.5)
-        store.put(unit("q", "d", "m", 0, {}), {}, 9.0)
-        assert store.seconds("p") == 1.5
+        for one in units:
+            store.put(one, {}, 0.5)
+        store.put(unit("p", "d", "m", 0, {"seed": 1}), {}, 9.0)
+        assert store.seconds([*units, unit("p", "d", "m", 3, {})]) == 1.5
 
 
 def test_every_result_names_the_version_that_made_it(tmp_path):

@@ -40,7 +40,7 @@ def renew(name: str) -> None:
 
 
 def differences(one: Any, other: Any, exact: bool, place: str = "") -> list[str]:
-    """Where two documents differ: numbers to the last bit, or to nine digits where BLAS was at work."""
+    """Where two documents differ: numbers to the last bit, or to nine digits where BLAS or NumPy's exp was at work."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return [found for key in one for found in differences(one[key], other[key], exact, f"{place}.{key}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):

@@ -11,7 +11,9 @@ from tests.pinned.fits import FITS
 
 @pytest.mark.parametrize("name", FITS)
 def test_the_model_is_the_one_that_was_kept(name):
-    assert differences(made(name), kept(name), FITS[name].exact) == []
+    today, before = made(name), kept(name)
+    assert differences(today.pop("model"), before.pop("model"), FITS[name].exact) == []
+    assert differences(today, before, exact=False) == []  # history, choice and certificate are computed with NumPy
 
 
 def test_every_kept_document_belongs_to_a_fit():

@@ -1,34 +1,31 @@
 // See codes.hpp.
 #include "trees/boosted/codes.hpp"
 
-#include <cstring>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__AVX2__) || !defined(PERMISSIBLE_ONE_VERSION))
+#include <immintrin.h>
+#define PERMISSIBLE_AVX2_TRANSPOSE
 #endif
 
 namespace permissible::boosted {
 
 namespace {
 
-#ifdef __SSE2__
-/// Sixteen rows of eight codes to eight columns of sixteen.
-void transpose16(const uint64_t* from, uint8_t* const* to) {
-    __m128i a[8], b[8];
-    for (int i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i);
-    // Each register holds two rows; four rounds of interleaving halves make it one column.
-    for (int round = 0; round < 3; ++round) {
+#ifdef PERMISSIBLE_AVX2_TRANSPOSE
+/// 32 rows of eight codes to eight columns of 32: four rounds of interleaving halves make each register one column.
+__attribute__((target("avx2"))) void transpose32(const uint64_t* from, uint8_t* const* to) {
+    __m256i a[8], b[8];
+    const auto* rows = reinterpret_cast<const __m128i*>(from);
+    for (int i = 0; i < 8; ++i)
+        a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(rows + i)), _mm_loadu_si128(rows + 8 + i),
+                                       1);
+    for (int round = 0; round < 4; ++round) {
         for (int i = 0; i < 4; ++i) {
-            b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
-            b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
+            b[2 * i] = _mm256_unpacklo_epi8(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm256_unpackhi_epi8(a[i], a[i + 4]);
         }
-        std::memcpy(a, b, sizeof a);
+        for (int i = 0; i < 8; ++i) a[i] = b[i];
     }
-    for (int i = 0; i < 4; ++i) {
-        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
-        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
-    }
-    for (int k = 0; k < 8; ++k) _mm_storeu_si128(reinterpret_cast<__m128i*>(to[k]), b[k]);
+    for (int k = 0; k < 8; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to[k]), a[k]);
 }
 #endif
 
@@ -40,6 +37,8 @@ void interleave(const uint8_t* columns, std::size_t stride, std::size_t begin, s
         to[i] = row;
     }
 }
+
+constexpr std::size_t kAhead = 1024, kAheadChosen = 64;  // rows are asked for so early: streams end with each page
 
 uint32_t mixed(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -141,7 +140,10 @@ void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count,
             for (std::size_t b = 0; b < n_blocks(); ++b) {
                 const uint64_t* source = from.block(b);
                 auto* to = reinterpret_cast<uint64_t*>(own_.data()) + b * rows_;
-                for (std::size_t i = first; i < last; ++i) to[i] = source[chosen[i]];
+                for (std::size_t i = first; i < last; ++i) {
+                    __builtin_prefetch(source + chosen[std::min(i + kAheadChosen, count - 1)]);
+                    to[i] = source[chosen[i]];
+                }
                 keep(b, first, last);
             }
         }
@@ -153,10 +155,12 @@ void Codes::transpose(std::size_t block, std::size_t begin, std::size_t end, uin
     uint8_t* to[8];
     for (std::size_t k = 0; k < 8; ++k) to[k] = first + k * stride;
     std::size_t i = begin;
-#ifdef __SSE2__
-    for (; i + 16 <= end; i += 16) {
-        transpose16(from + i, to);
-        for (auto& place : to) place += 16;
+#ifdef PERMISSIBLE_AVX2_TRANSPOSE
+    static const bool has_avx2 = __builtin_cpu_supports("avx2");
+    for (; has_avx2 && i + 32 <= end; i += 32) {
+        for (int line = 0; line < 4; ++line) __builtin_prefetch(from + i + kAhead + 8 * line);
+        transpose32(from + i, to);
+        for (auto& place : to) place += 32;
     }
 #endif
     for (; i < end; ++i)

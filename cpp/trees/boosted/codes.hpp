@@ -38,14 +38,6 @@ void over_rows(std::size_t rows, int requested, Work work) {
         work(t, std::min(rows, chunks * t / threads * kChunk), std::min(rows, chunks * (t + 1) / threads * kChunk));
 }
 
-/// Makes an array long enough for this round; what is kept in reserve for later ones takes no memory until it is used.
-template <class Vector>
-void grow_to(Vector& values, std::size_t size) {
-    if (values.size() >= size) return;
-    if (values.capacity() < size) values.reserve(size + size / 8);
-    values.resize(size);
-}
-
 class Codes {
   public:
     Codes() = default;

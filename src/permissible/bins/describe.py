@@ -17,15 +17,8 @@ def describe(
 ) -> str:
     """Describe what a literal tests.
 
-    Parameters
-    ----------
-    literal : Literal
-    schema : Schema
-        The columns.
-    code_of_category : array of uint8, optional
-        The bin of each category, where it is not simply the category's position (more than 254 categories).
-    has_missing : bool
-        Whether the column has missing values, so that they are mentioned.
+    `code_of_category` is the bin of each category, where it is not simply the category's position (more than 254 categories);
+    `has_missing` says whether the column has missing values, so that they are mentioned.
 
     Examples
     --------

@@ -13,16 +13,7 @@ from permissible.types import AnyArray, Codes, IntArray
 def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None = None) -> BinnedTable:
     """Encode a table, read with the binning's schema, into blocks of 8 columns.
 
-    Parameters
-    ----------
-    binning : Binning
-        The result of `find_bins` on the training rows.
-    table : Table
-        Rows with the same columns.
-    n_threads : int
-        Threads to use; the codes do not depend on it.
-    out : array of shape (n_blocks, n_rows, 8), optional
-        Where to write, for instance a memory map.
+    The codes do not depend on the number of threads. `out`, (n_blocks, n_rows, 8), is where to write, for instance a memory map.
 
     Examples
     --------

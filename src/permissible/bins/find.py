@@ -26,16 +26,8 @@ def find_bins(
 ) -> Binning:
     """Find the bins of every column.
 
-    Parameters
-    ----------
-    table : Table
-        The training rows.
-    max_bins : int
-        Largest number of bins of a column, between 2 and 255 (a categorical column uses one of them for its rare categories).
-    seed : int
-        Chooses the sample of 200,000 rows that a larger table's quantiles come from.
-    sample_weight : array of shape (n_rows,), optional
-        Weight 2 is the row twice, weight 0 the row left out.
+    A column has between 2 and 255 bins (a categorical one uses one of them for its rare categories). `seed` chooses the sample of
+    200,000 rows that a larger table's quantiles come from. Weight 2 is the row twice, weight 0 the row left out.
 
     Examples
     --------
@@ -45,7 +37,7 @@ def find_bins(
     array([40. , 41.5])
     """
     whole_number("max_bins", max_bins, 2, high=255)
-    rows, weight = _counted(table, sample_weight)
+    rows, weight = _counted(sample_weight)
     numeric = [j for j, column in enumerate(table.schema.columns) if column.kind != "categorical"]
     found = dict(zip(numeric, _numeric_bins(table, numeric, rows, weight, max_bins, seed, n_threads), strict=True))
     columns = tuple(
@@ -55,7 +47,7 @@ def find_bins(
     return Binning(table.schema, columns)
 
 
-def _counted(table: Table, sample_weight: FloatArray | None) -> tuple[IntArray | None, IntArray | None]:
+def _counted(sample_weight: FloatArray | None) -> tuple[IntArray | None, IntArray | None]:
     """The rows that count (None: all) and their integer weights (None: equal)."""
     if sample_weight is None:
         return None, None

@@ -12,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from permissible.bins.binning import BinnedTable
 from permissible.kernels._core import binning as kernels
+from permissible.kernels._core.boosted import Codes
 from permissible.table.schema import Category
 from permissible.table.table import Table
 from permissible.types import IntArray, Matrix
 
 Hashes = npt.NDArray[np.uint64]
 _WORD = 2**64 - 1
-_GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 def row_hashes(table: Table, seed: int = 0, n_threads: int = 1) -> Hashes:
@@ -55,8 +57,14 @@ def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_
         return kernels.row_hashes(columns, own, _hashes_of([]), offsets, seed & _WORD, X.shape[0], n_threads)
     bits = (np.where(np.isnan(X.data), np.nan, X.data).astype(np.float64) + 0.0).view(np.uint64)
     total = np.append(np.uint64(0), np.cumsum(_scrambled(bits, own[X.indices]), dtype=np.uint64))
-    salt = finalised(np.array([(seed + _GOLDEN) & _WORD], dtype=np.uint64))
+    salt = finalised(np.array([(seed + GOLDEN) & _WORD], dtype=np.uint64))
     return finalised((total[X.indptr[1:]] - total[X.indptr[:-1]]) ^ salt)
+
+
+def code_hashes(binned: BinnedTable, n_threads: int = 1) -> npt.NDArray[np.uint32]:
+    """A hash of the codes of each row, by column names in any order: rows that no rule or tree can tell apart are equal."""
+    codes = Codes(binned.blocks, binned.n_columns, n_threads, False)
+    return codes.hashes(_hashes_of([column.name for column in binned.binning.schema.columns]), n_threads)
 
 
 def category_hash(category: Category) -> int:

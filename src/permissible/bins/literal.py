@@ -22,26 +22,14 @@ _OPPOSITE: dict[Test, Test] = {**dict(_OPPOSITES), **{second: first for first, s
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A test on one column.
+    """A test on one column."""
 
-    Parameters
-    ----------
-    column : int
-        Position of the column in the schema.
-    test : {"<=", ">", "in", "not in", "missing", "present"}
-    threshold : float
-        For "<=" and ">": the value compared with. NaN otherwise.
-    codes : tuple of int
-        For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins named.
-    missing : bool
-        Whether the literal holds for a missing value.
-    """
-
-    column: int
+    column: int  # position of the column in the schema
     test: Test
-    threshold: float = float("nan")
+    threshold: float = float("nan")  # what "<=" and ">" compare with; NaN otherwise
+    # For "<=" and ">": (k,), the last code on the lower side. For "in" and "not in": the bins named.
     codes: tuple[int, ...] = ()
-    missing: bool = False
+    missing: bool = False  # whether the literal holds for a missing value
 
     def negated(self) -> "Literal":
         """The literal that covers exactly the other rows."""

@@ -2,8 +2,12 @@
 
 Dask loads the partitions and decides which worker holds them. During a fit messages go to the workers directly (`rpc`).
 The client makes every choice, and sums over rows are integers, so the model equals the one fitted on one machine, bit
-for bit.
+for bit. Names load when first used: a worker needs the passes and the questions, not the estimators (a second of imports).
 """
+
+from typing import TYPE_CHECKING
+
+from permissible._lazy import attach
 
 try:
     import distributed as _distributed
@@ -12,18 +16,16 @@ except ImportError as error:  # pragma: no cover (the extra is installed whereve
         "permissible.dask needs dask.distributed; install it with: pip install 'permissible[dask]'"
     ) from error
 
-from permissible.dask.estimators import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
-from permissible.dask.loading import Loaded, decide, load, predict, predict_proba
-
-__all__ = [
-    "BoundaryClassifier",
-    "Loaded",
-    "MCBoostClassifier",
-    "UDTClassifier",
-    "ULSClassifier",
-    "decide",
-    "load",
-    "predict",
-    "predict_proba",
-]
 del _distributed
+
+if TYPE_CHECKING:
+    from permissible.dask.estimators import BoundaryClassifier, MCBoostClassifier, UDTClassifier, ULSClassifier
+    from permissible.dask.loading import Loaded, decide, load, predict, predict_proba
+
+_NAMES = {
+    **dict.fromkeys(
+        ("BoundaryClassifier", "MCBoostClassifier", "UDTClassifier", "ULSClassifier"), "permissible.dask.estimators"
+    ),
+    **dict.fromkeys(("Loaded", "decide", "load", "predict", "predict_proba"), "permissible.dask.loading"),
+}
+__getattr__, __dir__, __all__ = attach(__name__, (), _NAMES)

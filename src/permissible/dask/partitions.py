@@ -129,8 +129,14 @@ def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
     Arrays are cut like X. Columns of one frame may be read in larger pieces than the frame.
     """
     for name, given in beside.items():
-        if _is_array(X) and _is_array(given) and given.ndim == 1 and given.shape == X.shape[:1]:
+        if not (_is_array(X) and _is_array(given) and given.ndim == 1):
+            continue
+        if given.shape == X.shape[:1]:
             beside[name] = given.rechunk((X.chunks[0],))
+        elif not np.isnan([given.shape[0], X.shape[0]]).any():
+            raise refusal(
+                name, f"of one value for each of the {X.shape[0]} rows of X", Words(f"{given.shape[0]} values")
+            )
     columns = [_delayed("X", X), *(_delayed(name, given) for name, given in beside.items())]
     return columns if len({len(column) for column in columns}) == 1 else None
 
@@ -154,7 +160,8 @@ def _is_array(collection: object) -> bool:
 def _delayed(name: str, collection: Any) -> list[Any]:
     """The delayed partitions of a collection, in order; an array keeps its columns together."""
     if not hasattr(collection, "to_delayed"):
-        raise refusal_type(name, "a dask collection partitioned like X", collection)
+        remedy = "make one of it, with dask.array.from_array or dask.dataframe.from_pandas"
+        raise refusal_type(name, "a dask collection partitioned like X", collection, remedy)
     if hasattr(collection, "chunks") and collection.ndim == 2:
         collection = collection.rechunk({1: -1})
     delayed = collection.to_delayed()

@@ -38,6 +38,10 @@ class Looked:
     smallest: Hashes
     kept: tuple[tuple[LabelledTable, Hashes], ...] = ()
 
+    def __sizeof__(self) -> int:
+        """Bytes of the hashes, so that dask bins a partition where it lies; the collection has those of the rows."""
+        return self.smallest.nbytes + sum(hashes.nbytes for _, hashes in self.kept)
+
 
 class Outline(NamedTuple):
     """A first pass without its sample, and the smallest hashes of its rows."""
@@ -70,12 +74,12 @@ class Packed(NamedTuple):
         ones = np.ones(len(self.hashes))
         weights = ones if self.weights is None else self.weights
         counts = ones.astype(np.int64) if self.counts is None else self.counts
-        return self.hashes, weights, counts, [values.astype(np.float64) for values in self.columns]
+        return self.hashes, weights, counts, self.columns
 
 
-def _narrowed(values: FloatArray) -> AnyArray:
+def _narrowed(values: AnyArray) -> AnyArray:
     with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
+        single = values.astype(np.float32, copy=False)
     return single if np.array_equal(single, values, equal_nan=True) else values
 
 

@@ -310,8 +310,8 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         before, now = (one.dual if by_rows else one.coef for one in (last, fit))
         if last.kernel != fit.kernel or before.shape != now.shape:
             warnings.warn(
-                f"warm_start: the last fit has no start for other {place} or another kind of model, so this fit began anew; "
-                "set warm_start=False to begin anew on purpose.",
+                f"warm_start: the last fit cannot be continued with other {place} or another kind of model, so this fit started "
+                "from scratch; set warm_start=False to do so on purpose.",
                 UserWarning,
                 stacklevel=4,
             )

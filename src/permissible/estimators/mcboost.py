@@ -30,7 +30,7 @@ from permissible.estimators.parameters.mcboost import (
 from permissible.estimators.rollback import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
-from permissible.learners.mcboost.loop import CostTrace
+from permissible.learners.mcboost.loop import CostTrace, Report
 from permissible.learners.mcboost.problem import CostTask
 from permissible.models.card.actions import Actions, actions_of
 from permissible.models.kinds.additive import AdditiveModel
@@ -277,7 +277,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
             raise refusal("X", "of the columns and classes of the first fit", rows.schema.names, "set warm_start=False")
         return self.model_
 
-    def _reporter(self) -> Any:
+    def _reporter(self) -> Report | None:
         if not self.verbose:
             return None
 

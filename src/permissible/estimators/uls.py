@@ -57,15 +57,17 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     fit_intercept : bool, default=True
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
-        Factor on each step. "auto": 0.2 for rules, and 0.5 where the folds find that `n_rounds` steps of 0.2 are too few; 1
-        where coefficients are refitted; of trees the hold-out chooses between 0.05 and 0.4, and without one it is 0.1.
-    l2_regularization : float, default=1.0
+        Factor on each step. "auto": 0.2 for rules, 0.5 where the folds find that `n_rounds` steps of 0.2 are too few, 1 where
+        coefficients are refitted; trees: the hold-out chooses from 0.05 to 0.4, 0.1 without one. Below 1 the search for rules
+        on all rows varies a literal's gain by half its standard error (at l2 = 1), and the average has several such fits.
+    l2_regularization : float or "auto", default=1.0
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
         that of a column. In the classic scheme of rules and trees each step pays for its own values; where coefficients
         are refitted, and for columns, the penalty is on the whole coefficient. The constant is free. Without a penalty a side
         of a rule whose rows are all of one class has no finite value: it gets the longest step of the loss, and a doubt names
-        the rule.
+        the rule. "auto": the folds choose between 0.3, 1, 3, 10 and 30; 3 where nothing
+        chooses, for point cards and for more than 2,000 columns. Not for trees.
     criterion : {"newton", "exact", "impurity"}, default="newton"
         What a rule is chosen by: the second-order decrease of the loss; the loss after the rule's step, exactly ([N], [I]); or
         the weighted impurity of its two sides ([T]). The last two are for :meth:`plain`, in memory, and take longer.
@@ -77,7 +79,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     ensemble : int or None, default=None
         Average the fits of so many folds: slightly better than one fit on all rows, with several times as many rules.
     search_fraction : float or "auto", default="auto"
-        Share of the rows that a round's search looks at, in runs of 512; "auto" is 1, and 0.3 above 100,000 rows.
+        Share of the rows that a round's search looks at, drawn anew in each round, rows of large weights first; the values of a
+        rule and its edge are those of all rows. "auto" is 1, and 0.3 above 100,000 rows.
     monotonic_cst : sequence of {-1, 0, 1} or mapping from column name, optional
         Direction in which the probability of ``classes_[1]`` may move with a column, for every row there can be. Two classes.
     interaction_cst : sequence of groups of columns, "pairwise", "no_interactions", optional
@@ -152,7 +155,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         points: int | None = None,
         fit_intercept: bool = True,
         learning_rate: object = "auto",
-        l2_regularization: float = 1.0,
+        l2_regularization: object = 1.0,
         criterion: str = "newton",
         beam: int = 2,
         early_stopping: object = "auto",
@@ -225,9 +228,9 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
 
     @classmethod
     def compact(cls, n_rules: int = 10, max_literals: int = 2, **more: Any) -> "ULSClassifier":
-        """Build a short list to be read: all coefficients refitted with each rule, a wide search, l2 = 3.
+        """Build a short list to be read: all coefficients refitted with each rule, a wide search.
 
-        Cross-validation may choose fewer rules than asked for.
+        Cross-validation chooses the strength of the penalty, and may choose fewer rules than asked for.
 
         Examples
         --------
@@ -238,7 +241,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         >>> len(model.rules_) <= 3
         True
         """
-        options = {"scheme": "corrective", "beam": 20, "l2_regularization": 3.0, **more}
+        options = {"scheme": "corrective", "beam": 8, "l2_regularization": "auto", **more}
         return cls(n_rounds=n_rules, max_literals=max_literals, **options)
 
     @classmethod

@@ -1,6 +1,6 @@
 """The fitted attributes of ULSClassifier: its rules, their coefficients, and the model after each round."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ class RuleAttributes(CardMethods):
     """The rules, or columns, of a fitted classifier and their coefficients."""
 
     model_: BinaryModel | OneVersusRest | BoostedModel
-    l2_regularization: float
+    l2_regularization: object
     scheme: object
 
     def _members(self) -> tuple[BinaryModel, ...]:
@@ -120,7 +120,7 @@ class RuleAttributes(CardMethods):
             for fitted, model in zip(found, models, strict=True)
         ]
         self.certificate_ = joined_certificates(certificates, self.classes_)
-        choices = tuple(fitted.selection for fitted in found)
+        choices = tuple(in_given_unit(fitted.selection, scale) for fitted in found)
         self.selection_: Any = choices[0] if single else choices
         evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
         self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
@@ -185,6 +185,15 @@ class RuleAttributes(CardMethods):
         return rules_columns(self, self._members())
 
 
+def in_given_unit(selection: Mapping[str, object] | None, scale: float) -> Mapping[str, object] | None:
+    """What a choice saw on weights times `scale`, with its penalties in the original unit of the weights."""
+    candidates = None if selection is None else selection["candidates"]
+    if selection is None or scale == 1.0 or not isinstance(candidates, list):
+        return selection
+    tried = [{**one, "l2_regularization": one["l2_regularization"] / scale} for one in candidates]
+    return {**selection, "candidates": tried}
+
+
 def rules_columns(estimator: Classifier, models: tuple[BinaryModel, ...]) -> dict[str, list[object]]:
     """The rules of an estimator's models as columns, with what they cover where the fit remembers it."""
     names = ["rule", "coefficient", "support", "precision", "probability"]
@@ -216,7 +225,7 @@ def _coefficients(model: BinaryModel) -> FloatArray:
     return model.coef if isinstance(model, LinearModel) else model.coefficients
 
 
-def _at(model: BinaryModel, path: Any, stage: int) -> BinaryModel:
+def _at(model: BinaryModel, path: Sequence[tuple[float, Any]], stage: int) -> BinaryModel:
     """The model after stage + 1 rounds; for a class that stopped earlier its last one."""
     if not len(path):
         return model

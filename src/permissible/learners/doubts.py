@@ -72,19 +72,8 @@ def of_rules(
 ) -> Doubts:
     """Doubts about boosted rules or columns.
 
-    Parameters
-    ----------
-    trace : Trace
-    loss : Loss
-    intercept : float
-    effects : array
-        The change of the score by each term.
-    exact : bool
-        Whether every round had to lower the surrogate.
-    score : callable or None
-        Returns the scores of the training rows; called only if the terms could saturate.
-    name : callable
-        Returns the name of the term at a position.
+    `effects` is the change of the score by each term, `exact` whether every round had to lower the surrogate. `score` returns the
+    scores of the training rows and is called only if the terms could saturate; `name` names the term at a position.
     """
     reach, ends = (certain_score(loss), bool(np.isfinite(loss.score_limit)))  # for such a loss one rule may saturate
     largest = float(np.abs(effects).max(initial=0.0))

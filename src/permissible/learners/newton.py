@@ -29,22 +29,18 @@ class Expansion(Protocol):
     @property
     def value(self) -> float:
         """The objective."""
-        ...
 
     @property
     def gradient(self) -> FloatArray:
         """Its derivatives."""
-        ...
 
     @property
     def residual(self) -> FloatArray:
         """The size of each derivative on the scale of its column: 1 is as large as it can be at the start."""
-        ...
 
     @property
     def rounding(self) -> FloatArray:
         """The part of `residual` that rounding alone can cause."""
-        ...
 
 
 class Objective(Protocol):
@@ -52,43 +48,26 @@ class Objective(Protocol):
 
     def at(self, point: FloatArray) -> Expansion:
         """The objective at a point."""
-        ...
 
     def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
         """The damped Newton step over the free coordinates, 0 for the others."""
-        ...
 
     def bent(self, at: Expansion, refused: Expansion) -> Expansion:
         """The objective at the same point, with at least the curvature on the way to a rejected point."""
-        ...
 
     def endless(self, at: Expansion, step: FloatArray) -> int | None:
         """The coordinate that moves most along a step without a finite minimiser; None for other steps."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """Where a minimisation ended.
-
-    Attributes
-    ----------
-    point : array
-    at : Expansion
-    converged : bool
-        Whether the gradient over the coordinates that are not held is within the tolerance.
-    residual : float
-        The largest scaled derivative over those.
-    held : tuple of int
-        Coordinates along which there is no finite minimiser, in the order in which they were held.
-    steps : int
-    """
+    """Where a minimisation ended."""
 
     point: FloatArray
     at: Expansion
-    converged: bool
-    residual: float
-    held: tuple[int, ...]
+    converged: bool  # whether the gradient over the coordinates that are not held is within the tolerance
+    residual: float  # the largest scaled derivative over those
+    held: tuple[int, ...]  # coordinates along which there is no finite minimiser, in the order in which they were held
     steps: int
 
 
@@ -104,20 +83,9 @@ def minimise(
 ) -> Minimum:
     """Minimise over the free coordinates.
 
-    Parameters
-    ----------
-    objective : Objective
-    start : array
-    free : array of bool
-        The other coordinates stay as they are.
-    tolerance : float
-        Stop when every scaled derivative is at most this.
-    accepted : float
-        If rounding ends the descent earlier, a largest scaled derivative up to this still counts as converged.
-    max_steps : int
-        Largest number of steps, accepted or rejected.
-    enough : callable, optional
-        Called with the objective at the point and the largest scaled derivative; true ends the descent.
+    It stops when every scaled derivative is at most `tolerance`, when `enough` says so of the objective at the point
+    and the largest scaled derivative, or after `max_steps` steps, accepted or rejected. If rounding ends the descent
+    earlier, a largest scaled derivative up to `accepted` still counts as converged.
     """
     point, free, held = start.copy(), free.copy(), list[int]()
     at = objective.at(point)

@@ -2,7 +2,7 @@
 
 Rows of Table 1 of [N], [I], [T] and (20)-(24) of [T]. Every formula is for p <= 1/2 and x <= 0 (see :mod:`.entropy`).
 A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it. The formulas are functions of
-a module, with their parameters bound by `partial`, so that a loss can be pickled.
+a module, with their parameters bound by `partial`, so that skops, which stores functions by their names, can store a loss.
 """
 
 import math

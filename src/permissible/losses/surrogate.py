@@ -20,36 +20,30 @@ class Surrogate(Protocol):
 
     def bounds(self, low_state: float, high_state: float, reach: float) -> tuple[float, float, float]:
         """Largest weight, curvature and loss."""
-        ...
 
     def state_of(self, margin: float) -> float:
         """The state of a margin."""
-        ...
 
     def at(self, margin: FloatArray) -> FloatArray:
         """Loss, weight, curvature and slope of the curvature at margins, one row each."""
-        ...
 
     @property
-    def smooth(self) -> bool:
-        """Whether the slope of the curvature is known, so that Halley's method applies."""
-        ...
+    def remainder(self) -> float:
+        """The bound of a ninth derivative (cpp/rules/leverage.hpp); negative where there is none and steps are Newton's."""
 
     @property
     def cap(self) -> float:
         """A step at least this long means that there is no finite minimiser."""
-        ...
 
     @property
     def attained(self) -> bool:
         """Whether some finite margin has weight 0, so that a finite minimiser always exists (mathematics.md 4.1)."""
-        ...
 
 
 class PythonSurrogate:
     """Any loss, evaluated by its own methods; the state is the margin itself."""
 
-    smooth = False
+    remainder = -1.0
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss

@@ -24,7 +24,7 @@ def normalised_margins(model: Model, rows: Any, codes: IntArray, n_threads: int 
         sizes = model.coef
     else:
         came = Words(f"a {type(model).__name__}")
-        raise refusal("normalised", "False but for one list of rules or one linear separator", came)
+        raise refusal("normalised", "False unless the model is one list of rules or one linear separator", came)
     total = abs(float(model.intercept)) + float(np.abs(sizes).sum())
     scores = np.asarray(model.scores(rows, n_threads))
     return np.where(codes == 1, scores, -scores) / (total if total > 0 else 1.0)

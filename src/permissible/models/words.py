@@ -15,17 +15,14 @@ class Vocabulary(Protocol):
     @property
     def schema(self) -> Schema:
         """The columns."""
-        ...
 
     @property
     def code_of_category(self) -> Mapping[int, Codes]:
         """The bin of each category, by column, where it is not simply the category's position."""
-        ...
 
     @property
     def seen_missing(self) -> tuple[int, ...] | None:
         """The columns that had missing values in training; None: all may."""
-        ...
 
 
 def literal_words(literal: Literal, about: Vocabulary) -> str:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from permissible.decisions import Decision
 from permissible.estimators.classifier import Classifier
-from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.net_benefit import Columns, net_benefit_difference, paired_means
+from permissible.evaluation.validated.judgement import Judgement, judge
 from permissible.report.explorer import MAX_ROWS, probability_data, sample
-from permissible.types import FloatArray, IntArray
+from permissible.types import AnyArray, FloatArray, IntArray
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -36,12 +35,12 @@ def rival(
     first: FloatArray,
     codes: IntArray,
     weight: FloatArray,
-    decision: Decision,
-    tables: dict[str, Columns],
-    how: Resampling,
+    judgement: Judgement,
+    classes: AnyArray,
 ) -> Rival:
-    """Compare a model with the first one on the same rows."""
-    losses = np.stack([decision.loss(codes, one) for one in (first, proba)], axis=1)
+    """Judge a model and compare it with the first one on the same rows."""
+    how, tables = judgement.how, judge(codes, proba, classes, weight, judgement)
+    losses = np.stack([judgement.decision.loss(codes, one) for one in (first, proba)], axis=1)
     means = paired_means(losses, weight, how)
     saving = tuple(float(means[f"above_first{end}"][1]) for end in ("", "_low", "_high"))
     difference = None

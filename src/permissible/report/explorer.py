@@ -1,7 +1,6 @@
 """The data that the page computes with: probabilities and outcomes, and the model with example rows."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,11 +38,10 @@ def explorer_data(
     """For two classes distinct probabilities with counts, and the interval of the decision curve; for more classes rows."""
     kept = sample(len(codes), MAX_ROWS)
     weights = np.ones(len(kept)) if weight is None else weight[kept]
-    shown = None if decision is None else _plain(decision.to_document())
     base = {
         "classes": list(classes),
         "total": float(weights.sum()),
-        "decision": shown,
+        "decision": None if decision is None else decision.to_document(),
         "sampled": len(kept) < len(codes),
         "unit": row_count(weights) / float(weights.sum()),
     }
@@ -104,11 +102,3 @@ def _cell(column: Column, value: float) -> object:
     if value != value:
         return None
     return ("true" if value else "false") if column.kind == "boolean" else float(value)
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -2,11 +2,14 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from permissible.models.files.atomic import write
+from permissible.models.files.strict_json import number
 from permissible.report.page_words import answer_words, checklist_words, model_words, trust_words
 from permissible.report.summary import Summary, summarise
 from permissible.types import ArrayLike
@@ -127,13 +130,11 @@ def embedded(data: object) -> str:
 
 
 def _finite(data: object) -> object:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and (data != data or data in (float("inf"), float("-inf"))):
-        return {True: "nan"}.get(data != data, "inf" if data > 0 else "-inf")
-    return data
+    if isinstance(data, Mapping):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple | np.ndarray):
+        return [_finite(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
+    return number(data) if isinstance(data, float) else data
 
 
 def _asset(name: str) -> str:

@@ -1,7 +1,6 @@
 """The values of the page's template: every number and every sentence of a `Summary` as text."""
 
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -225,7 +224,7 @@ def _subgroups(table: Columns | None) -> list[tuple[str, list[dict[str, object]]
     return found
 
 
-def _value_and_ends(line: dict[str, Any]) -> tuple[str, str]:
+def _value_and_ends(line: dict[str, float]) -> tuple[str, str]:
     if np.isnan(line["value"]):
         return "-", ""
     return f"{line['value']:.3f}", "" if np.isnan(line["low"]) else f"{line['low']:.3f} to {line['high']:.3f}"

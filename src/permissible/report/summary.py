@@ -122,7 +122,7 @@ def summarise(
     groups = _groups(subgroups, X, card, table, importance) if len(classes) == 2 else {}
     how = Resampling(n_bootstrap=RESAMPLES)
     tables = judge(codes, proba, judged_classes, weight, Judgement(deciding, None, how, groups))
-    names = names_of(models)
+    names, compared = names_of(models), Judgement(deciding, None, how)
     weights = weights_of(weight, len(codes))
     return Summary(
         title=title or f"Model report: {classes_in_words(classes)}",
@@ -136,7 +136,7 @@ def summarise(
         answer=answer(tables["decision"], deciding, classes),
         tables=tables,
         rivals=tuple(
-            _rival(model, name, X, proba, codes, weights, Judgement(deciding, None, how), known, order)
+            rival(model, name, _by_class(model, X, order), proba, codes, weights, compared, judged_classes)
             for model, name in zip(others, names[1:], strict=True)
         ),
         described=describe_columns(card, table),
@@ -183,20 +183,9 @@ def _checked(models: Sequence[Any]) -> Sequence[Classifier]:
     return models
 
 
-def _rival(
-    model: Classifier,
-    name: str,
-    X: object,
-    first: FloatArray,
-    codes: IntArray,
-    weight: FloatArray,
-    judgement: Judgement,
-    classes: AnyArray,
-    order: list[int],
-) -> Rival:
-    proba = np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
-    tables = judge(codes, proba, classes[order], weight, judgement)
-    return rival(model, name, proba, first, codes, weight, judgement.decision, tables, judgement.how)
+def _by_class(model: Classifier, X: object, order: list[int]) -> FloatArray:
+    """The probabilities of a model, its classes in the given order."""
+    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
 
 
 def _given(proba: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -126,6 +126,11 @@ class MemoryPart:
     last_keys: tuple[Keys, Hashes] | None = None
     taken: "Taken" = field(default_factory=lambda: Taken(), repr=False)
 
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays: dask moves and spills results by their sizes."""
+        arrays = (self.codes.blocks, self.classes, self.weights, self.content, self.numbers)
+        return sum(int(getattr(array, "nbytes", 0)) for array in arrays)
+
     def binned(self) -> BinnedTable:
         """The codes."""
         return self.codes

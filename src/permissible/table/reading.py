@@ -32,17 +32,10 @@ def read(
 ) -> Table:
     """Read a table of numbers, truth values and categories, with None, NaN and NA as missing.
 
-    Parameters
-    ----------
-    X : 2-D array, data frame (pandas, polars, pyarrow), sequence of rows, or mapping from name to column
-        A float32 or float64 matrix is not copied. Integers become float64 (beyond 2^53: the nearest one).
-    schema : Schema, optional
-        The columns of fit. The table is matched to them: columns by name where both are named, categories by
-        value; one never seen gets code -2 and an `UnseenCategoryWarning`.
-    categorical_features : sequence of names or positions, or a Boolean mask, optional
-        Numeric columns to treat as categorical. Text and category columns are categorical without being listed.
-    n_threads : int
-        Threads of the search for infinite values.
+    A float32 or float64 matrix is not copied; integers become float64 (beyond 2^53: the nearest one). Text and category
+    columns are categorical; `categorical_features` lists or masks numeric ones to be taken so. To the `schema` of fit
+    the table is matched: columns by name where both are named, categories by value; one never seen gets code -2 and an
+    `UnseenCategoryWarning`.
 
     Examples
     --------

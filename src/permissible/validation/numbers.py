@@ -1,7 +1,7 @@
 """Checks of numbers given as parameters: of the right kind, finite, within bounds."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +55,9 @@ def fraction(name: str, value: object, most: float = 1.0, also: str = "") -> flo
     return _finite(name, value, f"a fraction in (0, {most:g}]{also}", lambda number: 0 < number <= most)
 
 
-def _finite(name: str, value: object, expected: str, within: Any, remedy: str | None = None) -> float:
+def _finite(
+    name: str, value: object, expected: str, within: Callable[[float], bool], remedy: str | None = None
+) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise refusal_type(name, expected, value)
     number = float(value)

@@ -86,7 +86,7 @@ def test_a_resumed_fit_does_not_ask_again(tmp_path, monkeypatch, settings):
     sent[0], stop_at = 0, -1
     found = ULSClassifier(checkpoint=tmp_path / "journal", checkpoint_every=1, **settings).fit(data)
     assert document(found, tmp_path) == wanted
-    assert sent[0] < all_messages / 2
+    assert sent[0] < 0.6 * all_messages  # of a round the step alone is sent again, one message of three
 
 
 def test_classes_side_by_side_resume_from_one_file(tmp_path):

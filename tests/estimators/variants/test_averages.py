@@ -22,18 +22,26 @@ def used(model):
     return [candidate for candidate in model.selection_["candidates"] if candidate["used"]]
 
 
-def alone(candidate, X, y):
+def alone(candidate, X, y, **more):
     """The fit of one candidate, without a choice."""
     settings = {name: candidate[name] for name in ("max_literals", "learning_rate", "n_rounds")}
-    return pm.ULSClassifier(early_stopping=False, **settings).fit(X, y)
+    return pm.ULSClassifier(early_stopping=False, **settings, **more).fit(X, y)
+
+
+def drawn(candidates, X, y, n_rounds=100):
+    """The fits that are averaged: all candidates with as many draws as there is room for, each with its part of the rules."""
+    n_draws = max(min(n_rounds // sum(candidate["n_rounds"] for candidate in candidates), 5), 1)
+    room = n_rounds // (n_draws * len(candidates))
+    own = [{**candidate, "n_rounds": min(candidate["n_rounds"], room)} for candidate in candidates]
+    return [alone(candidate, X, y, random_state=draw * n_rounds) for draw in range(n_draws) for candidate in own]
 
 
 def test_the_default_is_the_mean_of_the_lengths_that_are_as_good_as_the_best(noisy):
     X, y = noisy
     model = pm.ULSClassifier().fit(X, y)
     assert len(used(model)) > 1
-    members = [alone(candidate, X, y) for candidate in used(model)]
-    assert all(len(member.rules_) <= 100 // len(members) for member in members)
+    members = drawn(used(model), X, y)
+    assert len(members) > len(used(model))
     mean = np.mean([member.decision_function(X) for member in members], axis=0)
     np.testing.assert_allclose(model.decision_function(X), mean, rtol=0, atol=1e-12)
     assert set(model.rules_) == {rule for member in members for rule in member.rules_}
@@ -57,7 +65,9 @@ def test_history_and_certificate_are_those_of_the_average(noisy):
                 else X[:, literal.column] > literal.threshold
             )
         slopes.append(np.where(one, 1, -1) @ ((2 * y - 1) * weight))
-    assert model.certificate_.gradient_norm == pytest.approx(np.linalg.norm(slopes) / weight.sum(), rel=1e-9)
+    assert model.certificate_.gradient_norm == pytest.approx(
+        np.linalg.norm(slopes) / weight.sum(), rel=1e-7
+    )  # on a grid of 2^-24
 
 
 def test_rules_of_all_members_are_at_most_the_rounds(noisy):
@@ -78,8 +88,8 @@ def test_an_ensemble_is_the_mean_of_the_fits_of_its_folds(noisy):
     parts = [alone(candidate, X[own], y[own]) for own in rows for candidate in used(model)]
     mean = np.mean([one.decision_function(X) for one in parts], axis=0)
     # The folds share the bins of all rows, so thresholds differ a little from those of a fit on a fold's rows alone.
-    assert np.corrcoef(mean, model.decision_function(X))[0, 1] > 0.995
-    assert len(model.rules_) > len(pm.ULSClassifier().fit(X, y).rules_)
+    assert np.corrcoef(mean, model.decision_function(X))[0, 1] > 0.98
+    assert len(model.rules_) > max(len(one.rules_) for one in parts)
     assert f"average of {len(parts)} fits" in model.certificate_.statement
 
 

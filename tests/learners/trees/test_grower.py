@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from permissible import losses
 from permissible.bins.binning import BinnedTable
-from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.fit import grow
 from permissible.rows.local import LocalRows, LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.rows.source import NoJournal
+from tests.learners.trees.grown import grow_tree
 
 
 class Counted(LocalRows):

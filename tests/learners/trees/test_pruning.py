@@ -10,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
 from permissible.bins import row_hashes
-from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.trees.pruning import candidate_levels, link_levels, prune
 from permissible.learners.trees.rows import descend
@@ -18,6 +17,7 @@ from permissible.learners.udt.fit import cross_validate
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.rows.splits import fold_of_rows
+from tests.learners.trees.grown import grow_tree
 
 
 def rows_and_labels(seed, n_rows=80):

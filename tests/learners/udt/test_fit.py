@@ -11,11 +11,11 @@ from scipy.optimize import minimize_scalar
 from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
-from permissible.learners.trees.compiled import grow_tree
 from permissible.learners.trees.criteria import TreeLimits
-from permissible.learners.trees.rows import Weighting
+from permissible.learners.trees.rows import Weighting, descend
 from permissible.models.kinds.tree_rules import leaf_rules, linearised
 from permissible.rows.totals import Totals
+from tests.learners.trees.grown import grow_tree
 
 LOSSES = [
     losses.get("logistic"),
@@ -121,9 +121,9 @@ def test_surrogate_after_every_split_is_that_of_the_leaves(bin_rows, data, loss,
     weight = np.random.default_rng(0).random(len(target)) + 0.01 if weighted else None
     binned, _ = bin_rows(values)
     for leaves in (1, 2, 5):
-        model, trace = grow_tree(binned, target, 2, loss, weight, TreeLimits(leaves), name_leaves=True)
+        model, trace = grow_tree(binned, target, 2, loss, weight, TreeLimits(leaves))
         sums = np.zeros((model.n_nodes, 2))
-        np.add.at(sums, (trace.leaf_of_row, target), 1.0 if weight is None else weight)
+        np.add.at(sums, (descend(model, binned), target), 1.0 if weight is None else weight)
         assert trace.surrogate[-1] == pytest.approx(surrogate(loss, sums[model.leaves]), rel=1e-12, abs=1e-12)
         assert np.all(np.diff(trace.surrogate) < 0)
 

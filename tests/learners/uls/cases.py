@@ -8,6 +8,7 @@ from permissible import losses
 from permissible.bins import encode, find_bins
 from permissible.learners.uls.boost import LoopTask, boost
 from permissible.learners.uls.compiled import boost_compiled
+from permissible.learners.uls.criteria.draws import keyed_layout
 from permissible.learners.uls.loss_rows import LossRows, RuleOpening, open_rows
 from permissible.learners.uls.rows import Examples
 from permissible.losses.surrogate import PythonSurrogate
@@ -33,13 +34,23 @@ def examples_of(columns, positive, weight=None):
     return Examples(encode(find_bins(table), table), np.asarray(positive, dtype=bool), weight)
 
 
-def opened(examples, loss, options, opening=RuleOpening, n_threads=1):
-    """The rows of a fit in memory, as one part."""
+def source_of(examples):
     part = MemoryPart(examples.binned, examples.positive.astype(np.int64), examples.weight)
-    source = LocalSource(
+    return LocalSource(
         (part,), examples.binned.binning, np.arange(2), len(examples.positive), examples.weight is not None
     )
-    rows = open_rows(source, 1, losses.get(loss), options.fit_intercept, n_threads=n_threads)
+
+
+def keys_of(examples, options):
+    """The layout with keys, where the search draws."""
+    return {"keyed": keyed_layout(source_of(examples), 1)} if options.noise else {}
+
+
+def opened(examples, loss, options, opening=RuleOpening, n_threads=1):
+    """The rows of a fit in memory, as one part."""
+    source = source_of(examples)
+    sampled = options.search_fraction < 1.0
+    rows = open_rows(source, 1, losses.get(loss), options.fit_intercept, n_threads=n_threads, sampled=sampled)
     return replace(rows, rows=source.open(opening(**vars_of(rows.rows._opening))))
 
 
@@ -57,19 +68,21 @@ class InPython(RuleOpening):
 def fit_compiled(examples, loss, options, validation=None, n_threads=1):
     rows = opened(examples, loss, options, n_threads=n_threads)
     held = None if validation is None else opened(validation, loss, options)
-    return boost_compiled(rows, held, LoopTask.of(losses.get(loss), examples.binned.binning), options)
+    task = LoopTask.of(losses.get(loss), examples.binned.binning, **keys_of(examples, options))
+    return boost_compiled(rows, held, task, options)
 
 
 def fit_readable(examples, loss, options, held=None):
     """The readable loop over the kernels of the compiled one."""
     held = None if held is None else opened(held, loss, options)
-    return boost(opened(examples, loss, options), held, LoopTask.of(losses.get(loss), examples.binned.binning), options)
+    task = LoopTask.of(losses.get(loss), examples.binned.binning, **keys_of(examples, options))
+    return boost(opened(examples, loss, options), held, task, options)
 
 
 def fit_python(examples, loss, options):
     """The readable loop over NumPy and the loss's own Python."""
     loss = losses.get(loss)
-    task = LoopTask(loss.name, PythonSurrogate(loss), 1.0, examples.binned.binning)
+    task = LoopTask(loss.name, PythonSurrogate(loss), 1.0, examples.binned.binning, **keys_of(examples, options))
     return boost(opened(examples, loss, options, InPython), None, task, options)
 
 

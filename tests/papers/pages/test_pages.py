@@ -77,10 +77,10 @@ def test_every_kind_of_figure_draws(tmp_path):
 
 
 def test_facts_name_versions_and_machine_but_no_place():
-    known = facts("permissible reproduce uls", 90.0, 2, {this_version(): 4})
+    known = facts("permissible reproduce uls", 90.0, {this_version(): 4})
     assert known["made by"].startswith("permissible ")
     assert "numpy" in known["versions"]
-    assert known["time"].startswith("1.5 minutes")
+    assert known["time"].startswith("1.5 minutes of CPU")
     assert "/" not in known["command"]
 
 

@@ -2,7 +2,9 @@
 #include "trees/boosted/growth/scan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 
 namespace permissible::boosted {
 
@@ -11,6 +13,7 @@ namespace {
 #pragma GCC diagnostic ignored "-Wpsabi"  // every function here is inlined: no vector crosses a call
 typedef float F8 __attribute__((vector_size(32)));
 typedef int32_t I8 __attribute__((vector_size(32)));
+typedef uint32_t U8 __attribute__((vector_size(32)));
 
 /// The worth of both sides, one division: G^2/(H + l2) summed over left and right.
 template <class Number>
@@ -36,7 +39,7 @@ Best best_cut(const int64_t* running, int width, int64_t more, Sums total, float
         std::memcpy(&high, running + k + 4, 32);
         const I8 hl = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14) + more_h;
         const I8 gl = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15) + more_g;
-        const I8 hr = h_all - hl, gr = g_all - gl;
+        const I8 hr = (I8)(static_cast<uint32_t>(h_all) - (U8)hl), gr = g_all - gl;  // a refused cut may wrap
         const F8 worth = worth_of<F8>(__builtin_convertvector(gl, F8), __builtin_convertvector(hl, F8) + l2,
                                       __builtin_convertvector(gr, F8), __builtin_convertvector(hr, F8) + l2);
         const I8 better = (hl >= least) & (hr >= least) & (worth > best);
@@ -118,45 +121,67 @@ uint8_t code_of_cell(const Column& column, int cell) {
     return static_cast<uint8_t>(cell < column.bins ? cell : cell == column.bins ? kOther : kMissing);
 }
 
-/// Codes sorted by G / (H + smoothing); the best beginning or end of that order stays. The codes of the smaller side
-/// are at most `most_categories`; a code that no row of the leaf holds is on the right.
-Candidate scan_categories(const Column& column, const int64_t* cells, Sums total, const ScanLimits& limits) {
-    struct Code {
-        float ratio;
-        int cell;
-    };
-    Code order[258];
-    int count = 0;
+/// The place of each of n numbers in rising order, ties by index: each is compared with all, without a branch. Those
+/// from n to the next multiple of 16 are the largest.
+PERMISSIBLE_WIDE_CLONES
+void rank_all(const int32_t* value, int n, int32_t* place) {
+    const int padded = (n + 15) / 16 * 16;
+    for (int i = 0; i < n; ++i) {
+        int32_t before = 0, own = value[i];
+        for (int j = 0; j < padded; ++j) before += (value[j] < own) | ((value[j] == own) & (j < i));
+        place[i] = before;
+    }
+}
+
+/// The cells that some row of the leaf holds, in the order of G / (H + smoothing), ties by cell; returns how many.
+int order_cells(const Column& column, const int64_t* cells, float smoothing, int* order) {
+    int32_t rank[272], place[272];
+    int held[258], count = 0;
     for (int cell = 0; cell < column.bins + 2; ++cell) {
         const Sums sums{cells[cell]};
-        if (sums.packed == 0) continue;
-        const float h = static_cast<float>(sums.curvature()) + limits.category_smoothing;
-        order[count++] = {static_cast<float>(sums.gradient()) / (h > 0.0f ? h : 1.0f), cell};
+        const float h = static_cast<float>(sums.curvature()) + smoothing;
+        const float ratio = static_cast<float>(sums.gradient()) / (h > 0.0f ? h : 1.0f) + 0.0f;  // no -0
+        const auto bits = std::bit_cast<int32_t>(ratio);
+        rank[count] = bits ^ ((bits >> 31) & 0x7fffffff);  // an integer of the same order
+        held[count] = cell;
+        count += sums.packed != 0;
     }
-    std::sort(order, order + count,
-              [](const Code& a, const Code& b) { return a.ratio != b.ratio ? a.ratio < b.ratio : a.cell < b.cell; });
+    std::fill(rank + count, rank + (count + 15) / 16 * 16, std::numeric_limits<int32_t>::max());
+    rank_all(rank, count, place);
+    for (int k = 0; k < count; ++k) order[place[k]] = held[k];
+    return count;
+}
+
+/// The best beginning of the codes in their order stays, or the rest of them. The codes of the smaller side are at most
+/// `most_categories`; a code that no row of the leaf holds is on the right.
+Candidate scan_categories(const Column& column, const int64_t* cells, Sums total, const ScanLimits& limits) {
+    int order[258];
+    const int count = order_cells(column, cells, limits.category_smoothing, order);
+    if (count < 2) return {};
+    constexpr int64_t kNone = std::numeric_limits<int32_t>::min();  // less curvature than any side may have
+    int64_t running[264];
+    int64_t sum = 0;
+    for (int k = 0; k + 1 < count; ++k) {
+        sum += cells[order[k]];
+        running[k] = std::min(k + 1, count - k - 1) > limits.most_categories ? kNone : sum;
+    }
+    const int width = (count - 1 + 7) / 8 * 8;
+    std::fill(running + count - 1, running + width, kNone);
     const float l2 = limits.l2 + limits.category_l2;
+    const int64_t rest = limits.outside.packed;
     Candidate best;
     int at = -1;
-    Sums left;
-    for (int k = 0; k + 1 < count; ++k) {
-        left.packed += cells[order[k].cell];
-        if (std::min(k + 1, count - k - 1) > limits.most_categories) continue;
-        for (const bool inside_left : {true, false}) {
-            if (!inside_left && !limits.rule) break;
-            const Sums one{inside_left ? left.packed : left.packed + limits.outside.packed};
-            const Sums other{total.packed + limits.outside.packed - one.packed};
-            if (one.curvature() < limits.least_curvature || other.curvature() < limits.least_curvature) continue;
-            const float worth =
-                worth_of<float>(static_cast<float>(one.gradient()), static_cast<float>(one.curvature()) + l2,
-                                static_cast<float>(other.gradient()), static_cast<float>(other.curvature()) + l2);
-            if (worth > best.worth) best.worth = worth, best.left = left, best.inside_left = inside_left, at = k;
-        }
+    for (const bool inside_left : {true, false}) {
+        if (!inside_left && !limits.rule) break;
+        const Best found =
+            best_cut(running, width, inside_left ? 0 : rest, {total.packed + rest}, l2, limits.least_curvature);
+        if (found.at < 0 || !(found.worth > best.worth || (found.worth == best.worth && found.at < at))) continue;
+        best.worth = found.worth, best.left = {running[found.at]}, best.inside_left = inside_left, at = found.at;
     }
     if (at < 0) return {};
     best.split.test = Test::in_set;
     for (int k = 0; k <= at; ++k) {
-        const uint8_t code = code_of_cell(column, order[k].cell);
+        const uint8_t code = code_of_cell(column, order[k]);
         best.split.set[code >> 6] |= uint64_t{1} << (code & 63);
     }
     if (limits.bounded) {

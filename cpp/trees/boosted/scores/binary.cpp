@@ -164,6 +164,7 @@ class BinaryScores final : public Scores {
         state_.assign(labels.rows, Loss::state_of(0.0));
         gradient_.resize(labels.rows);
         curvature_.resize(labels.rows);
+        tried_.resize((labels.rows + kChunk - 1) / kChunk);
     }
     std::size_t outputs() const override { return 1; }
     StepRule rule() const override { return rule_of(loss_); }
@@ -179,26 +180,31 @@ class BinaryScores final : public Scores {
         for (std::size_t at = begin; at < end; at += kChunk) {
             const std::size_t n = std::min(kChunk, end - at);
             float *g = gradient_.data() + at, *h = curvature_.data() + at;
+            double* state = state_.data() + at;
             factors.spread(labels_.target + at, leaf + at, n, factor);
-            derive_rows(loss_, state_.data() + at, factor, state_.data() + at, n, g, h);
+            if (Tried& tried = tried_[at / kChunk]; tried.is(step, leaves)) {
+                for (std::size_t i = 0; i < n; ++i) state[i] = loss_.moved(state[i], factor[i]);
+                std::copy_n(tried.gradient.data(), n, g);
+                std::copy_n(tried.curvature.data(), n, h);
+                found.merge(tried.extremes);
+                tried.step.clear();
+                continue;
+            }
+            derive_rows(loss_, state, factor, state, n, g, h);
             found.merge(sign_and_weigh(labels_.target + at, weight(at), n, g, h));
         }
         return found;
     }
 
     void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
-                  LeafSums& sums) const override {
+                  LeafSums& sums) override {
         const bool wide = sums.exact || labels_.copies != nullptr;
         for (std::size_t at = begin; at < end; at += kChunk) {
             const std::size_t n = std::min(kChunk, end - at);
             const float *g = gradient_.data() + at, *h = curvature_.data() + at;
-            float moved_g[kChunk], moved_h[kChunk];
             if (step) {
-                double factor[kChunk];
-                LeafFactors(loss_, step, leaves).spread(labels_.target + at, leaf + at, n, factor);
-                derive_rows(loss_, state_.data() + at, factor, static_cast<double*>(nullptr), n, moved_g, moved_h);
-                sign_and_weigh(labels_.target + at, weight(at), n, moved_g, moved_h);
-                g = moved_g, h = moved_h;
+                const Tried& tried = try_step(at, n, leaf + at, step, leaves);
+                g = tried.gradient.data(), h = tried.curvature.data();
             }
             if (wide)
                 add_wide(g, h, labels_.copies ? labels_.copies + at : nullptr, leaf + at, n, sums);
@@ -222,6 +228,25 @@ class BinaryScores final : public Scores {
     }
 
   private:
+    /// The derivatives of a chunk at a step that was tried: the step that is then taken is the last of them.
+    struct Tried {
+        std::vector<double> step;
+        std::vector<float> gradient, curvature;
+        Extremes extremes;
+        bool is(const double* other, std::size_t leaves) const {
+            return step.size() == leaves && std::equal(step.begin(), step.end(), other);
+        }
+    };
+    const Tried& try_step(std::size_t at, std::size_t n, const uint8_t* leaf, const double* step, std::size_t leaves) {
+        Tried& tried = tried_[at / kChunk];
+        tried.gradient.resize(n), tried.curvature.resize(n), tried.step.assign(step, step + leaves);
+        double factor[kChunk];
+        float *g = tried.gradient.data(), *h = tried.curvature.data();
+        LeafFactors(loss_, step, leaves).spread(labels_.target + at, leaf, n, factor);
+        derive_rows(loss_, state_.data() + at, factor, static_cast<double*>(nullptr), n, g, h);
+        tried.extremes = sign_and_weigh(labels_.target + at, weight(at), n, g, h);
+        return tried;
+    }
     __int128 weighted_loss(std::size_t at, std::size_t n, const double* values) const {
         __int128 total = 0;
         for (std::size_t i = 0; i < n; ++i) {
@@ -236,6 +261,7 @@ class BinaryScores final : public Scores {
     Loss loss_;
     Labels labels_;
     LargeVector<double> state_;
+    std::vector<Tried> tried_;  // of each chunk
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ class ClassScores final : public Scores {
     }
 
     void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step, std::size_t leaves,
-                  LeafSums& sums) const override {
+                  LeafSums& sums) override {
         Row row(*this, step, leaves);
         const double most = std::ldexp(1.0, kExactBits + 6);
         for (std::size_t i = begin; i < end; ++i) {

@@ -71,9 +71,10 @@ class Scores {
     /// curvature; `signs` (one an output) says how the gradients of several outputs become one.
     virtual Extremes move(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step,
                           std::size_t leaves, const float* signs) = 0;
-    /// Adds the sums at the scores moved by `step` (null: where they are).
+    /// Adds the sums at the scores moved by `step` (null: where they are). The derivatives there may be kept for a
+    /// move.
     virtual void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double* step,
-                          std::size_t leaves, LeafSums& sums) const = 0;
+                          std::size_t leaves, LeafSums& sums) = 0;
     /// The sum of the loss, on a grid of 2^36.
     virtual __int128 loss(std::size_t begin, std::size_t end) const = 0;
 

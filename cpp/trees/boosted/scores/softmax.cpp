@@ -124,7 +124,7 @@ class SoftmaxScores final : public Scores {
     }
 
     void add_sums(std::size_t begin, std::size_t end, const uint8_t* leaf, const double*, std::size_t leaves,
-                  LeafSums& sums) const override {
+                  LeafSums& sums) override {
         if (labels_.copies || labels_.weight) return add_weighted(begin, end, leaf, sums);
         std::vector<int32_t> first(leaves * width_), second(leaves * width_), count(leaves * width_);
         for (std::size_t at = begin; at < end; at += kChunk) {

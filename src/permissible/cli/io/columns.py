@@ -71,7 +71,7 @@ def read_columns(
     for name, notation in notations.items():
         words[name] = f"{notation}, as days since 1970-01-01" if "date" in notation else f"numeric ({notation})"
     for name in [name for name, values in found.items() if name not in names and _constant(values)]:
-        words[name] = "constant, so of no use"
+        words[name] = "constant, so it carries no information"
     return {name: values for name, values in found.items() if name not in names}, Reading(
         notations, tuple(names), words
     )

@@ -65,7 +65,7 @@ class ModelOptions:
         if self.categorical:
             if self.model == "boundary" and "learner" not in {**parameters, **self._settings()}:
                 raise UseError(
-                    "--categorical is for rules and trees, got --model boundary on numbers alone; give --rules too."
+                    "--categorical is for rules and trees, got --model boundary, which learns from numbers alone; add --rules."
                 )
             parameters["categorical_features"] = list(self.categorical)
         if self.model == "boundary":

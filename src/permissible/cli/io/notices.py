@@ -31,7 +31,7 @@ class Notices:
 
     @contextmanager
     def chunk(self, asked: dict[str, AnyArray]) -> Iterator[None]:
-        """Within, warnings are collected, and unseen categories counted."""
+        """Inside this context warnings are collected and unseen categories are counted."""
         self._count(asked)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -70,7 +70,7 @@ class Notices:
         for name, (count, example) in self._outside.items():
             low, high = self._ranges[name]
             warnings.warn(
-                f"column {name!r} is outside of the {low:g} to {high:g} of fit in {many(count, 'row')}, the first of them "
+                f"column {name!r} is outside the range of fit, {low:g} to {high:g}, in {many(count, 'row')}, the first of them "
                 f"{example:g}.",
                 OutOfRangeWarning,
                 stacklevel=2,

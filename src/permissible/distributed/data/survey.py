@@ -24,7 +24,7 @@ from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray, IntArray
 from permissible.validation import Words, refusal
 
-Rows: TypeAlias = tuple[Hashes, FloatArray, IntArray, list[FloatArray]]
+Rows: TypeAlias = tuple[Hashes, FloatArray, IntArray, list[AnyArray]]
 """Rows of a sample: their hashes, weights, counts, and the values of each column."""
 LEAST_SUM, GREATEST_SUM = 1e-6, 1e18
 
@@ -86,7 +86,7 @@ class Sample:
     hashes: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     weights: FloatArray = field(default_factory=lambda: np.zeros(0))
     counts: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    columns: list[FloatArray] = field(default_factory=list)
+    columns: list[AnyArray] = field(default_factory=list)
     bound: int = 2**64 - 1
     pending: list[Rows] = field(default_factory=list)
 
@@ -115,7 +115,8 @@ class Sample:
         self.hashes, self.weights = hashes[starts][keep], weights[starts][keep]
         self.counts = np.add.reduceat(counts, starts)[keep]
         first = order[starts[keep]]
-        self.columns = [np.concatenate(pieces)[first] for pieces in zip(*(part[3] for part in parts), strict=True)]
+        together = zip(*(part[3] for part in parts), strict=True)
+        self.columns = [(one[0] if len(one) == 1 else np.concatenate(one))[first] for one in together]
         if int(new.sum()) >= SAMPLE_ROWS:
             self.bound = int(last)
 
@@ -193,7 +194,7 @@ class Survey:
         """Add the rows up to a hash to the sample."""
         inside = np.flatnonzero(hashes <= np.uint64(bound))
         weights = np.ones(len(inside)) if weight is None else weight[inside]
-        columns = [_as_floats(values[inside]) for values in table.columns]
+        columns = [_as_values(values[inside]) for values in table.columns]
         self.sample.add((hashes[inside], weights, np.ones(len(inside), dtype=np.int64), columns))
 
     def without_sample(self) -> "Survey":
@@ -240,7 +241,12 @@ class Survey:
         weights = self._integer_weights()
         edges = (
             kernels.find_edges(
-                [np.ascontiguousarray(self.sample.columns[j]) for j in numeric], None, weights, 1, self.max_bins, 1
+                [np.ascontiguousarray(self.sample.columns[j], dtype=np.float64) for j in numeric],
+                None,
+                weights,
+                1,
+                self.max_bins,
+                1,
             )
             if numeric
             else []
@@ -285,6 +291,8 @@ class Survey:
             raise refusal("batches", f"of the same columns throughout, {known[:5]}", names[:5])
 
 
-def _as_floats(values: AnyArray) -> FloatArray:
-    """Categorical columns have no bin edges: their sample is a placeholder of equal length."""
-    return np.zeros(len(values)) if values.dtype == np.int32 else values.astype(np.float64)
+def _as_values(values: AnyArray) -> AnyArray:
+    """Numbers in their own precision. Categorical columns have no bin edges: zeros take the place of their values."""
+    if values.dtype == np.int32:
+        return np.zeros(len(values), dtype=np.float32)
+    return values if values.dtype == np.float32 else values.astype(np.float64, copy=False)

@@ -6,36 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from permissible.estimators.classifier import actions_for, card_of, labels_of, table_of
+from permissible.estimators.classifier import actions_for, card_of, table_of
 from permissible.estimators.fitted import FittedClassifier
 from permissible.models.card.actions import Actions
 from permissible.models.card.reasons import Reasons, reasons_of, rule_terms
 from permissible.models.card.recourse import Cell, Recourse, RecourseProblem, Search, problem_of
-from permissible.models.model import Link
 from permissible.table.schema import Column, Schema
 from permissible.table.table import MISSING_CATEGORY, Table
-from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, real_number
-
-
-class Decider:
-    """How the estimator decides by a score."""
-
-    def __init__(self, actions: Actions, link: Link) -> None:
-        if actions.shape not in ("cuts", "costs", "largest"):
-            raise refusal("decision", "a decision with finitely many actions", Words(f"one of shape {actions.shape!r}"))
-        self.actions, self.link = actions, link
-
-    def places(self, scores: FloatArray) -> list[int]:
-        """The position among the labels of each score."""
-        values = scores if self.actions.by_score else self.link.probabilities(scores)
-        found: list[int] = self.actions.places(values, self.actions.by_score).tolist()
-        return found
-
-    def label(self, place: int) -> object:
-        """The label at a position."""
-        return self.actions.labels[place]
 
 
 def reasons(estimator: FittedClassifier, X: object, k: int, decision: object) -> list[Reasons]:
@@ -44,10 +23,10 @@ def reasons(estimator: FittedClassifier, X: object, k: int, decision: object) ->
     table = table_of(estimator, X)
     scores = np.asarray(estimator.model_.scores(table))
     rule_terms(card)
-    decider = Decider(actions_for(estimator, decision), estimator.model_.link)
-    decided = [decider.label(place) for place in decider.places(scores)]
-    good = decider.places(np.array([np.inf]))[0]
-    favourable = [label == decider.label(good) for label in decided]
+    actions, link = actions_for(estimator, decision), estimator.model_.link
+    decided = [actions.labels[place] for place in actions.places_of(scores, link)]
+    good = actions.labels[actions.places_of(np.array([np.inf]), link)[0]]
+    favourable = [label == good for label in decided]
     return reasons_of(card, table, scores.tolist(), decided, favourable, most)
 
 
@@ -69,33 +48,38 @@ def recourse(
     prices = None if costs is None else {known[name]: real_number("costs", value) for name, value in costs.items()}
     held = list(_positions(fixed, card.schema, "fixed").values())
     problem = problem_of(card, row, prices, held, count("max_columns", max_columns))
-    decider = Decider(actions_for(estimator, decision), estimator.model_.link)
-    now = decider.places(np.asarray(estimator.model_.scores(row)))[0]
-    wished = _wished(decider.actions, now, target, labels_of(estimator))
+    actions = actions_for(estimator, decision)
+
+    def place_of(moved: Table) -> int:
+        """The position of the decision of a row."""
+        return int(actions.places_of(np.asarray(estimator.model_.scores(moved)), estimator.model_.link)[0])
+
+    now = place_of(row)
+    wished = _wished(actions, now, target)
 
     def wanted(low: float, high: float) -> bool:
         """Whether a score between the bounds may give a decision that is wanted; each decision takes an interval of scores."""
         slack = 1e-9 * max(1.0, abs(low), abs(high))
-        ends = decider.places(np.array([low - slack, high + slack]))
+        ends = actions.places_of(np.array([low - slack, high + slack]), estimator.model_.link).tolist()
         return ends[0] != ends[1] or ends[0] in wished
 
     def confirm(chosen: list[Cell]) -> bool:
-        return decider.places(np.asarray(estimator.model_.scores(_moved(row, problem, chosen))))[0] in wished
+        return place_of(_moved(row, problem, chosen)) in wished
 
     search = Search(problem, wanted, confirm, begun + real_number("max_time", max_time))
     search.run()
     if search.best is None:
-        return Recourse(False, {}, float("inf"), decider.label(now), decider.label(now), search.in_time)
-    after = decider.places(np.asarray(estimator.model_.scores(_moved(row, problem, search.best))))[0]
+        return Recourse(False, {}, float("inf"), actions.labels[now], actions.labels[now], search.in_time)
+    after = actions.labels[place_of(_moved(row, problem, search.best))]
     changes = {}
     for column, cell in zip(problem.columns, search.best, strict=True):
         if cell.changed:
             named = card.schema.columns[column]
             changes[named.name] = (_plain(named, row.columns[column][0]), _plain(named, cell.value))
-    return Recourse(True, changes, search.cost, decider.label(now), decider.label(after), search.in_time)
+    return Recourse(True, changes, search.cost, actions.labels[now], after, search.in_time)
 
 
-def _wished(actions: Actions, now: int, target: object, classes: list[object]) -> set[int]:
+def _wished(actions: Actions, now: int, target: object) -> set[int]:
     if target is None:
         return {place for place in range(len(actions.labels)) if place != now}
     if target not in actions.labels:

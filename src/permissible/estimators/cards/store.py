@@ -7,7 +7,7 @@ import numpy as np
 
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.training import threads
-from permissible.estimators.uls_rules import joined_histories
+from permissible.estimators.uls_rules import in_given_unit, joined_histories
 from permissible.learners.doubts import Doubts, of_rules
 from permissible.learners.points.certificate import certify, joined_cards
 from permissible.learners.points.fit import CardOptions, FittedCard, fit_card
@@ -57,7 +57,8 @@ def store_cards(
     certificates = [certify(card, doubtful) for card, doubtful in zip(cards, doubts, strict=True)]
     estimator.certificate_ = joined_cards(certificates, estimator.classes_)
     warn_of(doubts, estimator.classes_)
-    choices, evidence = [fitted.selection for fitted in found], [fitted.evidence for fitted in found]
+    choices = [in_given_unit(fitted.selection, scale) for fitted in found]
+    evidence = [fitted.evidence for fitted in found]
     estimator.selection_ = choices[0] if len(found) == 1 else tuple(choices)
     chosen = tuple(one for one in evidence if one is not None)
     estimator.loss_evidence_ = None if not chosen else chosen[0] if len(found) == 1 else chosen

@@ -20,7 +20,6 @@ class HasSource(Protocol):
 
     def source(self) -> Source:
         """The rows."""
-        ...
 
 
 def source_of(

@@ -5,9 +5,10 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -66,8 +67,6 @@ def training_rows(
     The estimator is named in the errors; nothing is stored in it (see `remember`).
     """
     name = type(estimator).__name__
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     table = read(X, categorical_features=estimator.categorical_features, n_threads=n_threads)
     refuse_empty(name, table.n_rows, len(table.columns))
     classes, codes = decode_target(name, y, table.n_rows)
@@ -212,7 +211,7 @@ class Cores(int):
 
     n_jobs: int
 
-    def __reduce__(self) -> tuple[Any, tuple[int]]:
+    def __reduce__(self) -> tuple[Callable[[object], int], tuple[int]]:
         """Compute it again where it is unpickled."""
         return threads, (self.n_jobs,)
 

@@ -27,15 +27,18 @@ LEARNERS = ("rule", "column", "tree")
 CRITERIA = ("newton", "exact", "impurity")
 LENGTHS = (1, 2, 3)
 """The numbers of literals between which the folds choose when `max_literals="auto"`."""
+STRENGTHS, STRENGTH = (30.0, 10.0, 3.0, 1.0, 0.3), 3.0
+"""The penalties between which the folds choose with `l2_regularization="auto"`, and that where nothing chooses."""
 WIDE = 2000
-"""From more columns than this "auto" has rules of one literal: pairs of this many columns fit noise and take minutes."""
+"""From more columns than this "auto" has rules of one literal: pairs of this many columns fit noise and take minutes. One
+penalty, too."""
 RATE, FAST_RATE = 0.2, 0.5
 """The learning rate of rules, and one that is tried where the rounds do not suffice for the first."""
+NOISE = 0.25
+"""Variance by which the search of shrunk rules varies the gain of a literal, for each unit of l2 (cpp/rules/search/draws.hpp)."""
 SEARCH_ROWS = 100_000
-"""Above this many rows, a round's search looks at a rotating part of them."""
+"""Above this many rows, a round's search looks at a sample of them, drawn anew by the size of their weights."""
 SEARCH_SHARE = 0.3
-RUN_ROWS = 512
-"""Rows that a sampled search takes or leaves together (kRunRows of the compiled core)."""
 UNSEEN = 1e-8
 """Largest probability that a search samples no row, which would end the fit as if no rule existed."""
 
@@ -56,8 +59,9 @@ class Plan:
         return {"fast_rate": self.fast_rate, "ensemble": self.ensemble}
 
     def in_unit(self, scale: float) -> "Plan":
-        """The same where all weights are multiplied by a power of two: l2 is a weight too."""
-        return replace(self, candidates=tuple(replace(of, l2=in_unit(of.l2, scale)) for of in self.candidates))
+        """The same where all weights are multiplied by a power of two: l2 and the variance of noise are weights too."""
+        given = ((of, in_unit(of.l2, scale), in_unit(of.noise, scale)) for of in self.candidates)
+        return replace(self, candidates=tuple(replace(of, l2=l2, noise=noise) for of, l2, noise in given))
 
 
 def plan_rules(estimator: "ULSClassifier", n_rows: int, seed: int, schema: Schema, n_classes: int) -> Plan:
@@ -86,7 +90,6 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
         n_rounds=count("n_rounds", estimator.n_rounds),
         fit_intercept=two_values,
         learning_rate=RATE if rate is None else rate,
-        l2=real_number("l2_regularization", estimator.l2_regularization),
         beam=count("beam", estimator.beam),
         scheme=scheme,
         search_fraction=_search_fraction(estimator.search_fraction, n_rows),
@@ -102,8 +105,15 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
         stopping = learner != "column"
     else:
         stopping = flag("early_stopping", estimator.early_stopping)
+    shrunk = two_values and scheme == 1 and base.learning_rate < 1
+    noise = NOISE if shrunk and base.search_fraction == 1 else 0.0  # gains on a sample vary by themselves
     lengths = _lengths(estimator.max_literals, stopping, n_columns)
-    candidates = tuple(replace(base, max_literals=literals) for literals in lengths)
+    card: object = estimator.points
+    several = stopping and card is None and n_columns <= WIDE
+    strengths = _strengths(estimator.l2_regularization, several)
+    candidates = tuple(
+        replace(base, max_literals=length, l2=l2, noise=noise * l2) for length in lengths for l2 in strengths
+    )
     ensemble = None if estimator.ensemble is None else count("ensemble", estimator.ensemble, 2, also=", or None")
     if ensemble is not None and not stopping:
         raise refusal("ensemble", "None without early stopping, since there are no folds", ensemble)
@@ -161,6 +171,13 @@ def _lengths(max_literals: object, stopping: bool, n_columns: int) -> tuple[int,
     return (count("max_literals", max_literals),)
 
 
+def _strengths(l2: object, several: bool) -> tuple[float, ...]:
+    """The penalties between which the folds choose, the strongest first."""
+    if is_auto("l2_regularization", l2, "a finite number of at least 0"):
+        return STRENGTHS if several else (STRENGTH,)
+    return (real_number("l2_regularization", l2),)
+
+
 def scheme_of(scheme: object) -> int:
     """The number of coefficients that a round refits; 0 is all of them."""
     if isinstance(scheme, str):
@@ -181,7 +198,7 @@ def _search_fraction(given: object, n_rows: int) -> float:
     if is_auto("search_fraction", given, "a fraction in (0, 1]"):
         return SEARCH_SHARE if n_rows > SEARCH_ROWS else 1.0
     found = fraction("search_fraction", given, also=', or "auto"')
-    if (1.0 - found) ** -(-n_rows // RUN_ROWS) > UNSEEN:
-        why = f"since a search takes them in runs of {RUN_ROWS} and might see none"
+    if (1.0 - found) ** n_rows > UNSEEN:
+        why = "since a search might see none"
         raise refusal("search_fraction", f'1.0 or "auto" for {n_rows} rows, {why}', given)
     return found

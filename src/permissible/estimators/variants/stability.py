@@ -7,7 +7,7 @@ a rule that tests the same columns in the same directions, the labels and the pr
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -18,8 +18,8 @@ from permissible.models.words import rule_words
 from permissible.types import FloatArray, IntArray
 from permissible.validation.numbers import count
 
-if TYPE_CHECKING:
-    pass
+Found: TypeAlias = tuple[int, Rule, str, float]
+"""Class, rule, words and size of the coefficient of a rule."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +73,7 @@ def stability(estimator: BaseEstimator, X: object, y: object, n_resamples: int, 
     return Stability(len(own), counts, _table(own, others, spreads), np.array(flipped), np.std(largest, axis=0))
 
 
-def _rules(estimator: BaseEstimator) -> list[tuple[int, Rule, str, float]]:
-    """Class, rule, words and size of the coefficient of each rule."""
+def _rules(estimator: BaseEstimator) -> list[Found]:
     return [
         (k, rule, rule_words(rule, model), abs(float(coefficient)))
         for k, model in enumerate(estimator._members())
@@ -86,7 +85,7 @@ def _shape(k: int, rule: Rule) -> tuple[int, frozenset[tuple[int, str]]]:
     return k, frozenset((literal.column, literal.test) for literal in rule)
 
 
-def _table(own: Any, others: Any, spreads: FloatArray) -> dict[str, list[object]]:
+def _table(own: list[Found], others: list[list[Found]], spreads: FloatArray) -> dict[str, list[object]]:
     table: dict[str, list[object]] = {"rule": [], "same": [], "shape": [], "spread": []}
     for k, rule, words, _ in sorted(own, key=lambda one: -one[3]):
         alike = [[there for j, there, *_ in other if _shape(j, there) == _shape(k, rule)] for other in others]

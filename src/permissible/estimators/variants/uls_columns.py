@@ -35,8 +35,6 @@ def training_matrix(
     estimator: "ULSClassifier", X: object, y: object, sample_weight: object
 ) -> tuple[Matrix, AnyArray, AnyArray, FloatArray | None]:
     """The matrix, classes, each row's class and weight (rows of weight 0 are removed)."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     features = matrix(estimator, X, reset=True).astype(np.float64, copy=False)
     _refuse_huge(estimator, features)
     classes, codes = decode_target(type(estimator).__name__, y, features.shape[0])

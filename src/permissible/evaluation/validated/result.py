@@ -206,16 +206,8 @@ def _long(name: str, table: Columns) -> list[dict[str, Any]]:
         at = next((line[key] for key in place if key in line), None)
         about = {"table": name, "model": line["model"], "at": f"{line['column']}: {at}" if "column" in line else at}
         if name == "difference":
-            found.append(
-                {
-                    **about,
-                    "measure": line["measure"],
-                    "value": line["difference"],
-                    "low": line["low"],
-                    "high": line["high"],
-                }
-            )
-        elif "measure" in line:
+            line = {**line, "value": line["difference"]}
+        if "measure" in line:
             found.append({**about, **{key: line[key] for key in ("measure", "value", "low", "high")}})
         else:
             names = [key for key in line if f"{key}_low" in line]

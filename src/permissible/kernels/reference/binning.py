@@ -8,7 +8,7 @@ from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 MISSING, OTHER = 255, 254
 # The literals themselves: 10.0 ** -5 need not be the double nearest to 1e-5.
 DECADES = np.array([float(f"1e{k}") for k in range(-22, 23)])
-WORD = 2**64 - 1
+WORD, GOLDEN = 2**64 - 1, 0x9E3779B97F4A7C15
 
 
 def survey(columns: list[AnyArray]) -> tuple[BoolArray, BoolArray]:
@@ -110,13 +110,13 @@ def row_hashes(
     columns: list[AnyArray], column_hashes: list[int], category_hashes: list[list[int]], seed: int, n_rows: int
 ) -> npt.NDArray[np.uint64]:
     """A content hash of each row: a sum over the columns of each value with its column's hash, mixed with the seed."""
-    salt = _finalise((seed + 0x9E3779B97F4A7C15) & WORD)
+    salt = finalise((seed + GOLDEN) & WORD)
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for row in range(n_rows):
         total = 0
         for column, own, known in zip(columns, column_hashes, category_hashes, strict=True):
             total += _scramble(_bits(column[row], known), own)
-        hashes[row] = _finalise((total & WORD) ^ salt)
+        hashes[row] = finalise((total & WORD) ^ salt)
     return hashes
 
 
@@ -132,7 +132,8 @@ def _scramble(bits: int, own: int) -> int:
     return bits ^ (bits >> 32)
 
 
-def _finalise(h: int) -> int:
+def finalise(h: int) -> int:
+    """The finaliser of splitmix64."""
     h = ((h ^ (h >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     h = ((h ^ (h >> 27)) * 0x94D049BB133111EB) & WORD
     return h ^ (h >> 31)

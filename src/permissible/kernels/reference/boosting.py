@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from permissible.kernels.reference.binning import GOLDEN, WORD, finalise
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
 Formula = Callable[[FloatArray], FloatArray]
@@ -90,6 +91,12 @@ def best_cut(sums: IntArray, n_bins: int, l2: float, units: tuple[float, float],
         if gain > best[0]:
             best = (gain, code)
     return best
+
+
+def draw(seed: int, key: int, literal: int) -> float:
+    """The draw of a literal of a column, standard and at most the square root of 12: the sum of four uniform numbers."""
+    h = finalise(finalise((seed ^ key) + GOLDEN & WORD) + (literal + 1) * GOLDEN & WORD)
+    return float(np.sqrt(3.0) * sum((h >> shift) % 2**16 / (2**16 - 1) - 0.5 for shift in (0, 16, 32, 48)))
 
 
 def patterns(masks: AnyArray, positive: BoolArray, sample: IntArray) -> tuple[Codes, IntArray]:

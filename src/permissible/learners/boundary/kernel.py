@@ -34,14 +34,7 @@ def solve_kernel(
 
     If the optimal intercept is not unique, the middle of the interval is returned.
 
-    Parameters
-    ----------
-    X : array of rows, CSR matrix, or the kernel matrix itself for a precomputed kernel
-    problem : Problem
-    kernel : Kernel
-    options : Options, optional
-    start : Solution, optional
-        The solution for a nearby alpha.
+    X holds rows, dense or CSR, or the kernel matrix itself for a precomputed kernel; `start` is the solution for a nearby alpha.
     """
     n, options = X.shape[0], options or Options()
     found = _pair_updates(X, problem, kernel, options, np.zeros(n) if start is None else start.dual)

@@ -29,13 +29,7 @@ def solve_linear(
     Small dense problems are solved to full precision. If the optimal intercept is not unique, the middle of the
     interval is returned.
 
-    Parameters
-    ----------
-    X : array (float32 or float64, C order) or CSR matrix, of shape (n_rows, n_columns)
-    problem : Problem
-    options : Options, optional
-    start : Solution, optional
-        The solution for a nearby alpha.
+    X is C-ordered (float32 or float64) or CSR; `start` is the solution for a nearby alpha.
     """
     options = options or Options()
     if sparse.issparse(X) and (options.solver == "newton" or X.shape[0] * X.shape[1] <= DENSE_CELLS):

@@ -55,15 +55,12 @@ class BoundaryObjective(Protocol):
 
     def at(self, point: FloatArray, surface: Surface) -> At:
         """The objective at a point."""
-        ...
 
     def values(self, points: FloatArray, surface: Surface) -> Iterable[float]:
         """The smooth objective at several points."""
-        ...
 
     def trials(self, at: At) -> Iterator[FloatArray]:
         """Steps to try from a point, several at a time: the Newton step first, then shorter ones."""
-        ...
 
 
 def minimise(

@@ -17,13 +17,7 @@ def path_risks(
 ) -> FloatArray | None:
     """The mean held-out loss of each alpha; None if no split has both classes among its training rows.
 
-    Parameters
-    ----------
-    task : BoundaryTask
-    alphas : array, in decreasing order
-    splits : sequence of pairs
-        Positions of the training rows and of the held-out rows.
-    losses : callable
+    The alphas come in decreasing order; a split has the positions of the training rows and of the held-out rows.
     """
     totals, mass = np.zeros(len(alphas)), 0.0
     positive, weight = task.problem.positive, task.problem.weight

@@ -62,26 +62,13 @@ class Penalty:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What every solver needs in addition to the features.
+    """What every solver needs in addition to the features."""
 
-    Parameters
-    ----------
-    segments : Segments
-        The loss of both classes.
-    positive : bool array
-        Which rows belong to the positive class.
-    weight : array
-        Weights c_i >= 0; weight 2 is the row twice.
-    alpha : float
-        lambda of (18).
-    fit_intercept, penalize_intercept : bool
-        Whether there is a b, and whether alpha b^2 / 2 is added to the objective (LIBLINEAR's convention).
-    """
-
-    segments: Segments
-    positive: BoolArray
-    weight: FloatArray
-    alpha: float
+    segments: Segments  # the loss of both classes
+    positive: BoolArray  # which rows belong to the positive class
+    weight: FloatArray  # weights c_i >= 0; weight 2 is the row twice
+    alpha: float  # lambda of (18)
+    # Whether there is a b, and whether alpha b^2 / 2 is added to the objective (LIBLINEAR's convention).
     fit_intercept: bool = True
     penalize_intercept: bool = False
 

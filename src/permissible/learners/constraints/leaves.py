@@ -25,14 +25,8 @@ def directions_of(splits: IntArray, directions: Sequence[int], binning: Binning)
 def in_order(splits: IntArray, ways: Sequence[int], gradient: FloatArray, curvature: FloatArray) -> FloatArray:
     """The values gradient / curvature of the leaves, kept in order.
 
-    Parameters
-    ----------
-    splits : array (splits, 8)
-        In the order in which they were made: the leaf divided first; rows that fail the test go to a new leaf.
-    ways : sequence of {-1, 0, 1}
-        The direction of each split: 1 where the new leaf's side may not have smaller values.
-    gradient, curvature : array, one entry a leaf
-        Curvatures of 0 give values of 0.
+    `splits` are in the order in which they were made: the leaf divided first; rows that fail the test go to a new leaf.
+    The way of a split is 1 where the new leaf's side may not have smaller values. A curvature of 0 gives the value 0.
     """
     n_leaves = len(splits) + 1
     reached = np.eye(n_leaves, dtype=bool)  # of each leaf while the tree grows: those that come from it

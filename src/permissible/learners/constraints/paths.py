@@ -30,7 +30,7 @@ class PathBounds(tuple[float, float]):
 class GroupedCriterion(ImpurityCriterion):
     """The decrease of the impurity by splits on columns that may meet."""
 
-    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
+    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds) -> BestSplit | None:
         """The best permitted split of a node."""
         assert self.task.groups is not None
         used = bounds.used if isinstance(bounds, PathBounds) else frozenset[int]()
@@ -39,7 +39,7 @@ class GroupedCriterion(ImpurityCriterion):
         for column, end in enumerate(ends.tolist()):
             if used and column not in allowed:
                 seen[end - int(self.shape[column]) : end] = 0
-        return super().best(seen, totals, n_rows, bounds, number)
+        return super().best(seen, totals, n_rows, bounds)
 
     def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
         """Those of monotone splits, with the column of the split on the path."""

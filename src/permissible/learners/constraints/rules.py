@@ -16,12 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from permissible.bins.binning import Binning
+from permissible.bins.hashing import Hashes
 from permissible.bins.literal import MISSING, OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
+from permissible.learners.uls.criteria.draws import number_of_set
 from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 
 CATEGORY_COST = 1.0
-"""What each category after the first must bring to a set (kCategoryCost of cpp/rules/search.hpp)."""
+"""What each category after the first must bring to a set (kCategoryCost of cpp/rules/search/search.hpp)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,14 @@ def allowed_columns(groups: tuple[frozenset[int], ...], used: Set[int]) -> set[i
 class Side(NamedTuple):
     """Literals of one column, made when asked for, with the sums over the rows that they keep.
 
-    `asked` is the sign that each asks for, `cost` what naming its categories costs.
+    `asked` is the sign that each asks for, `cost` what naming its categories costs, `drawn` its number in a draw.
     """
 
     literal: Callable[[int], Literal]
     sums: IntArray
     asked: IntArray
     cost: FloatArray
+    drawn: Hashes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +83,11 @@ class ConstrainedScan:
     layout: AnyArray
     criterion: kernels.Criterion
     l2: float
-    share: float
 
-    def best(self, rule: Rule, sums: IntArray) -> Iterator[tuple[float, int, int, Rule]]:
-        """For each permitted column the decrease, the sums inside, and the rule with the column's best literal."""
+    def best(
+        self, rule: Rule, sums: IntArray, draws: kernels.Criterion
+    ) -> Iterator[tuple[float, int, int, Rule, float]]:
+        """For each permitted column the decrease, the sums inside, the rule with the column's best literal, its score."""
         barred, sign = self.constraints.barred(rule), self.constraints.sign(rule)
         for column in range(len(sums)):
             if column in barred:
@@ -91,10 +95,14 @@ class ConstrainedScan:
             side = self._literals(column, sums[column])
             decrease = self.decrease(*side.sums) - side.cost
             decrease[~self._permitted(side.sums, side.asked, sign)] = -1.0
-            place = int(decrease.argmax()) if len(decrease) else 0
-            if len(decrease) and decrease[place] >= 0.0:
+            score = decrease
+            if draws.noise > 0:
+                score = np.sqrt(2.0 * np.maximum(decrease, 0.0) / draws.noise)
+                score = np.where(decrease < 0.0, -np.inf, score + draws.draws(self.layout, column, side.drawn))
+            place = int(score.argmax()) if len(score) else 0
+            if len(score) and decrease[place] >= 0.0:
                 weight, curvature = side.sums[:, place].tolist()
-                yield float(decrease[place]), weight, curvature, (*rule, side.literal(place))
+                yield float(decrease[place]), weight, curvature, (*rule, side.literal(place)), float(score[place])
 
     def permits(self, literal: Literal, weight: int, curvature: int) -> bool:
         """Whether a rule of one literal obeys."""
@@ -153,7 +161,8 @@ class ConstrainedScan:
                 return _missing(column, place - 4 * n_cuts)
             return Literal(column, ">" if variant % 2 else "<=", float(ends[code]), (code,), variant >= 2)
 
-        return Side(literal, np.concatenate(parts, axis=1), asked, np.zeros(len(asked)))
+        drawn = np.where(np.arange(len(asked)) < 4 * n_cuts, np.arange(len(asked)) % max(n_cuts, 1), MISSING)
+        return Side(literal, np.concatenate(parts, axis=1), asked, np.zeros(len(asked)), drawn.astype(np.uint64))
 
     def _sets(self, column: int, both: IntArray) -> Side:
         """Each category against the rest, and the prefixes of the categories sorted by their own value."""
@@ -163,20 +172,22 @@ class ConstrainedScan:
         order = sorted(held, key=lambda code: float(own[code]))
         chosen = [[code] for code in held]
         chosen += [order[:count] for count in range(2, len(order) - 1)] if self.criterion.two_values else []
-        literals, values, costs = list[Literal](), list[IntArray](), list[float]()
+        literals, values, costs, drawn = list[Literal](), list[IntArray](), list[float](), list[int]()
         for names in chosen:
             kept, named = both[:, names].sum(axis=1), tuple(sorted(names))
             others = tuple(sorted(set(held) - set(names)))
-            cost = CATEGORY_COST * self.share * max(min(len(named), len(others)) - 1, 0)
+            cost = CATEGORY_COST * max(min(len(named), len(others)) - 1, 0)
             short = len(named) <= len(others)
             inside = Literal(column, "in", codes=named) if short else Literal(column, "not in", codes=others)
             outside = Literal(column, "not in", codes=named) if short else Literal(column, "in", codes=others)
             literals, values, costs = [*literals, inside, outside], [*values, kept, whole - kept], [*costs, cost, cost]
+            drawn += [min(number_of_set(named), number_of_set(others))] * 2
         if self.layout[column, 2]:
             literals += [_missing(column, 0), _missing(column, 1)]
-            values, costs = [*values, both[:, MISSING], whole], [*costs, 0.0, 0.0]
+            values, costs, drawn = [*values, both[:, MISSING], whole], [*costs, 0.0, 0.0], [*drawn, MISSING, MISSING]
         sums = np.array(values, dtype=np.int64).reshape(len(values), 2).T
-        return Side(literals.__getitem__, sums, np.zeros(len(literals), dtype=np.int64), np.array(costs))
+        asked = np.zeros(len(literals), dtype=np.int64)
+        return Side(literals.__getitem__, sums, asked, np.array(costs), np.array(drawn, dtype=np.uint64))
 
 
 def _missing(column: int, place: int) -> Literal:

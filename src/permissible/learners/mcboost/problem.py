@@ -20,26 +20,15 @@ LEAST_SHARE, LARGEST_CONSTANT = 1e-6, 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostTask:
-    """A loss and its costs.
+    """A loss and its costs."""
 
-    Parameters
-    ----------
-    loss : {"gll", "gel", "ls", "lt", "mc"}, or the name of a loss of one's own
-    costs : array (M, M) or (n, M)
-        Cost of predicting each class, by true class or by row; zero for the true one.
-    by_row : bool
-        Whether the costs are those of each row.
-    own : GammaPhi, optional
-        A loss of one's own, which runs in NumPy.
-    """
-
-    loss: str
-    costs: FloatArray
-    by_row: bool = False
-    own: GammaPhi | None = None
+    loss: str  # "gll", "gel", "ls", "lt", "mc", or the name of a loss of one's own
+    costs: FloatArray  # cost of predicting each class, by true class or by row; zero for the true one
+    by_row: bool = False  # whether the costs are those of each row
+    own: GammaPhi | None = None  # a loss of one's own, which runs in NumPy
 
     @property
-    def made(self) -> "MulticlassLoss | GammaPhi":
+    def made(self) -> MulticlassLoss:
         """The loss as an object."""
         return get_multiclass(self.loss) if self.own is None else self.own
 

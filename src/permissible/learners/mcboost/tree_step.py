@@ -13,34 +13,17 @@ from permissible.types import AnyArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeStep:
-    """A tree or rule with the values of its leaves, learning rate and leverage included.
+    """A tree or rule with the values of its leaves, learning rate and leverage included."""
 
-    Parameters
-    ----------
-    splits : array (splits, 8)
-        In the order in which they were made: the leaf divided, the test (0 code <= cut, 1 the same or missing, 2 a
-        set), the cut, the column, and the four words of a set. Rows that fail go to a new leaf.
-    inside : int
-        -1; of a rule the leaf that passes every literal: it becomes leaf 1, all others leaf 0.
-    value : array (leaves, outputs)
-        What a leaf adds: along a coordinate, or to the score of each class.
-    coordinate : int
-        -1 for all.
-    edge, capped
-        The fraction of the weight that agrees with the leaves, and whether a line search found no finite minimum.
-    """
-
+    # In the order in which they were made: the leaf divided, the test (0 code <= cut, 1 the same or missing, 2 a set),
+    # the cut, the column, and the four words of a set. Rows that fail go to a new leaf.
     splits: IntArray
-    inside: int
-    value: FloatArray
-    coordinate: int
+    inside: int  # -1; of a rule the leaf that passes every literal: it becomes leaf 1, all others leaf 0
+    value: FloatArray  # what a leaf adds: along a coordinate, or to the score of each class
+    coordinate: int  # -1 for all
+    # The fraction of the weight that agrees with the leaves, and whether a line search found no finite minimum.
     edge: float = 0.0
     capped: bool = False
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves."""
-        return len(self.splits) + 1 if self.inside < 0 else 2
 
     def moves(self, n_classes: int) -> FloatArray:
         """What each leaf adds to the score of each class, (leaves, M)."""

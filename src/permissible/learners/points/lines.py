@@ -51,14 +51,8 @@ class _Expansions:
 def fit_lines(weight: FloatArray, ridge: FloatArray, surrogate: Surrogate, start: FloatArray) -> FittedLines:
     """The best offset and unit of each card.
 
-    Parameters
-    ----------
-    weight : array, shape (n_cards, n_totals, 2)
-        Weight of negatives and positives at each total.
-    ridge : array, shape (n_cards,)
-    surrogate : Surrogate
-    start : array, shape (n_cards, 2)
-        Offset and unit to start from.
+    `weight` has those of negatives and positives at each total, (n_cards, n_totals, 2); `start` the first offset and
+    unit, (n_cards, 2).
     """
     if isinstance(surrogate, kernels.LossFunction):
         found = surrogate.fit_lines(np.ascontiguousarray(weight), ridge, np.ascontiguousarray(start))

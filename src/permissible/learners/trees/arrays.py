@@ -17,8 +17,7 @@ from permissible.types import AnyArray, FloatArray, IntArray
 class TreeArrays:
     """The nodes of a tree in the order in which they were made, as `trees.Tree` has them.
 
-    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes
-    left. `leaf_of_row` is empty unless requested, and -1 for rows of weight 0.
+    `test` is 0 for a threshold, 1 for "is missing", 2 for categories and -1 at a leaf; a set bit of `left_set` goes left.
     """
 
     left: AnyArray
@@ -31,7 +30,6 @@ class TreeArrays:
     impurity: FloatArray
     samples: IntArray
     split_order: AnyArray
-    leaf_of_row: AnyArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,6 @@ class TreeTrace:
     split_order: IntArray
     surrogate: FloatArray
     impurity: FloatArray
-    leaf_of_row: IntArray
     stopped: str
 
 
@@ -58,8 +55,7 @@ def arrays_of(grown: GrownNodes, criterion: ImpurityCriterion) -> TreeArrays:
     weight = np.array([node.totals[: criterion.classes] for node in grown.nodes]) * criterion.weighting.unit
     impurity = criterion.finder.impurities(np.ascontiguousarray(weight.T, dtype=np.float64))
     samples, order = np.array([node.rows for node in grown.nodes]), np.array([node.place for node in grown.split], int)
-    nobody = np.zeros(0, dtype=np.int64)
-    return TreeArrays(left, right, column, code, test, left_set, weight, impurity, samples, order, nobody)
+    return TreeArrays(left, right, column, code, test, left_set, weight, impurity, samples, order)
 
 
 def tree_and_trace(
@@ -117,7 +113,7 @@ def _trace(arrays: TreeArrays | trees.Tree, max_leaf_nodes: int | None) -> TreeT
     else:
         stopped = "no gain"
     surrogate = surrogate_of(impurity, order, arrays.left, arrays.right)
-    return TreeTrace(order, surrogate, impurity, arrays.leaf_of_row.astype(np.int64), stopped)
+    return TreeTrace(order, surrogate, impurity, stopped)
 
 
 def surrogate_of(impurity: FloatArray, order: IntArray, left: AnyArray, right: AnyArray) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from permissible.bins.binning import BinnedTable, Binning
-from permissible.bins.hashing import Hashes, category_hash
+from permissible.bins.hashing import Hashes, code_hashes
 from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
 from permissible.learners.trees.boosted_options import BoostedOptions
@@ -117,10 +117,6 @@ class BoostedTrees:
             "coordinate": np.full(self.n_trees, -1, dtype=np.int32),
             "value": self.values.ravel(),
         }
-
-    def importances(self, n_columns: int) -> FloatArray:
-        """Sum of the gains of each column's splits."""
-        return np.asarray(np.bincount(self.column, self.gain, n_columns), dtype=np.float64)
 
     def kernel(self) -> kernels.Trees:
         """The trees as the kernel takes them."""
@@ -280,11 +276,6 @@ def _total(rows: BoostedRows) -> float:
     return float(round(math.fsum(rows.weight) ** 2 / math.fsum(rows.weight**2)))
 
 
-def _names(binning: Binning) -> Hashes:
-    """A hash of the name of each column, so that their order does not matter to the sample."""
-    return np.array([category_hash(column.name) for column in binning.schema.columns], dtype=np.uint64)
-
-
 def kernel_rows(
     codes: kernels.Codes, rows: BoostedRows, loss: Functor, *, whole: bool, hashed: bool = False, n_threads: int = 1
 ) -> kernels.Rows:
@@ -296,7 +287,7 @@ def kernel_rows(
         real = rows.weight.astype(np.float32)
     target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
     if hashed and rows.content is None:
-        hashes = codes.hashes(_names(rows.binned.binning), n_threads)
+        hashes = code_hashes(rows.binned, n_threads)
     elif hashed and rows.content is not None:
         hashes = rows.content().astype(np.uint32, copy=False)  # the lower half: the upper one chooses what is held out
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)

@@ -6,7 +6,7 @@ of growth.
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,22 +32,6 @@ class BestSplit(NamedTuple):
     code: int
     left_set: Codes
     left_totals: IntArray
-
-
-class SplitCriterion(Protocol):
-    """How splits are chosen."""
-
-    def totals(self, histogram: IntArray) -> IntArray:
-        """The sums of a node, from its histogram."""
-        ...
-
-    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
-        """The best split of the `number`-th requested node; None if no split has a gain."""
-        ...
-
-    def bounds(self, above: Bounds, split: BestSplit, right_totals: IntArray) -> tuple[Bounds, Bounds]:
-        """The bounds of the two children."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +107,8 @@ class ImpurityCriterion:
         channels = histogram[: self.shape[0]].reshape(self.classes + self.weighting.counted, -1)
         return np.asarray(channels.sum(axis=1), dtype=np.int64)
 
-    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds, number: int) -> BestSplit | None:
-        """The best split of a node of two classes and two rows or more."""
+    def best(self, histogram: IntArray, totals: IntArray, n_rows: int, bounds: Bounds) -> BestSplit | None:
+        """The best split of a node of two classes and two rows or more; None if no split has a gain."""
         if (totals[: self.classes] > 0).sum() < 2 or n_rows < 2:
             return None
         best = self.finder.best(np.ascontiguousarray(histogram), np.ascontiguousarray(totals), *bounds)

@@ -7,13 +7,13 @@ questions as it is deep.
 """
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from permissible.learners.trees.criteria import FREE, BestSplit, Bounds, SplitCriterion
+from permissible.learners.trees.criteria import FREE, BestSplit, Bounds, ImpurityCriterion
 from permissible.learners.trees.rows import NodeSplit, NodeSums
 from permissible.rows.source import Journal, NoJournal
 from permissible.types import IntArray
@@ -57,53 +57,31 @@ class Weighed:
     nodes: tuple[tuple[Any, int, Any], ...]
 
 
-class OldestFirst:
-    """Leaves in the order of UDT: the largest rank first; ties go to the oldest leaf."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, TreeNode]] = []
-
-    def add(self, leaf: TreeNode) -> None:
-        """Add a leaf if it can be split."""
-        if leaf.split is not None:
-            heapq.heappush(self._heap, (-leaf.split.rank, leaf.place, leaf))
-
-    def take(self) -> TreeNode | None:
-        """Remove the leaf that is split next; None where there is none."""
-        return heapq.heappop(self._heap)[2] if self._heap else None
-
-    def __iter__(self) -> Iterator[TreeNode]:
-        return (leaf for _, _, leaf in self._heap)
-
-
 @dataclass(slots=True)
 class Grower:
-    """Grows one tree.
+    """Grows one tree: the leaf of the largest rank is split first; ties go to the oldest leaf.
 
     `most_together` is the largest number of nodes per question. The rows of the last leaves are counted as well.
     """
 
     ask: Ask
-    criterion: SplitCriterion
-    leaves: OldestFirst
+    criterion: ImpurityCriterion
     max_leaf_nodes: int | None
     max_depth: int | None
     most_together: int
     journal: Journal = field(default_factory=NoJournal)
+    leaves: list[tuple[float, int, TreeNode]] = field(default_factory=list)  # a heap
     sent: list[NodeSplit] = field(default_factory=list)
     known: int = 1
-    examined: int = 0
 
     def run(self) -> GrownNodes:
         """Split the best leaf until no split has a gain or the limit of leaves is reached."""
         root = TreeNode(0, 0, np.zeros(0, dtype=np.int64))
         self._find([root], lambda: self._ask_root(root))
         nodes, split = [root], list[TreeNode]()
-        self.leaves.add(root)
-        while self.max_leaf_nodes is None or len(split) + 1 < self.max_leaf_nodes:
-            node = self.leaves.take()
-            if node is None:
-                break
+        self._add(root)
+        while self.leaves and (self.max_leaf_nodes is None or len(split) + 1 < self.max_leaf_nodes):
+            node = heapq.heappop(self.leaves)[2]
             if node.children is None:
                 self._split([node, *self._look_ahead(len(split))])
             assert node.children is not None
@@ -111,8 +89,13 @@ class Grower:
             for child in node.children:
                 child.place = len(nodes)
                 nodes.append(child)
-                self.leaves.add(child)
+                self._add(child)
         return GrownNodes(nodes, split)
+
+    def _add(self, leaf: TreeNode) -> None:
+        """Add a leaf if it can be split."""
+        if leaf.split is not None:
+            heapq.heappush(self.leaves, (-leaf.split.rank, leaf.place, leaf))
 
     def _look_ahead(self, made: int) -> list[TreeNode]:
         """The leaves that may be split next, at most as many as splits remain."""
@@ -122,7 +105,7 @@ class Grower:
         if most <= 0:
             return []
         ranked: list[tuple[float, int, TreeNode]] = []
-        waiting = [(np.inf, leaf) for leaf in self.leaves]
+        waiting = [(np.inf, leaf) for *_, leaf in self.leaves]
         while waiting:
             least, leaf = waiting.pop()
             if leaf.split is None:
@@ -185,9 +168,8 @@ class Grower:
 
     def _examine(self, node: TreeNode) -> None:
         """Find the best split of a node, if it may be split; drop the histogram of a node without one."""
-        self.examined += 1
         if node.histogram is not None and (self.max_depth is None or node.depth < self.max_depth):
-            node.split = self.criterion.best(node.histogram, node.totals, node.rows, node.bounds, self.examined)
+            node.split = self.criterion.best(node.histogram, node.totals, node.rows, node.bounds)
         if node.split is None:
             node.histogram = None
 

@@ -7,7 +7,6 @@ distinct row its own leaf.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,7 @@ def _statement(trace: TreeTrace, surrogate: float, bound: float) -> str:
     return words
 
 
-def history_of(tree: TreeModel, trace: TreeTrace) -> Mapping[str, Any]:
+def history_of(tree: TreeModel, trace: TreeTrace) -> Mapping[str, AnyArray]:
     """One entry per split: surrogate and training error after it, its gain, and the edge of its children before it.
 
     With the scores of the leaves so far, example i has weight 1 - p_k if it is positive and p_k if not; under these

@@ -23,7 +23,7 @@ from permissible.learners import choose
 from permissible.learners.constraints.paths import GroupedCriterion
 from permissible.learners.trees.arrays import TreeArrays, TreeTrace, arrays_of, tree_and_trace
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
-from permissible.learners.trees.grower import Grower, OldestFirst, most_together
+from permissible.learners.trees.grower import Grower, most_together
 from permissible.learners.trees.pruning import PruningPath, candidate_levels, held_out_surrogate, link_levels, prune
 from permissible.learners.trees.rows import (
     ClassRows,
@@ -105,7 +105,7 @@ def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, j
 
     limits = criterion.task.limits
     together = most_together(int(criterion.shape.sum()))
-    grower = Grower(ask, criterion, OldestFirst(), limits.max_leaf_nodes, limits.max_depth, together, journal=journal)
+    grower = Grower(ask, criterion, limits.max_leaf_nodes, limits.max_depth, together, journal=journal)
     return arrays_of(grower.run(), criterion)
 
 

@@ -20,6 +20,7 @@ from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.constraints.signed import refit_signed
+from permissible.learners.uls.criteria.draws import noise_of
 from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import Stop, ULSOptions
@@ -55,7 +56,7 @@ class LoopTask:
 
     `surrogate` is the loss in the units of the rows; values of the model are `scale` times theirs. `start` is a fit to
     continue; its model is not changed by the classic scheme. `search` finds the rules where they have a criterion of
-    their own.
+    their own. `keyed` is the layout with the keys of draws (criteria/draws.py).
     """
 
     loss_name: str
@@ -66,6 +67,7 @@ class LoopTask:
     callback: OnRound | None = None
     journal: Journal = field(default_factory=NoJournal)
     search: CriterionSearch | None = None
+    keyed: AnyArray | None = None
 
     @staticmethod
     def of(loss: Loss, binning: Binning, **more: Any) -> "LoopTask":
@@ -78,6 +80,11 @@ class LoopTask:
     def first_round(self) -> int:
         """Rounds of the fit to continue."""
         return 0 if self.start is None else len(self.start.trace.rounds)
+
+    @property
+    def layout(self) -> AnyArray:
+        """The columns as the kernels need them."""
+        return layout_of(self.binning).by_column if self.keyed is None else self.keyed
 
     @property
     def start_terms(self) -> Terms:
@@ -149,8 +156,8 @@ def boost(training: Opened, held_out: Opened | None, task: LoopTask, options: UL
         FitRows.start(training, surrogate, terms),
         None if held_out is None else FitRows.start(held_out, surrogate, terms),
         task,
-        replace(options, l2=options.l2 * task.scale),
-        layout_of(task.binning).by_column,
+        replace(options, l2=options.l2 * task.scale, noise=noise_of(surrogate, options.noise)),
+        task.layout,
     )
     if task.start is None and options.fit_intercept:
         _fit_constant(fit)
@@ -232,7 +239,7 @@ def _fit_constant(fit: Fit) -> None:
 
 
 def grow(fit: Fit, seed: int) -> GrownRule | None:
-    """Find the rule of this round from histograms of the current weights."""
+    """Find the rule of this round from histograms of the current weights; its edge is that on all rows."""
     rows, options = fit.rows, fit.options
     if fit.task.search is not None:
         return fit.task.search.best()
@@ -242,7 +249,10 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     search = RuleSearch(*about, rows.histogram(request), rows.sizes.n_rows)
     # Exclude refitted rules: they are at their optimum although l2 leaves them an edge, or have no finite coefficient.
     endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
-    return search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
+    found = search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
+    if found is None or not request.threshold:
+        return found
+    return replace(found, slope=rows.slopes([found.rule])[0])
 
 
 def left_to_gain(fit: Fit) -> tuple[float, float]:
@@ -289,12 +299,12 @@ def leverage(fit: Fit, grown: GrownRule) -> Leverage:
 
 def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
     """Exact values of the rule, inside and outside; without a constant one value for both."""
-    rows, l2, fraction = fit.rows, fit.options.l2, fit.options.search_fraction
+    rows, l2 = fit.rows, fit.options.l2
     if fit.options.fit_intercept:
         out, curved = grown.weight_all - grown.weight_in, grown.curvature_all - grown.curvature_in
-        start_in = grown.weight_in / (grown.curvature_in + fraction * l2 + 1e-300)
-        return rows.leverage(grown.rule, True, l2, start_in, out / (curved + fraction * l2 + 1e-300))
-    guess = (2.0 * grown.weight_in - grown.weight_all) / (fraction * (rows.state.curvature + 2.0 * l2) + 1e-300)
+        start_in = grown.weight_in / (grown.curvature_in + l2 + 1e-300)
+        return rows.leverage(grown.rule, True, l2, start_in, out / (curved + l2 + 1e-300))
+    guess = (2.0 * grown.weight_in - grown.weight_all) / (rows.state.curvature + 2.0 * l2 + 1e-300)
     return rows.leverage(grown.rule, False, l2, guess, -guess)
 
 
@@ -372,7 +382,7 @@ def _round(fit: Fit, grown: GrownRule, weight: float, covered: tuple[float, floa
         rule=grown.rule,
         value_in=0.0,
         value_out=0.0,
-        edge=abs(2.0 * grown.weight_in - grown.weight_all) / fit.options.search_fraction / weight,
+        edge=abs(grown.slope) / weight,
         weight=weight,
         surrogate=state.surrogate,
         train_error=state.error,

@@ -15,6 +15,7 @@ import numpy as np
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
+from permissible.learners.uls.guarantees.agreement import Agreement
 from permissible.learners.uls.guarantees.weak_learning import weak_learning
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss, PermissibleLoss
@@ -47,6 +48,9 @@ class RuleCertificate(CertificateHead):
     separation : str or None
         With ``learner="column"`` and a loss whose weights never vanish, by linear programming: "none" (a finite minimiser
         exists), "partial" or "complete" (it does not: some or all rows are separated). None: not looked at.
+    agreement : Agreement or None
+        What the models of the folds that chose have in common with this one: `n_rules`, `found`, `flipped`. Only where
+        coefficients are refitted, as with `compact`: the compiled loop of the classic scheme keeps no fold's model.
 
     `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
     """
@@ -59,6 +63,7 @@ class RuleCertificate(CertificateHead):
     bound: float
     ingredients: Mapping[str, float]
     separation: str | None = None
+    agreement: Agreement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ def certify(
         stopped=trace.stop,
         doubts=doubts,
         separation=separation,
+        agreement=trace.evidence.get("agreement"),
     )
 
 
@@ -162,7 +168,8 @@ def _statement(trace: Trace, surrogate: float, bound: float, doubts: Doubts) -> 
     stopped = (
         f"The {fit} stopped after {len(trace.rounds)} rounds because {reason}: mean surrogate {surrogate:.4g}{left}."
     )
-    return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ())])
+    folds = [] if trace.evidence.get("agreement") is None else [str(trace.evidence["agreement"])]
+    return " ".join([stopped, f"{theorem} at these edges.", *(away if trace.stop != "separable" else ()), *folds])
 
 
 def history_of(trace: Trace, loss: Loss, scheme: int = 1, largest_norm: float | None = None) -> dict[str, AnyArray]:

@@ -257,7 +257,7 @@ def _line(fit: ColumnFit, best: int, guess: float) -> None:
         at = fit.surrogate.at(np.ascontiguousarray(sign * (score + root.value * values)))
         slope = float((sample * sign * values * at[:, 1]).sum()) - cost * (now + root.value)
         bend = -float((sample * values * values * at[:, 2]).sum()) - cost
-        root.advance(slope, bend, 0.0, False, cap)
+        root.advance([(slope, bend, 0.0)], -1.0, cap)
     fit.theta[best] += root.value
     fit.score[rows] += root.value * values
     if root.capped:

@@ -2,9 +2,9 @@
 
 import math
 
-from permissible.bins.layout import layout_of
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import LoopTask
+from permissible.learners.uls.criteria.draws import noise_of
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import STOPS, ULSOptions
 from permissible.learners.uls.trace import Round, Trace, literal_of
@@ -16,7 +16,7 @@ def boost_compiled(training: Opened, held_out: Opened | None, task: LoopTask, op
     rows, held = _rows(training), None if held_out is None else _rows(held_out)
     start = None if task.start is None else task.start.scores / task.scale
     asked = loop_options(options, task, task.first_round, start_constant=start is None)
-    found = kernels.boost(rows, held, layout_of(task.binning).by_column, asked, start, task.callback)
+    found = kernels.boost(rows, held, task.layout, asked, start, task.callback)
     total = training.sizes.total_weight
     weight = task.unit * total
     held_weight = math.nan if held_out is None else task.unit * held_out.sizes.total_weight
@@ -36,9 +36,7 @@ def boost_compiled(training: Opened, held_out: Opened | None, task: LoopTask, op
 def held_out_curve(training: Opened, held_out: Opened, task: LoopTask, options: ULSOptions) -> FloatArray:
     """The mean loss of the held-out rows before the first round and after each: the same rounds without their record."""
     asked = loop_options(options, task, 0, start_constant=True, certified=False)
-    found = kernels.boost(
-        _rows(training), _rows(held_out), layout_of(task.binning).by_column, asked, None, task.callback
-    )
+    found = kernels.boost(_rows(training), _rows(held_out), task.layout, asked, None, task.callback)
     return found.validation() / (task.unit * held_out.sizes.total_weight)
 
 
@@ -68,6 +66,7 @@ def loop_options(
         intervals=options.intervals,
         patience=options.patience,
         certified=certified,
+        noise=noise_of(task.surrogate, options.noise),
     )
 
 

@@ -3,7 +3,7 @@
 The folds (rows/splits.py) choose the number of rounds of each candidate, and the candidates that are as good as the best
 (learners/choose.py). A run on a fold ends when its held-out loss has had no new minimum for `PATIENCE` rounds. The model
 is the average of these candidates, each fitted on all rows: by convexity its loss is at most the mean of theirs, and it
-does not change when the folds narrowly prefer another one.
+does not change when the folds narrowly prefer another one. While there is room for rules, each is fitted with more draws.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 The adaptive flavours have a loop of their own.
@@ -26,6 +26,7 @@ from permissible import losses
 from permissible.learners.choose import Choice, Fold, Runs, Tried, race
 from permissible.learners.uls.boost import Loop, LoopTask, OnRound, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
+from permissible.learners.uls.criteria.draws import keyed_layout
 from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
     FLAVOURS,
@@ -35,6 +36,7 @@ from permissible.learners.uls.flavours import (
     choose_loss,
     equally_penalised,
 )
+from permissible.learners.uls.guarantees.agreement import FoldFits, agreed
 from permissible.learners.uls.guarantees.remeasured import Measured, up_to
 from permissible.learners.uls.loss_rows import ExamplesOpening, Opened, open_rows
 from permissible.learners.uls.options import ULSOptions
@@ -46,10 +48,12 @@ from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import NoJournal, Source
 from permissible.rows.splits import evaluation_folds, has_duplicates
 from permissible.rows.totals import TotalsOf
-from permissible.types import FloatArray
+from permissible.types import AnyArray, FloatArray
 
 PATIENCE = 30
 """Rounds without a new least held-out loss that end a run on a fold."""
+MOST_DRAWS = 5
+"""Fits of one candidate, at most, that are averaged since their searches draw."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +63,7 @@ class Task:
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
     loss is only recorded. `start` is a fit to continue, without a hold-out. `fast_rate` is a learning rate that is tried where
     the chosen candidate would need more rounds than it may have. `ensemble` is the number of folds whose fits are averaged.
+    `keyed` is the layout of the columns with the keys by which the search draws.
     """
 
     loss: Loss | str
@@ -70,6 +75,7 @@ class Task:
     callback: OnRound | None = None
     fast_rate: float | None = None
     ensemble: int | None = None
+    keyed: AnyArray | None = None
 
     def with_loss(self, name: str) -> "Task":
         """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
@@ -128,16 +134,24 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
 
         evidence = choose_loss(source, label, fit)
         return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
+    if isinstance(task.loss, str):  # the search of the papers' flavours is exact
+        task = replace(task, candidates=tuple(replace(options, noise=0.0) for options in task.candidates))
+    task = replace(task, keyed=keyed_layout(source, label) if task.candidates[0].noise > 0 else None)
     seen = _seen(source, label, task)
     everything = Chosen(source, label)
     additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
-    if seen is not None and additive and (task.ensemble or len(seen.choice.kept) > 1):
-        assert isinstance(task.loss, Loss)
-        return FittedRules(_averaged(everything, seen, task, task.loss), task.loss, _selection(seen, averaged=True))
-    options = task.candidates[0] if seen is None else _options(seen.choice.chosen)
+    members = _members(everything, seen, task) if seen is not None and additive else []
+    if seen is not None and isinstance(task.loss, Loss) and len(members) > 1:
+        return FittedRules(_averaged(everything, members, task, task.loss), task.loss, _selection(seen, averaged=True))
+    told = {} if task.start is None else {k: v for k, v in task.start.trace.evidence.items() if k == "candidate"}
+    options = task.candidates[told.get("candidate", 0)] if seen is None else _options(seen.choice.chosen)
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation, label)
     loss, trace = run(everything, given, task, options)
+    if seen is not None and task.candidates[0].scheme != 1:  # a continuation keeps the candidate
+        told = {"candidate": task.candidates.index(seen.choice.chosen.candidate)}
+        told["agreement"] = agreed(trace.terms(), loss, seen.beside, seen.choice.chosen)
+    trace = replace(trace, evidence={**trace.evidence, **told})
     return FittedRules(trace, loss, None if seen is None else _selection(seen))
 
 
@@ -146,22 +160,26 @@ def _options(tried: Tried[ULSOptions]) -> ULSOptions:
     return replace(tried.candidate, n_rounds=max(tried.stage, 1))
 
 
-def _averaged(everything: Chosen, seen: "_Seen", task: Task, loss: Loss) -> Trace:
-    """The average of the candidates that are as good as the best, fitted on all rows, or on those of each fold.
-
-    Fitted on all rows, they have together at most as many rules as one of them may have rounds.
-    """
+def _members(everything: Chosen, seen: "_Seen", task: Task) -> list[tuple[Chosen, Tried[ULSOptions]]]:
+    """The candidates as good as the best, on all rows (drawn as often as the number of rules allows), or on each fold's."""
     kept, most = seen.choice.kept, task.candidates[0].n_rounds
+    if task.ensemble:
+        return [(rows, tried) for rows in seen.training for tried in kept]
+    drawn = task.candidates[0].noise > 0 and task.validation is None
+    n_draws = min(most // max(sum(tried.stage for tried in kept), 1), MOST_DRAWS) if drawn else 1
+    seeds = [task.candidates[0].seed + draw * most for draw in range(max(n_draws, 1))]
+    return [(everything, replace(t, candidate=replace(t.candidate, seed=seed))) for seed in seeds for t in kept]
+
+
+def _averaged(everything: Chosen, fits: list[tuple[Chosen, Tried[ULSOptions]]], task: Task, loss: Loss) -> Trace:
+    """The average of several fits; those on all rows have together at most as many rules as one may have rounds."""
 
     def fitted(rows: Chosen, tried: Tried[ULSOptions], source: Source) -> Trace:
         return run(rows._replace(source=source), None, task, _options(tried))[1]
 
-    chosen = [
-        partial(fitted, rows, tried) for rows in (seen.training if task.ensemble else [everything]) for tried in kept
-    ]
-    members = everything.source.each({f"{number}": fit for number, fit in enumerate(chosen)})
+    members = everything.source.each({f"{number}": partial(fitted, *fit) for number, fit in enumerate(fits)})
     if not task.ensemble:
-        members = [up_to(fit, max(most // len(kept), 1)) for fit in members]
+        members = [up_to(fit, max(task.candidates[0].n_rounds // len(members), 1)) for fit in members]
     known = _measured(everything, task, task.candidates[0])
     try:
         return known.average(members, loss, task.candidates[0])
@@ -170,11 +188,12 @@ def _averaged(everything: Chosen, seen: "_Seen", task: Task, loss: Loss) -> Trac
 
 
 class _Seen(NamedTuple):
-    """What the folds chose, the fraction of weight that was held out, and the training rows of each fold."""
+    """What the folds chose, the fraction of weight that was held out, the training rows of each fold, and its fits."""
 
     choice: Choice[ULSOptions]
     fraction: float
     training: list[Chosen]
+    beside: tuple[FoldFits, ...] = ()
 
 
 def _seen(source: Source, label: int, task: Task) -> _Seen | None:
@@ -194,9 +213,10 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
     if not pairs:
         return None
     held = [held_out.weight for _, held_out in pairs]
+    beside = tuple(FoldFits(partial(_open, held_out, task=task, options=task.candidates[0])) for _, held_out in pairs)
     folds = [
-        Fold[ULSOptions](partial(_curve, training, held_out, task), weight)
-        for (training, held_out), weight in zip(pairs, held, strict=True)
+        Fold[ULSOptions](partial(_curve, training, held_out, task, fits), weight)
+        for (training, held_out), fits, weight in zip(pairs, beside, held, strict=True)
     ]
     total = everything.weight + (0.0 if task.validation is None else held[0])
     contest = partial(race, folds, first_stage=1, run=partial(_curves, source))
@@ -207,7 +227,9 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
         if fast.loss < slow.loss:
             choice = replace(choice, chosen=fast, kept=(fast,))
         choice = replace(choice, tried=(*choice.tried, fast))
-    return _Seen(choice, sum(held) / total, [training for training, _ in pairs])
+    return _Seen(
+        choice, sum(held) / total, [training for training, _ in pairs], beside if task.validation is None else ()
+    )
 
 
 def _training_curve(training: Chosen, task: Task, options: ULSOptions, _: int, source: Source) -> FloatArray:
@@ -224,12 +246,13 @@ def _curves(source: Source, runs: Runs[ULSOptions]) -> list[FloatArray]:
 
 
 def _curve(
-    training: Chosen, held_out: Chosen, task: Task, options: ULSOptions, last: int, source: Source
+    training: Chosen, held_out: Chosen, task: Task, fits: FoldFits, options: ULSOptions, last: int, source: Source
 ) -> FloatArray:
     """The mean loss of the held-out rows after each round, or up to the round `last` where one is asked for.
 
-    `source` has the training rows, for this fit.
+    `source` has the training rows, for this fit. `fits` remembers a fit of the readable loop.
     """
+    candidate = options
     if held_out.source is training.source:
         held_out = held_out._replace(source=source)
     training = training._replace(source=source)
@@ -239,6 +262,7 @@ def _curve(
             if in_memory and held is not None:
                 return held_out_curve(rows, held, loop_task, options)
     trace = run(training, held_out, task, options)[1]
+    fits.known.append((candidate, trace))
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
@@ -250,6 +274,7 @@ def _selection(seen: _Seen, averaged: bool = False) -> dict[str, object]:
             "used": any(tried is one for one in used),
             "max_literals": tried.candidate.max_literals,
             "learning_rate": tried.candidate.learning_rate,
+            "l2_regularization": tried.candidate.l2,
             "n_rounds": tried.stage,
             "validation": tried.loss,
             "curve": tried.curve,
@@ -318,6 +343,7 @@ def _rows_of(
         free = options.constraints is None and options.criterion == "newton"
         classic = free and options.scheme == 1 and (task.start is None or held is None)
         more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
+        more["keyed"] = task.keyed
         if options.criterion != "newton":
             score = None if task.start is None else task.start.scores
             more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
@@ -329,7 +355,8 @@ def _rows_of(
 
 def _open(chosen: Chosen, loss: Loss, *, task: Task, options: ULSOptions) -> Opened:
     source, label, selection = chosen
-    return open_rows(source, label, loss, options.fit_intercept, selection=selection, n_threads=task.n_threads)
+    two, threads, sampled = options.fit_intercept, task.n_threads, options.search_fraction < 1.0
+    return open_rows(source, label, loss, two, selection=selection, n_threads=threads, sampled=sampled)
 
 
 def _measured(rows: Chosen, task: Task, options: ULSOptions) -> Measured:

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from permissible import losses
+from permissible.bins.hashing import code_hashes
 from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
@@ -118,6 +119,8 @@ class _Candidate:
         assert kernel is not None  # the bags hold built-in losses
         self.loss, self.options, self.total = loss, replace(options, n_rounds=1, max_seconds=0.0), examples.total
         self.task = LoopTask.of(loss, examples.binned.binning)
+        if options.search_fraction < 1.0:
+            examples = replace(examples, hashes=code_hashes(examples.binned, n_threads))
         self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
         self.layout = layout_of(examples.binned.binning).by_column
         own = options.criterion != "newton"

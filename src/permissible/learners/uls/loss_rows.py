@@ -5,14 +5,15 @@ them is the compiled fit bit for bit.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
+from permissible.bins.hashing import code_hashes
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.rows import (
@@ -24,6 +25,7 @@ from permissible.learners.uls.rows import (
     RuleRows,
     StepSums,
     Terms,
+    Trial,
 )
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
@@ -31,7 +33,7 @@ from permissible.losses.surrogate import compiled, natural_value
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
-from permissible.rows.totals import RowsByPart, TotalsOf
+from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
 
@@ -63,7 +65,6 @@ class ExamplesOpening:
     label: int
     selection: Selection = ALL_ROWS
     integers: bool | None = None
-    first_rows: Mapping[int, int] = field(default_factory=dict)
 
     def build(self, part: Part) -> Examples | None:
         """The examples; None where no row is selected."""
@@ -77,17 +78,18 @@ class ExamplesOpening:
             binned, positive = BinnedTable(binned.binning, blocks, blocks.shape[1]), positive[chosen]
             weight = None if weight is None else weight[chosen]
         weight = None if weight is None else part.put_aside(weight)
-        return Examples(binned, positive, weight, self.first_rows.get(part.number, 0), self.integers)
+        return Examples(binned, positive, weight, self.integers)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOpening:
-    """Builds the rows of a fit: `two_sums` asks for curvatures in the histograms too."""
+    """Builds the rows of a fit: `two_sums` asks for curvatures in the histograms too, `sampled` for hashes of the rows."""
 
     examples: ExamplesOpening
     loss: Loss
     two_sums: bool
     n_threads: int = 1
+    sampled: bool = False
 
     def build(self, part: Part) -> RulePart | None:
         """The rows of one part; None where no row is selected."""
@@ -96,6 +98,8 @@ class RuleOpening:
             return None
         # Weights of their own and other losses take more memory: on disk their rows are built for each question.
         light = examples.weight is None and compiled(self.loss) is not None
+        if self.sampled:
+            examples = replace(examples, hashes=part.put_aside(code_hashes(examples.binned, self.n_threads)))
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
@@ -114,17 +118,22 @@ class Opened:
 
 
 def open_rows(
-    source: Source, label: int, loss: Loss, two_sums: bool, *, selection: Selection = ALL_ROWS, n_threads: int = 1
+    source: Source,
+    label: int,
+    loss: Loss,
+    two_sums: bool,
+    *,
+    selection: Selection = ALL_ROWS,
+    n_threads: int = 1,
+    sampled: bool = False,
 ) -> Opened:
     """Open the selected rows of every part."""
-    counts = source.survey(RowsByPart(selection))
-    starts = np.cumsum([0, *counts.values()]).tolist()
     totals = source.survey(TotalsOf(selection))
     integers = source.weighted and totals.integers and totals.largest <= kernels.MULTIPLICITY_LIMIT
     real = source.weighted and not integers
     sizes = RowSizes(totals.n_rows, totals.weight, totals.largest if real else 1.0, real)
-    examples = ExamplesOpening(label, selection, integers, dict(zip(counts, starts, strict=False)))
-    return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads)), sizes)
+    examples = ExamplesOpening(label, selection, integers)
+    return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads, sampled)), sizes)
 
 
 def kernel_rows(
@@ -141,7 +150,7 @@ def kernel_rows(
         loss.parameter,
         two_sums,
         n_threads,
-        examples.first_row,
+        examples.hashes,
         state,
         loss.table,
     )
@@ -172,29 +181,35 @@ class LossRows:
         self._margin[:] = self._moved(mask, value_in, value_out)
         return self._sums(grids, mask)
 
-    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
-        """Sums of derivatives at a trial step; the slope of the curvature is unknown and set to 0."""
-        mask = self.examples.covers(rule)
-        moved = self._moved(mask, value_in, value_out)
-        weight = self._terms(self._sign * np.asarray(self.loss.weight(moved)), grids.weight)
-        curvature = self._terms(np.asarray(self.loss.curvature(moved)), grids.curvature)
-        sums = [_exact(weight[mask]), _exact(curvature[mask]), 0, _exact(weight[~mask]), _exact(curvature[~mask]), 0]
-        return pairs_of(sums)
+    def measure(self, rule: Rule, trials: Sequence[Trial], grids: Grids) -> IntArray:
+        """Sums of derivatives at trial steps; the slope of the curvature is unknown and set to 0."""
+        mask, found = self.examples.covers(rule), []
+        for trial in trials:
+            moved = self._moved(mask, *trial)
+            weight = self._terms(self._sign * np.asarray(self.loss.weight(moved)), grids.weight)
+            bend = self._terms(np.asarray(self.loss.curvature(moved)), grids.curvature)
+            sums = [_exact(weight[mask]), _exact(bend[mask]), 0, _exact(weight[~mask]), _exact(bend[~mask]), 0]
+            found.append(pairs_of(sums))
+        return np.stack(found)
 
     def histograms(self, rules: Sequence[Rule], request: HistogramRequest) -> IntArray:
         """Quantised signed weights (and curvatures) of the rows that each rule covers, by column and code."""
+        return self._histograms(rules, request, self.two_sums)
+
+    def _histograms(self, rules: Sequence[Rule], request: HistogramRequest, two_sums: bool) -> IntArray:
         examples, sample = self.examples, 1.0 if self._real is None else self._real
         signed = (self._sign * (sample * np.asarray(self.loss.weight(self._margin)))).astype(np.float32)
-        curved = (sample * np.asarray(self.loss.curvature(self._margin))).astype(np.float32) if self.two_sums else None
+        curved = (sample * np.asarray(self.loss.curvature(self._margin))).astype(np.float32) if two_sums else None
         copies = None if self._copies is None else self._copies.astype(np.float32)
         masks = [examples.covers(rule).view(np.uint8) if rule else None for rule in rules]
         of = partial(kernels.histogram, examples.binned.blocks, examples.binned.n_columns, signed, curved, copies)
-        return np.stack([of(mask, *request, examples.first_row, self.n_threads) for mask in masks])
+        return np.stack([of(mask, *request, examples.hashes, self.n_threads) for mask in masks])
 
     def signed_weights(self, rules: Sequence[Rule], weight_grid: float) -> IntArray:
-        """The sum of quantised signed weights over the rows that each rule covers."""
+        """The sum of quantised signed weights over the rows that each rule covers; the grid is that of weights alone."""
         request = HistogramRequest(weight_grid, 1.0)
-        return np.array([self.histograms((rule,), request)[0, 0, 0].sum() for rule in rules], dtype=np.int64)
+        found = (self._histograms((rule,), request, two_sums=False) for rule in rules)
+        return np.array([sums[0, 0, 0].sum() for sums in found], dtype=np.int64)
 
     def patterns(self, rules: Sequence[Rule], grid: float) -> Patterns:
         """The combinations of covering rules that occur, with the weight of each class."""

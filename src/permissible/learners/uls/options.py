@@ -46,6 +46,8 @@ class ULSOptions:
         What the rules and the signs of their coefficients must obey.
     edges : bool
         Whether the trace tells what is left to gain at the end; a card, which exchanges its rules, has no use for it.
+    noise : float
+        Variance by which the search varies the gain of a literal, in units of its own error.
     """
 
     n_rounds: int = 100
@@ -64,3 +66,4 @@ class ULSOptions:
     criterion: str = "newton"
     constraints: Constraints | None = None
     edges: bool = True
+    noise: float = 0.0

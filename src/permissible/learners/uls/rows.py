@@ -9,7 +9,7 @@ pickles are small; parts keep codes, labels, sample weights and margins. A part 
 | `Reset(terms, grids)` | `StepSums` after the margins are set to those of a model |
 | `Apply(rule, value_in, value_out, grids)` | `StepSums` after the step |
 | `ChangeAndLook(step, request)` | both: `StepSums` after one of these, and the histogram of all rows for the next search |
-| `Measure(rule, value_in, value_out, grids)` | exact sums (6, 2) of derivatives at a trial step |
+| `Measure(rule, trials, grids)` | exact sums (trials, 6, 2) of derivatives at trial steps |
 | `Histograms(rules, request)` | int64 (rules, columns, sums, 256) over the rows that each rule covers |
 | `SignedWeights(rules, grid)` | int64 (rules): y w over the rows that each rule covers |
 | `PatternsOf(rules, grid)` | `Patterns`: weight per class of each combination of rules |
@@ -20,7 +20,7 @@ An exact sum is a pair (high, low) of int64 with value high * 2^32 + low, so pai
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.rows.source import Question
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
+
+Trial: TypeAlias = tuple[float, float]
+"""Values that a step might add inside and outside of a rule."""
 
 
 class Grids(NamedTuple):
@@ -41,11 +44,16 @@ class Grids(NamedTuple):
 
 
 class HistogramRequest(NamedTuple):
-    """Grids of a histogram, and the fraction of runs of rows that it visits (chosen by the seed)."""
+    """Grids of a histogram, and which rows it visits.
+
+    A row with weight w and curvature k is taken with probability p = min(1, r / threshold), r^2 = w^2 + k^2 / 10, and counts
+    for 1 / p: minimal variance sampling. Whether it is taken depends on a hash of its content and on the seed, so that all
+    holders of rows agree and equal rows stay together. A threshold of 0 takes every row.
+    """
 
     weight_grid: float
     curvature_grid: float
-    fraction: float = 1.0
+    threshold: float = 0.0
     seed: int = 0
 
 
@@ -112,8 +120,8 @@ class RuleRows(Protocol):
         """Add a value to the score of covered rows and one to that of the others; the fields of `StepSums`."""
         ...
 
-    def measure(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> IntArray:
-        """Sums of y w, curvature and y * its slope at a trial step: three over covered rows, three over the others."""
+    def measure(self, rule: Rule, trials: Sequence[Trial], grids: Grids) -> IntArray:
+        """Sums of y w, curvature and y * its slope at trial steps: three over covered rows, three over the others."""
         ...
 
     def histograms(self, rules: Sequence[Rule], request: HistogramRequest) -> IntArray:
@@ -132,8 +140,8 @@ class RuleRows(Protocol):
 class RulePart:
     """The rows of one part during a fit; `build` makes them on an array of the states of their margins.
 
-    The codes of rows on disk are mapped. In memory are their states and labels, 9 bytes per row, and the rows themselves
-    where they are `kept`: a mask of one byte per row.
+    The codes of rows on disk are mapped, and so are their hashes where searches draw samples. In memory are their states
+    and labels, 9 bytes per row, and the rows themselves where they are `kept`: a mask of one byte per row.
     """
 
     def __init__(self, build: Callable[[FloatArray], RuleRows], n_rows: int, kept: bool) -> None:
@@ -216,16 +224,15 @@ class ChangeAndLook(Question[RulePart, Ahead]):
 
 @dataclass(frozen=True, slots=True)
 class Measure(Question[RulePart, IntArray]):
-    """Sums of derivatives at a trial step."""
+    """Sums of derivatives at trial steps."""
 
     rule: Rule
-    value_in: float
-    value_out: float
+    trials: tuple[Trial, ...]
     grids: Grids
 
     def answer(self, rows: RulePart) -> IntArray:
         """The sums of one part."""
-        return rows.now.measure(self.rule, self.value_in, self.value_out, self.grids)
+        return rows.now.measure(self.rule, self.trials, self.grids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,15 +279,15 @@ class PatternsOf(Question[RulePart, Patterns]):
 class Examples:
     """Binned rows with a label each: `positive`, and a sample weight (None: 1 each).
 
-    In a part of a larger table, `first_row` rows come before these, and `integers` says whether all weights of the
-    table are integers, which count as duplicated rows.
+    In a part of a larger table `integers` says whether all weights of the table are integers, which count as duplicated
+    rows. `hashes` of the codes of each row are for searches on samples.
     """
 
     binned: BinnedTable
     positive: BoolArray
     weight: FloatArray | None = None
-    first_row: int = 0
     integers: bool | None = None
+    hashes: AnyArray | None = None
 
     @property
     def integer_weights(self) -> bool:

@@ -3,9 +3,10 @@
 The criterion is the second-order decrease of the surrogate for the values that the rule will take. With two values (the
 constant is refitted with the rule) D = (G_in^2 / (K_in + l2) + G_out^2 / (K_out + l2)) / 2; with one value d inside and
 -d outside D = (G_in - G_out)^2 / (2 (K + 2 l2)), that is the edge; G sums y w and K curvatures on a side. Where a side
-has no curvature and l2 is 0, |G| replaces G^2 / K, so that the larger edge wins. A literal and its negation tie as
-first literals but continue differently, so both are continued. Only one side of a literal is summed, the one of less
-curvature if curvatures are known; the other side is the difference. The compiled twin is cpp/rules/grow.cpp.
+has no curvature and l2 is 0, |G| replaces G^2 / K, so that the larger edge wins. With `noise` literals are compared by
+D drawn anew within its error (cpp/rules/search/draws.hpp). A literal and its negation tie as first literals but continue
+differently, so both are continued. Only one side of a literal is summed, the one of less curvature if known; the other
+is the difference. The compiled twin is cpp/rules/search/grow.cpp.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,12 +34,13 @@ IMPROVEMENT = 1.0 + 1e-9
 
 
 class Extended(NamedTuple):
-    """A rule, its decrease, and the sums over the rows that it covers, in units."""
+    """A rule, its decrease, the sums over the rows that it covers, in units, and what its last literal is compared by."""
 
     decrease: float
     weight_in: int
     curvature_in: int
     rule: Rule
+    score: float = 0.0
 
 
 Offer: TypeAlias = Extended | kernels.Candidate
@@ -46,7 +48,7 @@ Offer: TypeAlias = Extended | kernels.Candidate
 
 @dataclass(frozen=True, slots=True)
 class GrownRule:
-    """A rule, and the real sums inside and over all searched rows, from which the leverage starts."""
+    """A rule, the real sums inside and over all searched rows, from which the leverage starts, and the sum of y h w."""
 
     rule: Rule
     decrease: float
@@ -54,6 +56,7 @@ class GrownRule:
     weight_all: float
     curvature_in: float
     curvature_all: float
+    slope: float
 
 
 class Extension(NamedTuple):
@@ -101,20 +104,21 @@ class RuleSearch:
         self.rows, self.binning, self.layout, self.options, self.request = rows, binning, layout, options, request
         self.all = everything
         self._one_by_one = n_rows <= FEW_ROWS and 2 * everything.nbytes > BEAM_BYTES
-        two, fraction = options.fit_intercept, request.fraction
-        curvature_unit = 1.0 / request.curvature_grid if two else total_curvature * fraction
+        two = options.fit_intercept
+        curvature_unit = 1.0 / request.curvature_grid if two else total_curvature
         self.criterion = kernels.Criterion(
             two_values=two,
-            l2=options.l2 * fraction,
+            l2=options.l2,
             weight_unit=1.0 / request.weight_grid,
             curvature_unit=curvature_unit,
             total_weight=int(self.all[0, 0].sum()),
             total_curvature=int(self.all[0, 1].sum()) if two else 1,
-            share=fraction,
+            noise=options.noise,
+            seed=request.seed,
         )
         self._constrained = None
         if options.constraints is not None:
-            sizes = (self.criterion, options.l2 * fraction, fraction)
+            sizes = (self.criterion, options.l2)
             self._constrained = ConstrainedScan(options.constraints, binning, layout, *sizes)
 
     def best(self, excluded: Collection[Rule] = ()) -> GrownRule | None:
@@ -135,7 +139,7 @@ class RuleSearch:
     def _firsts(self) -> list[Extended]:
         """The best literals of `beam` columns; copies of a column have equal sums and count once."""
         found = self._offers((), self.all, oriented=False)
-        found.sort(key=lambda candidate: -candidate.decrease)
+        found.sort(key=lambda candidate: -candidate.score)
         firsts: list[Extended] = []
         before: tuple[int, int] | None = None
         for candidate in found:
@@ -232,7 +236,7 @@ class RuleSearch:
         found = self._offers(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
-        literal = max(found, key=lambda candidate: candidate.decrease)  # the first of ties: the lowest column
+        literal = max(found, key=lambda candidate: candidate.score)  # the first of ties: the lowest column
         if not literal.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
         best = self._extended(chain.grown.rule, literal)
@@ -248,10 +252,11 @@ class RuleSearch:
 
     def _offers(self, rule: Rule, sums: IntArray, oriented: bool) -> list[Offer]:
         """The best literal of each further column; an ordered one may get its other bound."""
+        own = self.criterion.after(self.layout, rule) if self.criterion.noise > 0 else self.criterion
         if self._constrained is not None:
-            return [Extended(*found) for found in self._constrained.best(rule, sums)]
+            return [Extended(*found) for found in self._constrained.best(rule, sums, own)]
         used = [literal.column for literal in rule if not self.options.intervals or self.layout[literal.column, 0]]
-        return [*kernels.best_literals(self.layout, sums, self.criterion, oriented, used)]
+        return [*kernels.best_literals(self.layout, sums, own, oriented, used)]
 
     def _extended(self, rule: Rule, offer: Offer) -> Extended:
         """The rule with an offered literal."""
@@ -279,7 +284,7 @@ class RuleSearch:
         c = self.criterion
         weights = float(best.weight_in) * c.weight_unit, float(c.total_weight) * c.weight_unit
         curvatures = float(best.curvature_in) * c.curvature_unit, float(c.total_curvature) * c.curvature_unit
-        return GrownRule(best.rule, best.decrease, *weights, *curvatures)
+        return GrownRule(best.rule, best.decrease, *weights, *curvatures, 2.0 * weights[0] - weights[1])
 
 
 def _better(best: Extended | None, other: Extended) -> Extended:

@@ -2,11 +2,13 @@
 
 Along a rule with value v inside and u outside, f(v) = sum_in y w(margin + y v) - l2 v falls in v and is zero at the
 minimum (the same outside for u); a +-1 rule alone has u = -v and one such equation. A pass over the rows gives f, f'
-and f'' at a trial step; `Root` (cpp/rules/leverage.hpp) finds the next by Halley's method.
+and f'' at trial steps; `Root` (cpp/rules/leverage.hpp) interpolates them, and goes on with Halley's method if need be.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,16 +28,21 @@ from permissible.learners.uls.rows import (
     SignedWeights,
     StepSums,
     Terms,
+    Trial,
     value_of,
 )
 from permissible.losses.surrogate import Surrogate
 from permissible.rows.source import OpenRows
 from permissible.types import IntArray
 
+Slopes: TypeAlias = tuple[float, float, float]
+"""A derivative of the surrogate along a step, and its first and second derivative."""
 FADED = 1e-9
 """Weights have vanished if their sum is below this fraction of the sum at score 0."""
 COARSE = 256.0
 """Sums on a grid this many times coarser than necessary, which lose 8 of 46 bits, are computed again."""
+LARGEST_BEND = 3.25
+"""Of a row that is taken with probability p the curvature over p is at most this times the size of a sure weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +112,18 @@ class FitRows:
         return Grids(of(weight * sample), of(curvature * sample), of(value * sample), error)
 
     def request(self, two_sums: bool, fraction: float = 1.0, seed: int = 0) -> HistogramRequest:
-        """A histogram of the current weights, over a fraction of the rows."""
+        """A histogram of the current weights, over about a fraction of the rows."""
         weight, curvature, _ = self.surrogate.bounds(self.state.low_state, self.state.high_state, 0.0)
-        sample = self.sizes.largest_weight
-        grids = kernels.histogram_grids(weight * sample, curvature * sample, self.sizes.units, two_sums)
-        return HistogramRequest(*grids, fraction, seed)
+        sample, threshold = self.sizes.largest_weight, self._sure_size(two_sums, fraction) if fraction < 1.0 else 0.0
+        bounds = max(weight * sample, threshold), max(curvature * sample, LARGEST_BEND * threshold)
+        return HistogramRequest(*kernels.histogram_grids(*bounds, self.sizes.units, two_sums), threshold, seed)
+
+    def _sure_size(self, two_sums: bool, fraction: float) -> float:
+        """The size of a weight from which on a row is surely taken: their mean over the fraction, rounded up to four bits."""
+        weight, curvature = self.state.weight, self.state.curvature if two_sums else 0.0
+        sizes = math.sqrt(weight * weight + 0.1 * curvature * curvature)
+        mantissa, exponent = math.frexp(sizes / (fraction * self.sizes.units))
+        return math.ldexp(math.ceil(16.0 * mantissa) / 16.0, exponent)
 
     def slopes(self, rules: Sequence[Rule]) -> list[float]:
         """The sum of y h w of each +-1 rule."""
@@ -161,31 +175,36 @@ class FitRows:
         weight, curvature, surrogate, error, covered, positive = values
         self.state = FitState(weight, curvature, surrogate, error, covered, positive, step.low_state, step.high_state)
 
-    def derivatives(self, rule: Rule, value_in: float, value_out: float) -> tuple[list[float], list[float]]:
-        """Sums of y w, curvature and y slope at a trial step, inside and outside."""
-        grids = self.grids(max(abs(value_in), abs(value_out)))
-        sums = self.rows.ask(Measure(rule, value_in, value_out, grids))
-        scales = 2 * (grids.weight, grids.curvature, grids.curvature)
-        values = [value_of(pair, grid) for pair, grid in zip(sums, scales, strict=True)]
-        return values[:3], values[3:]
+    def derivatives(self, rule: Rule, trials: Sequence[Trial], l2: float) -> tuple[list[Slopes], list[Slopes]]:
+        """The derivative of the surrogate, and its next two, at trial steps: inside, and outside."""
+        grids = self.grids(max(abs(value) for trial in trials for value in trial))
+        scales = grids.weight, grids.curvature, grids.curvature
+        found: tuple[list[Slopes], list[Slopes]] = [], []
+        measured: IntArray = self.rows.ask(Measure(rule, tuple(trials), grids))
+        for trial, sums in zip(trials, measured, strict=True):
+            for side, value, own in zip(found, trial, (sums[:3], sums[3:]), strict=True):
+                f, k, t = (value_of(pair, grid) for pair, grid in zip(own, scales, strict=True))
+                side.append((f - l2 * value, -k - l2, -t))
+        return found
 
     def leverage(self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float) -> Leverage:
         """The exact step along a rule, from a guess."""
-        smooth, cap = self.surrogate.smooth, self.surrogate.cap
+        remainder, cap = self.surrogate.remainder, self.surrogate.cap
         inner, outer = kernels.Root(), kernels.Root()
         inner.value, outer.value = min(max(start_in, -cap), cap), min(max(start_out, -cap), cap)
         outer.done = not rule
         passes = 0
         while not (inner.done and outer.done):
-            v = inner.value
-            u = outer.value if two_values else -v
-            (f_in, k_in, t_in), (f_out, k_out, t_out) = self.derivatives(rule, v, u)
+            values = inner.trials(remainder)
+            opposite = outer.trials(remainder) if two_values else [-value for value in values]
+            at_in, at_out = self.derivatives(rule, list(zip(values, opposite, strict=True)), l2)
             passes += 1
             if two_values:
-                inner.advance(f_in - l2 * v, -k_in - l2, -t_in, smooth, cap)
-                outer.advance(f_out - l2 * u, -k_out - l2, -t_out, smooth, cap)
+                inner.advance(at_in, remainder, cap)
+                outer.advance(at_out, remainder, cap)
             else:
-                inner.advance(f_in - f_out - 2.0 * l2 * v, -k_in - k_out - 2.0 * l2, t_out - t_in, smooth, cap)
+                pairs = zip(at_in, at_out, strict=True)
+                inner.advance([(f - g, f1 + g1, f2 - g2) for (f, f1, f2), (g, g1, g2) in pairs], remainder, cap)
                 outer.done = inner.done
         if two_values and not self.surrogate.attained:
             inner.retreat()

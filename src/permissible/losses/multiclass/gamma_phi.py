@@ -11,9 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from permissible.losses.entropy import Formula
-from permissible.losses.multiclass.costs import ScoredRows, rows_of
+from permissible.losses.multiclass.costs import ScoredRows
+from permissible.losses.multiclass.losses import MulticlassLoss, balanced
 from permissible.losses.own.calls import OwnFunction, on_arrays
-from permissible.types import ArrayLike, FloatArray
+from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
 SUMS = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 121)])
@@ -23,7 +24,7 @@ LEAST = {"gamma": 0.0, "phi": -np.inf}
 
 
 @dataclass(frozen=True)
-class GammaPhi:
+class GammaPhi(MulticlassLoss):
     """A gamma-phi loss of your own ([B] Definition 4).
 
     Parameters
@@ -52,8 +53,7 @@ class GammaPhi:
     phi: OwnFunction
     gamma_prime: OwnFunction | None = None
     phi_prime: OwnFunction | None = None
-    name: str = "mine"
-    exponent: ClassVar[float] = 1.0
+    name: str = "mine"  # type: ignore[misc]  # of the class for built-in losses
     least: ClassVar[float] = -np.inf  # not known
 
     def __post_init__(self) -> None:
@@ -62,25 +62,13 @@ class GammaPhi:
         for argument, grid in (("gamma_prime", SUMS), ("phi_prime", MARGINS)):
             _check_slope(self, argument, grid)
 
-    @staticmethod
-    def estimates_posterior(costs: FloatArray | None) -> bool:
-        """False: the exponent of the posterior is fitted on held-out rows, since theory gives none for such a loss."""
-        return False
+    def _values(self, at: ScoredRows) -> FloatArray:
+        return on_arrays(self.gamma, "gamma")(self._sums(at))
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out(on_arrays(self.gamma, "gamma")(self._sums(at)))
-
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS = gamma'(u) (-C_zj phi'(S_z - S_j)) for j != z; the entries of a row sum to 0."""
-        at = rows_of(scores, y, cost, rows)
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        """The gradient gamma'(u) (-C_zj phi'(S_z - S_j)) for j != z; the entries of a row sum to 0."""
         falls = -at.costs * self._slope("phi")(-at.differences())
-        result = self._slope("gamma")(self._sums(at))[:, None] * falls
-        index = np.arange(at.y.size)
-        result[index, at.y] = 0.0
-        result[index, at.y] = -result.sum(axis=1)
-        return at.out(result)
+        return balanced(at, self._slope("gamma")(self._sums(at))[:, None] * falls)
 
     def _sums(self, at: ScoredRows) -> FloatArray:
         return np.asarray((at.costs * on_arrays(self.phi, "phi")(-at.differences())).sum(axis=1))

@@ -25,10 +25,6 @@ def _always(costs: FloatArray | None) -> bool:
     return True
 
 
-def _never(costs: FloatArray | None) -> bool:
-    return False
-
-
 def _without_costs(costs: FloatArray | None) -> bool:
     return costs is not None and bool(np.all(costs[~np.eye(len(costs), dtype=bool)] == 1.0))
 
@@ -41,8 +37,43 @@ def _symmetric_pair(costs: FloatArray | None) -> bool:
     return costs is not None and len(costs) == 2 and _symmetric(costs)
 
 
+class MulticlassLoss:
+    """The methods of a loss of class scores; a loss gives the formulas, `_values` and `_slopes`, of checked rows."""
+
+    name: ClassVar[str]
+    excess: ClassVar[float] = 2.0
+    of_differences: ClassVar[bool] = True
+    exponent: ClassVar[float] = 1.0
+    least: ClassVar[float] = 0.0
+    ignores_costs: ClassVar[bool] = False
+
+    @staticmethod
+    def estimates_posterior(costs: FloatArray | None) -> bool:
+        """Whether class probabilities are proportional to e^(exponent S) for these costs (None: costs by row)."""
+        return False
+
+    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
+        """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
+        at = self._rows(scores, y, cost, rows)
+        return at.out(self._values(at))
+
+    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
+        """Return dL/dS, of the shape of `scores`; `cost` is that of `value`."""
+        at = self._rows(scores, y, cost, rows)
+        return at.out(self._slopes(at))
+
+    def _rows(self, scores: ArrayLike, y: ArrayLike, cost: object, rows: bool) -> ScoredRows:
+        return rows_of(scores, y) if self.ignores_costs else rows_of(scores, y, cost, rows)
+
+    def _values(self, at: ScoredRows) -> FloatArray:
+        raise NotImplementedError
+
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class GLL:
+class GLL(MulticlassLoss):
     """Generalised logistic loss ln(1 + sum_j C_zj e^(S_j - S_z)) ([B] (21)); guess-averse, never overflows.
 
     Examples
@@ -53,23 +84,15 @@ class GLL:
     """
 
     name: ClassVar[str] = "gll"
-    excess: ClassVar[float] = 2.0
-    of_differences: ClassVar[bool] = True
-    exponent: ClassVar[float] = 1.0
-    least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_without_costs)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row; `cost` is (M, M) or, with rows=True or n != M, one row of costs per example."""
-        at = rows_of(scores, y, cost, rows)
+    def _values(self, at: ScoredRows) -> FloatArray:
         top, terms = _factored(at)
-        return at.out(top + np.log1p(np.expm1(-top) + terms.sum(axis=1)))
+        return np.asarray(top + np.log1p(np.expm1(-top) + terms.sum(axis=1)))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS, of the shape of `scores`."""
-        at = rows_of(scores, y, cost, rows)
+    def _slopes(self, at: ScoredRows) -> FloatArray:
         top, terms = _factored(at)
-        return at.out(_balanced(at, terms / (np.exp(-top) + terms.sum(axis=1))[:, None]))
+        return balanced(at, terms / (np.exp(-top) + terms.sum(axis=1))[:, None])
 
     def posterior(self, scores: ArrayLike) -> FloatArray:
         """Return the class probabilities of the cost-insensitive loss: proportional to e^S."""
@@ -77,7 +100,7 @@ class GLL:
 
 
 @dataclass(frozen=True)
-class GEL:
+class GEL(MulticlassLoss):
     """Generalised exponential loss sum_j C_zj e^(S_j - S_z) ([B] (20)); guess-averse.
 
     Examples
@@ -89,21 +112,14 @@ class GEL:
     """
 
     name: ClassVar[str] = "gel"
-    excess: ClassVar[float] = 2.0
-    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
-    least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out(_exponentials(at).sum(axis=1))
+    def _values(self, at: ScoredRows) -> FloatArray:
+        return np.asarray(_exponentials(at).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out(_balanced(at, _exponentials(at)))
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        return balanced(at, _exponentials(at))
 
     def posterior(self, scores: ArrayLike) -> FloatArray:
         """Return class probabilities, proportional to e^(2S); right for a symmetric cost matrix only."""
@@ -111,7 +127,7 @@ class GEL:
 
 
 @dataclass(frozen=True)
-class MC:
+class MC(MulticlassLoss):
     """Cost-insensitive multiclass exponential loss sum_j e^(S_j - S_z), j = z included ([B] (22)); ignores costs.
 
     Examples
@@ -123,21 +139,16 @@ class MC:
     """
 
     name: ClassVar[str] = "mc"
-    excess: ClassVar[float] = 2.0
-    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
     least: ClassVar[float] = 1.0  # the true class is counted
+    ignores_costs: ClassVar[bool] = True
     estimates_posterior = staticmethod(_always)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, None)
-        return at.out(1 + _exponentials(at).sum(axis=1))
+    def _values(self, at: ScoredRows) -> FloatArray:
+        return np.asarray(1 + _exponentials(at).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS."""
-        at = rows_of(scores, y, None)
-        return at.out(_balanced(at, _exponentials(at)))
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        return balanced(at, _exponentials(at))
 
     def posterior(self, scores: ArrayLike) -> FloatArray:
         """Return class probabilities, proportional to e^(2S) ([B] (33))."""
@@ -145,7 +156,7 @@ class MC:
 
 
 @dataclass(frozen=True)
-class LS:
+class LS(MulticlassLoss):
     """L_s = sum_j C_zj e^(S_j) for scores that sum to zero ([B] (12)); calibrated, not guess-averse for M >= 3.
 
     Examples
@@ -159,23 +170,18 @@ class LS:
     name: ClassVar[str] = "ls"
     excess: ClassVar[float] = 1.0
     of_differences: ClassVar[bool] = False
-    exponent: ClassVar[float] = 1.0
-    least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out((at.costs * np.exp(np.minimum(at.scores, LARGEST))).sum(axis=1))
+    def _values(self, at: ScoredRows) -> FloatArray:
+        return np.asarray((at.costs * np.exp(np.minimum(at.scores, LARGEST))).sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS, not projected on sum-zero scores ((36) of [B] lacks both halves: E17)."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out(at.costs * np.exp(np.minimum(at.scores, LARGEST)))
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        """The gradient, not projected on sum-zero scores ((36) of [B] lacks both halves: E17)."""
+        return np.asarray(at.costs * np.exp(np.minimum(at.scores, LARGEST)))
 
 
 @dataclass(frozen=True)
-class LT:
+class LT(MulticlassLoss):
     """L_t = (sum_j C_zj e^(S_j)) (sum_k e^(-S_k)) ([B] (14)); calibrated, not guess-averse for M >= 3.
 
     Examples
@@ -187,24 +193,18 @@ class LT:
     """
 
     name: ClassVar[str] = "lt"
-    excess: ClassVar[float] = 2.0
-    of_differences: ClassVar[bool] = True
     exponent: ClassVar[float] = 2.0
-    least: ClassVar[float] = 0.0
     estimates_posterior = staticmethod(_symmetric_pair)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, cost, rows)
+    def _values(self, at: ScoredRows) -> FloatArray:
         scale, up, down = self._parts(at)
-        return at.out(scale * up.sum(axis=1) * down.sum(axis=1))
+        return np.asarray(scale * up.sum(axis=1) * down.sum(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return dL/dS ((37) of [B] has the opposite sign: E17)."""
-        at = rows_of(scores, y, cost, rows)
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        """The gradient ((37) of [B] has the opposite sign: E17)."""
         scale, up, down = self._parts(at)
         others = 1.0 - np.eye(up.shape[1])  # the product of a class with itself cancels, but for rounding
-        return at.out(scale[:, None] * (up * (down @ others) - down * (up @ others)))
+        return np.asarray(scale[:, None] * (up * (down @ others) - down * (up @ others)))
 
     @staticmethod
     def _parts(at: ScoredRows) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -215,7 +215,7 @@ class LT:
 
 
 @dataclass(frozen=True)
-class StructuredHinge:
+class StructuredHinge(MulticlassLoss):
     """Structured hinge max_k (C_zk + S_k - S_z), k = z included, of the structured SVM ([B] appendix E, (24)); guess-averse.
 
     Examples
@@ -227,30 +227,21 @@ class StructuredHinge:
     """
 
     name: ClassVar[str] = "structured_hinge"
-    excess: ClassVar[float] = 2.0
-    of_differences: ClassVar[bool] = True
-    exponent: ClassVar[float] = 1.0
-    least: ClassVar[float] = 0.0
-    estimates_posterior = staticmethod(_never)
 
-    def value(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return the loss of each row."""
-        at = rows_of(scores, y, cost, rows)
-        return at.out((at.costs + at.differences()).max(axis=1))
+    def _values(self, at: ScoredRows) -> FloatArray:
+        return np.asarray((at.costs + at.differences()).max(axis=1))
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, cost: object = None, *, rows: bool = False) -> FloatArray:
-        """Return a subgradient: 0 where the true class attains the maximum, else e_k - e_z at the first k that does."""
-        at = rows_of(scores, y, cost, rows)
+    def _slopes(self, at: ScoredRows) -> FloatArray:
+        """A subgradient: 0 where the true class attains the maximum, else e_k - e_z at the first k that does."""
         violation = at.costs + at.differences()
         worst = np.where(violation.max(axis=1) <= 0, at.y, violation.argmax(axis=1))
         index = np.arange(at.y.size)
         result = np.zeros_like(at.scores)
         result[index, worst] = 1.0
         result[index, at.y] -= 1.0
-        return at.out(result)
+        return result
 
 
-MulticlassLoss = GLL | GEL | MC | LS | LT | StructuredHinge
 MULTICLASS: dict[str, Callable[[], MulticlassLoss]] = {
     loss.name: loss for loss in (GLL, GEL, LS, LT, MC, StructuredHinge)
 }
@@ -292,7 +283,7 @@ def _exponentials(at: ScoredRows) -> FloatArray:
     return at.costs * np.exp(np.minimum(at.differences(), LARGEST))
 
 
-def _balanced(at: ScoredRows, terms: FloatArray) -> FloatArray:
+def balanced(at: ScoredRows, terms: FloatArray) -> FloatArray:
     """Return the gradient whose entries j != z are given; adding a constant to all scores changes nothing, so rows sum to 0."""
     index = np.arange(at.y.size)
     result = terms.copy()

@@ -13,9 +13,10 @@ import numpy as np
 
 from permissible.decisions import Boundaries, CostMatrix, Decision, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.losses import Loss
+from permissible.models.model import Link
 from permissible.table.schema import Category
 from permissible.types import AnyArray, FloatArray, IntArray
-from permissible.validation import refusal, refusal_type
+from permissible.validation import Words, refusal, refusal_type
 
 Label: TypeAlias = Category | None
 Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft", "own"]
@@ -23,39 +24,22 @@ Shape: TypeAlias = Literal["cuts", "costs", "largest", "soft", "own"]
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """How actions are chosen.
+    """How actions are chosen."""
 
-    Parameters
-    ----------
-    shape : {"cuts", "costs", "largest", "soft", "own"}
-        "cuts": the interval that the positive class's probability falls in. "costs": the action of least expected cost,
-        the first on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself.
-        "own": a decision that has no rendering.
-    labels : tuple
-        One for each interval, action or class.
-    cuts : tuple of float
-        Increasing. A probability equal to a cut falls in the lower interval, unless `cut_goes_up`.
-    score_cuts : tuple of float
-        The same cuts as scores, for a probability that has no formula.
-    by_score : bool
-        Use scores even where there are probabilities, as `predict` does.
-    costs : tuple of tuple of float
-        costs[j][k]: what action k costs when the class is j.
-    codes : tuple of int
-        What `decide` returns for each label: a position in ``classes_``, a region, or -1; the positions unless given.
-    own : Decision, optional
-        The decision of the shape "own".
-    """
-
+    # "cuts": the interval that the positive class's probability falls in. "costs": the action of least expected cost,
+    # the first on ties. "largest": the class of the largest score, the first on ties. "soft": the probability itself.
+    # "own": a decision that has no rendering.
     shape: Shape
-    labels: tuple[Label, ...]
+    labels: tuple[Label, ...]  # one for each interval, action or class
+    # Increasing. A probability equal to a cut falls in the lower interval, unless `cut_goes_up`.
     cuts: tuple[float, ...] = ()
-    score_cuts: tuple[float, ...] = ()
+    score_cuts: tuple[float, ...] = ()  # the same cuts as scores, for a probability that has no formula
     cut_goes_up: bool = False
-    by_score: bool = False
-    costs: tuple[tuple[float, ...], ...] = ()
+    by_score: bool = False  # use scores even where there are probabilities, as `predict` does
+    costs: tuple[tuple[float, ...], ...] = ()  # costs[j][k]: what action k costs when the class is j
+    # What `decide` returns for each label: a position in ``classes_``, a region, or -1; the positions unless given.
     codes: tuple[int, ...] = ()
-    own: Decision | None = None
+    own: Decision | None = None  # the decision of the shape "own"
 
     def decide(self, values: FloatArray) -> AnyArray:
         """The code of each row's action (of "soft" its probability), from scores if `by_score`, else probabilities."""
@@ -81,6 +65,12 @@ class Actions:
         if costs.shape[1] > n_classes:  # a rejection comes last, so it must be strictly cheaper
             expected = np.column_stack([expected, values @ costs[:, -1]])
         return np.asarray(expected.argmin(axis=1))
+
+    def places_of(self, scores: FloatArray, link: Link) -> IntArray:
+        """The position among the labels for each score; a decision without finitely many actions is refused."""
+        if self.shape not in ("cuts", "costs", "largest"):
+            raise refusal("decision", "a decision with finitely many actions", Words(f"one of shape {self.shape!r}"))
+        return self.places(scores if self.by_score else link.probabilities(scores), self.by_score)
 
     def check(self, has_probabilities: bool, alike: bool) -> None:
         """Refuse a decision that has no rendering, or needs a formula for the probabilities where there is none.
@@ -109,13 +99,8 @@ def predicting(classes: Sequence[Category], by_score: bool, cutoff: float = 0.0,
 def actions_of(decision: Decision, classes: Sequence[Category], losses: Sequence[Loss] = ()) -> Actions:
     """The actions of a decision over the given classes.
 
-    Parameters
-    ----------
-    decision : Decision
-    classes : sequence
-        The labels in order; the last of two is the positive one.
-    losses : sequence of losses, optional
-        A single loss turns cuts of a probability into cuts of a score, for a probability without formula.
+    `classes` are the labels in order, the last of two the positive one. A single loss turns cuts of a probability into cuts of a
+    score, for a probability without formula.
     """
     labels = tuple(classes)
     binary = len(labels) == 2

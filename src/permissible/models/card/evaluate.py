@@ -29,10 +29,10 @@ def adds(term: Term, card: Scorecard, table: Table) -> FloatArray:
     if isinstance(term, TreeTerm):
         return np.asarray(sum(adds(leaf, card, table) for leaf in term.leaves()))
     if isinstance(term, SlopeTerm):
-        x = (np.asarray(table.columns[term.column], dtype=np.float64) - term.center) / term.scale
+        x = np.asarray(table.columns[term.column], dtype=np.float64) - term.center
         missing = np.full(len(term.slope), np.nan) if term.missing is None else np.asarray(term.missing)
         return np.where(np.isnan(x)[:, None], missing, np.nan_to_num(x)[:, None] * np.asarray(term.slope))
-    rows = np.column_stack([np.asarray(table.columns[column], dtype=np.float64) for column in term.columns])
+    rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in table.columns])
     return np.asarray(kernel_values(term, rows) @ term.coefficients)
 
 

@@ -56,7 +56,8 @@ def _(model: LinearModel, schema: Schema) -> Scorecard:
 
 @scorecard.register
 def _(model: TreeModel, schema: Schema) -> Scorecard:
-    term = tree_term(model, model.node_probability)
+    values = tuple(tuple(row) for row in model.node_probability.tolist())
+    term = TreeTerm(model.literals, tuple(model.left.tolist()), tuple(model.right.tolist()), values)
     start = tuple(0.0 for _ in range(model.n_classes))
     return Scorecard(schema, start, ((term,),), model.link, dict(model.code_of_category), model.seen_missing)
 
@@ -93,10 +94,9 @@ def _(model: KernelModel, schema: Schema) -> Scorecard:
         name = "a function" if callable(model.kernel.name) else repr(model.kernel.name)
         raise refusal("kernel", f"one of {', '.join(KINDS)}, to be exported", Words(name))
     vectors = model.support.toarray() if hasattr(model.support, "toarray") else np.asarray(model.support)
-    kernel, n_columns = model.kernel, len(schema.columns)
+    kernel = model.kernel
     shape = (str(kernel.name), float(kernel.gamma), float(kernel.degree), float(kernel.coef0))
-    columns = (tuple(range(n_columns)), np.zeros(n_columns), np.ones(n_columns))
-    term = KernelTerm(*shape, *columns, vectors.astype(np.float64), model.coef[:, None])
+    term = KernelTerm(*shape, vectors.astype(np.float64), model.coef[:, None])
     return Scorecard(schema, (float(model.intercept),), ((term,),), model.link)
 
 
@@ -172,22 +172,12 @@ def affine_term(attribute: Attribute, slope: FloatArray) -> Term:
     """Slope times (attribute - mean), nothing where the value is missing."""
     nothing = tuple(0.0 for _ in slope)
     if attribute.category < 0:
-        return SlopeTerm(attribute.column, tuple(slope.tolist()), attribute.mean, 1.0, nothing)
+        return SlopeTerm(attribute.column, tuple(slope.tolist()), attribute.mean, nothing)
     missing = Literal(attribute.column, "missing", missing=True)
     equal = Literal(attribute.column, "in", codes=(attribute.category,))
     sides = (tuple((slope * (1 - attribute.mean)).tolist()), tuple((slope * -attribute.mean).tolist()))
     values = (nothing, nothing, nothing, *sides)
     return TreeTerm((missing, None, equal, None, None), (1, -1, 3, -1, -1), (2, -1, 4, -1, -1), values)
-
-
-def tree_term(model: TreeModel, values: FloatArray) -> TreeTerm:
-    """A tree whose nodes have the given values."""
-    return TreeTerm(
-        model.literals,
-        tuple(model.left.tolist()),
-        tuple(model.right.tolist()),
-        tuple(tuple(row) for row in values.tolist()),
-    )
 
 
 def grouped(terms: Sequence[Term]) -> tuple[tuple[Term, ...], ...]:
@@ -206,5 +196,5 @@ def _widened(term: Term, k: int, n_scores: int) -> Term:
     if isinstance(term, PointsTerm):
         return PointsTerm(term.rules, term.points, wide(term.unit))
     if isinstance(term, SlopeTerm):
-        return SlopeTerm(term.column, wide(term.slope), term.center, term.scale)
+        return SlopeTerm(term.column, wide(term.slope), term.center)
     raise refusal_type("model", "rules or columns, one model per class", term)

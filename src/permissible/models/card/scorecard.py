@@ -33,26 +33,22 @@ class RuleTerm:
 
 @dataclass(frozen=True, slots=True)
 class SlopeTerm:
-    """Adds slope * (x - center) / scale, x a numeric column; `missing` instead where x is missing."""
+    """Adds slope * (x - center), x a numeric column; `missing` instead where x is missing."""
 
     column: int
     slope: Vector
     center: float = 0.0
-    scale: float = 1.0
     missing: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KernelTerm:
-    """Adds sum_v coefficients[v] * K(x, vectors[v]), x the row's columns as numbers, centred and scaled as given."""
+    """Adds sum_v coefficients[v] * K(x, vectors[v]), x all columns of the row as numbers."""
 
     kernel: str
     gamma: float
     degree: float
     coef0: float
-    columns: tuple[int, ...]
-    center: FloatArray
-    scale: FloatArray
     vectors: FloatArray
     coefficients: FloatArray
 
@@ -152,7 +148,7 @@ class Scorecard:
             elif isinstance(term, SlopeTerm):
                 used.add(term.column)
             else:
-                used |= set(term.columns)
+                used |= set(range(len(self.schema.columns)))
         return tuple(sorted(used))
 
 
@@ -164,13 +160,12 @@ def scorecard(model: object, schema: Schema) -> Scorecard:
 
 def kernel_values(term: KernelTerm, rows: FloatArray) -> FloatArray:
     """K(x, v) for each row and support vector: the reference that the renderings are tested against."""
-    points = (rows - term.center) / term.scale
-    inner = points @ term.vectors.T
+    inner = rows @ term.vectors.T
     match term.kernel:
         case "linear":
             return np.asarray(inner)
         case "rbf":
-            distance = ((points[:, None, :] - term.vectors[None, :, :]) ** 2).sum(axis=2)
+            distance = ((rows[:, None, :] - term.vectors[None, :, :]) ** 2).sum(axis=2)
             return np.asarray(np.exp(-term.gamma * distance))
         case "poly":
             return np.asarray((term.gamma * inner + term.coef0) ** term.degree)

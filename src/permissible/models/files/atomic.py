@@ -22,14 +22,8 @@ _MOST_LINKS = 40
 def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that replaces `path` when the block succeeds, and is deleted when it fails.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A symbolic link is followed. An error in the block cannot undo what was written to a device or pipe.
-    mode : {"w", "wb"}
-        Text is written as UTF-8 with Unix line ends.
-    **options
-        Passed to `open`.
+    A symbolic link is followed. An error in the block cannot undo what was written to a device or pipe. Text is written as UTF-8
+    with Unix line ends; `options` are those of `open`.
 
     Examples
     --------

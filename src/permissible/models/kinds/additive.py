@@ -24,50 +24,30 @@ class Component(Protocol):
     @property
     def n_rounds(self) -> int:
         """Number of rounds."""
-        ...
 
     def scores(self, table: Table) -> FloatArray:
         """The (n, M) scores."""
-        ...
 
     def first(self, n_rounds: int) -> Self:
         """The same part after its first rounds."""
-        ...
 
     def scaled(self, factor: float) -> Self:
         """The same part with every score times a factor."""
-        ...
 
     def joined(self, later: Any, *, same_rounds: bool = False) -> Self:
         """Itself and another of its kind, one after the other or in the same rounds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AdditiveModel(Model):
-    """Parts that add up to one score per class.
+    """Parts that add up to one score per class."""
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns of the parts.
-    loss : str
-        The loss that was minimised: "gll", "gel", "ls", "lt" or "mc".
-    prior : array of float, one per class
-        Scores before the first round.
-    parts : tuple of parts
-    exponent : float
-        The posterior is softmax(exponent * S).
-    calibrated : bool
-        Whether the exponent was found on held-out rows rather than given by theory.
-    """
-
-    schema: Schema
-    loss: str
-    prior: FloatArray
+    schema: Schema  # the columns of the parts
+    loss: str  # the loss that was minimised: "gll", "gel", "ls", "lt" or "mc"
+    prior: FloatArray  # of each class, the score before the first round
     parts: tuple[Component, ...]
-    exponent: float = 1.0
-    calibrated: bool = False
+    exponent: float = 1.0  # the posterior is softmax(exponent * S)
+    calibrated: bool = False  # whether the exponent was found on held-out rows rather than given by theory
 
     def _size(self) -> str:
         return f"{self.n_classes} classes, {counted(self.n_rounds, 'round')}: {' and '.join(map(repr, self.parts))}"

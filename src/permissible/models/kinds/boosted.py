@@ -23,24 +23,12 @@ from permissible.types import AnyArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoostedModel(Compiled):
-    """Trees that add up to one score, or to one per class.
+    """Trees that add up to one score, or to one per class."""
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns that the trees test.
-    loss : Loss
-        The loss that was minimised.
-    constant : array of float
-        The scores before the first tree: one for two classes, else one per class.
-    forest : Forest
-        Trees with a value for each score in every leaf.
-    """
-
-    schema: Schema
-    loss: Loss
-    constant: FloatArray
-    forest: Forest
+    schema: Schema  # the columns that the trees test
+    loss: Loss  # the loss that was minimised
+    constant: FloatArray  # the scores before the first tree: one for two classes, else one per class
+    forest: Forest  # trees with a value for each score in every leaf
 
     def _size(self) -> str:
         return f"{counted(self.n_trees, 'tree')} on {counted(len(self.schema.columns), 'column')}"

@@ -1,7 +1,6 @@
 """The tree part of an additive model: trees, or rules (trees of one path), with values for coordinates of the simplex.
 
 Nodes are flat arrays over codes, one bit per code and node; a literal, with its threshold or categories, is decoded
-from collections.abc import Sequence
 from them when needed. Scoring encodes the rows once and evaluates all trees in the compiled core.
 """
 
@@ -24,25 +23,15 @@ _NODES = ("column", "code", "left", "right", "mask")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forest(Frozen):
-    """Trees as flat arrays.
+    """Trees as flat arrays."""
 
-    Parameters
-    ----------
-    binning : Binning
-        How values become codes.
-    n_classes : int
-    arrays : mapping
-        ``column``, ``code``, ``left``, ``right``, ``mask`` per node (children below 0 are ~leaf; a set bit of the mask
-        goes left); ``first_node``, ``first_value`` per tree and one more; ``coordinate`` per tree (-1: a value for
-        each); ``value`` per leaf. Leverage and shrinkage are inside the values.
-    round_ : array of int
-        The round of each tree.
-    """
-
-    binning: Binning
+    binning: Binning  # how values become codes
     n_classes: int
+    # ``column``, ``code``, ``left``, ``right``, ``mask`` per node (children below 0 are ~leaf; a set bit of the mask
+    # goes left); ``first_node``, ``first_value`` per tree and one more; ``coordinate`` per tree (-1: a value for each);
+    # ``value`` per leaf. Leverage and shrinkage are inside the values.
     arrays: Mapping[str, AnyArray]
-    round_: IntArray
+    round_: IntArray  # the round of each tree
 
     def _size(self) -> str:
         return counted(self.n_trees, "tree")
@@ -56,13 +45,6 @@ class Forest(Frozen):
     def n_trees(self) -> int:
         """Number of trees."""
         return len(self.round_)
-
-    @classmethod
-    def of(cls, binning: Binning, n_classes: int, rounds: list[Mapping[str, AnyArray]]) -> "Forest":
-        """The forest of the arrays that the compiled rounds return."""
-        trees = [len(made["coordinate"]) for made in rounds]
-        round_ = np.repeat(np.arange(len(rounds)), trees).astype(np.int64)
-        return cls(binning, n_classes, joined(rounds), round_)
 
     def scores(self, table: Table) -> FloatArray:
         """The (n, M) scores S of a table."""

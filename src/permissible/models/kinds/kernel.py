@@ -67,22 +67,12 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KernelModel(Model):
-    """f(x) = sum_j coef_j k(x_j, x) + b.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    support : array or sparse matrix
-        The support vectors; for a precomputed kernel their positions among the training rows.
-    coef : array, one per support vector
-    intercept, loss, boundaries, deltas
-        As in `LinearModel`.
-    """
+    """f(x) = sum_j coef_j k(x_j, x) + b."""
 
     kernel: Kernel
-    support: Matrix
-    coef: FloatArray
-    intercept: float
+    support: Matrix  # the support vectors; for a precomputed kernel their positions among the training rows
+    coef: FloatArray  # one for each support vector
+    intercept: float  # this and what follows: as in `LinearModel`
     loss: Loss
     boundaries: FloatArray
     deltas: FloatArray

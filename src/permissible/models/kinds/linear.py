@@ -12,25 +12,13 @@ from permissible.types import FloatArray, Matrix
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinearModel(Model):
-    """f(x) = w.x + b with the cut-offs delta_1 < ... < delta_K on the scale of f.
+    """f(x) = w.x + b with the cut-offs delta_1 < ... < delta_K on the scale of f."""
 
-    Parameters
-    ----------
-    coef : array of shape (n_columns,)
-    intercept : float
-    loss : loss
-        What turns a score into a probability (`loss.probability`).
-    boundaries : array
-        The probabilities pi_k; empty for the soft classifier.
-    deltas : array
-        The scores delta_k at which they lie; `loss.probability(delta_k)` is pi_k.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # shape (n_columns,)
     intercept: float
-    loss: Loss
-    boundaries: FloatArray
-    deltas: FloatArray
+    loss: Loss  # what turns a score into a probability (`loss.probability`)
+    boundaries: FloatArray  # the probabilities pi_k; empty for the soft classifier
+    deltas: FloatArray  # the scores delta_k at which they lie; `loss.probability(delta_k)` is pi_k
     takes_matrix: ClassVar[bool] = True
 
     def _size(self) -> str:

@@ -34,29 +34,16 @@ _TESTS = {"<=": 0, ">": 1, "missing": 2, "present": 3}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleModel(Compiled):
-    """A binary classifier made of weighted rules.
+    """A binary classifier made of weighted rules."""
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns of the rules.
-    loss : Loss
-        What turns a score into a probability (`loss.probability`).
-    intercept : float
-    rules : tuple of Rule
-    coefficients : array of float, one per rule
-    code_of_category : mapping of column position to uint8 array
-        The bin of each category, for the categorical columns where it is not simply the category's position.
-    boundaries, deltas : arrays
-        The probabilities that the rules were trained for and the scores at which they lie; empty without any.
-    """
-
-    schema: Schema
-    loss: Loss
+    schema: Schema  # the columns of the rules
+    loss: Loss  # what turns a score into a probability (`loss.probability`)
     intercept: float
     rules: tuple[Rule, ...]
-    coefficients: FloatArray
+    coefficients: FloatArray  # one per rule
+    # The bin of each category, for the categorical columns where it is not simply the category's position.
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    # The probabilities that the rules were trained for, and the scores at which they lie; empty without any.
     boundaries: FloatArray = field(default_factory=lambda: np.empty(0))
     deltas: FloatArray = field(default_factory=lambda: np.empty(0))
     seen_missing: ClassVar[tuple[int, ...] | None] = None

@@ -6,11 +6,14 @@ compares the classes 0..r with class r+1 and not the later ones, so coordinate s
 (cpp/losses/multiclass.hpp).
 """
 
+from functools import cache
+
 import numpy as np
 
 from permissible.types import FloatArray
 
 
+@cache
 def codewords(n_classes: int) -> FloatArray:
     """The M x (M-1) matrix Y of codewords, one row per class.
 
@@ -27,7 +30,9 @@ def codewords(n_classes: int) -> FloatArray:
         corners[:r, r - 1] = 1.0
         corners[r, r - 1] = -r
         corners[:, r - 1] /= np.sqrt(r * (r + 1))
-    return np.asarray(np.sqrt(n_classes / (n_classes - 1)) * corners)
+    words = np.asarray(np.sqrt(n_classes / (n_classes - 1)) * corners)
+    words.flags.writeable = False  # asked for again and again
+    return words
 
 
 def scores_of(functions: FloatArray) -> FloatArray:

@@ -30,49 +30,25 @@ _KIND = {"<=": 0, ">": 0, "missing": 1, "present": 1, "in": 2, "not in": 2}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeModel(Compiled):
-    """A classifier made of nested tests.
+    """A classifier made of nested tests."""
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns of the tests.
-    loss : Loss
-        What turns a leaf's probability into a score (`loss.score`).
-    literals : tuple of Literal or None
-        The test of each node, holding for the rows that go left; None at a leaf.
-    left, right : array of int
-        The children of each node, -1 at a leaf.
-    weight : array of float, shape (n_nodes, n_classes)
-        Training weight of each class at each node.
-    samples : array of int
-        Training rows at each node.
-    code_of_category : mapping of column position to uint8 array
-        The bin of each category, for the categorical columns where it is not simply the category's position.
-    smoothing : float
-        Added to each class's weight in a leaf before fractions are computed (1 is Laplace's rule).
-    seen_missing : tuple of int, optional
-        The columns that had missing values in training: text mentions missing values of these only. None: all.
-    monotone : tuple of {-1, 0, 1}, optional
-        Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are
-        kept in that order (tree_monotone.py); unsmoothed fractions are in order already.
-    joint : bool
-        Whether the impurity of several classes is one entropy of all of them where the loss has one.
-    costs : array of shape (n_classes, n_classes), optional
-        The costs of the splits, in units of the mean cost of a mistake.
-    """
-
-    schema: Schema
-    loss: Loss
-    literals: tuple[Literal | None, ...]
-    left: IntArray
+    schema: Schema  # the columns of the tests
+    loss: Loss  # what turns a leaf's probability into a score (`loss.score`)
+    literals: tuple[Literal | None, ...]  # the test of each node, holding for the rows that go left; None at a leaf
+    left: IntArray  # the children of each node, -1 at a leaf
     right: IntArray
-    weight: FloatArray
-    samples: IntArray
+    weight: FloatArray  # training weight of each class, (n_nodes, n_classes)
+    samples: IntArray  # training rows at each node
+    # The bin of each category, for the categorical columns where it is not simply the category's position.
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
-    smoothing: float = 0.0
+    smoothing: float = 0.0  # added to each class's weight in a leaf before fractions are computed (1 is Laplace's rule)
+    # The columns that had missing values in training: text mentions missing values of these only. None: all.
     seen_missing: tuple[int, ...] | None = None
+    # Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are
+    # kept in that order (tree_monotone.py); unsmoothed fractions are in order already.
     monotone: tuple[int, ...] | None = None
-    joint: bool = True
+    joint: bool = True  # whether the impurity of several classes is one entropy of all of them where the loss has one
+    # The costs of the splits, (n_classes, n_classes), in units of the mean cost of a mistake.
     costs: FloatArray | None = None
 
     def _size(self) -> str:

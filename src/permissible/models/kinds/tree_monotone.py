@@ -12,43 +12,20 @@ Two leaves in the wrong order both get their pooled fraction, as in isotonic reg
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permissible.bins.literal import Literal
-from permissible.types import FloatArray, IntArray
+from permissible.types import FloatArray
+
+if TYPE_CHECKING:
+    from permissible.models.kinds.tree import TreeModel
 
 
-class Tests(Protocol):
-    """The tests of a tree, parents before children."""
-
-    @property
-    def literals(self) -> tuple[Literal | None, ...]:
-        """The test of each node, holding for the rows that go left; None at a leaf."""
-        ...
-
-    @property
-    def left(self) -> IntArray:
-        """The child of each node where its test holds."""
-        ...
-
-    @property
-    def right(self) -> IntArray:
-        """The other child."""
-        ...
-
-
-def in_order(tree: Tests, weight: FloatArray, directions: Sequence[int]) -> FloatArray:
+def in_order(tree: "TreeModel", weight: FloatArray, directions: Sequence[int]) -> FloatArray:
     """The probability of the positive class at each node, restricted by the middles of the tests above it.
 
-    Parameters
-    ----------
-    tree : Tests
-    weight : array, shape (n_nodes, 2)
-        Smoothed weight of each class.
-    directions : sequence of {-1, 0, 1}
-        Of each column, the direction in which the probability may move with it.
+    `weight` is the smoothed weight of each class, (n_nodes, 2); a direction, 1 or -1, is that in which the probability may move.
     """
     share: FloatArray = weight[:, 1] / weight.sum(axis=1)
     low, high = np.zeros(len(share)), np.ones(len(share))

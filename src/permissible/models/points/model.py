@@ -22,35 +22,19 @@ from permissible.types import Codes, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PointsModel(Model):
-    """A binary classifier made of rules with whole-number points.
+    """A binary classifier made of rules with whole-number points."""
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns of the rules.
-    loss : Loss
-        What turns a score into a probability.
-    offset, unit : float
-        Score of a total of 0, and what one point adds.
-    rules : tuple of Rule
-    points : array of int, one per rule
-    code_of_category : mapping of column position to uint8 array
-        The bin of each category, for the categorical columns where it is not simply the category's position.
-    cases : array of float, shape (n_totals, 2)
-        Training weight of the negatives and the positives at each total 0, 1, ...
-    seen_missing : tuple of int or None
-        The columns that had missing values in training; None: all may.
-    """
-
-    schema: Schema
-    loss: Loss
-    offset: float
+    schema: Schema  # the columns of the rules
+    loss: Loss  # what turns a score into a probability
+    offset: float  # score of a total of 0; a point adds `unit`
     unit: float
     rules: tuple[Rule, ...]
-    points: IntArray
+    points: IntArray  # one per rule
+    # The bin of each category, for the categorical columns where it is not simply the category's position.
     code_of_category: Mapping[int, Codes] = field(default_factory=dict)
+    # Training weight of the negatives and the positives at each total 0, 1, ..., (n_totals, 2).
     cases: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
-    seen_missing: tuple[int, ...] | None = None
+    seen_missing: tuple[int, ...] | None = None  # the columns that had missing values in training; None: all may
 
     def _size(self) -> str:
         return f"{counted(len(self.rules), 'rule')}, at most {counted(self.most, 'point')}"

@@ -23,7 +23,7 @@ from permissible.models.kinds.rules import passes
 from permissible.models.points.model import PointsModel
 from permissible.models.words import rule_words
 from permissible.types import AnyArray
-from permissible.validation import Words, refusal
+from permissible.validation import refusal
 
 _STYLE = """<style>
 .permissible-card{font:14px/1.35 system-ui,sans-serif;color:#15181d;background:#fff;border:1.5px solid #15181d;border-radius:8px;
@@ -198,10 +198,8 @@ def sheet(
     proba = model.link.probabilities(scores)
     decisions: list[tuple[object, str]] = [(None, "")] * len(totals)
     if actions is not None:
-        if actions.shape not in ("cuts", "costs", "largest"):
-            raise refusal("decision", "a decision with finitely many actions", Words(f"one of shape {actions.shape!r}"))
-        places = actions.places(scores if actions.by_score else proba, actions.by_score)
-        decisions = [(actions.labels[place], words[place]) for place in places.tolist()]
+        places = actions.places_of(scores, model.link).tolist()
+        decisions = [(actions.labels[place], words[place]) for place in places]
     values = zip(totals.tolist(), proba[:, 1].tolist(), decisions, strict=True)
     rules = zip(model.rules, model.points.tolist(), strict=True)
     lines = [CardLine(rule_words(rule, model), factor * points) for rule, points in rules]

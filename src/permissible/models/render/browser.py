@@ -1,7 +1,7 @@
 """A scorecard as plain data for the report's what-if panel in the browser (report/assets/model.js)."""
 
 from dataclasses import fields
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -59,13 +59,13 @@ def plain_term(term: Term, card: Scorecard) -> dict[str, Plain]:
     return {"kind": _KINDS[type(term)], **entry, "words": words(term, card)}
 
 
-def _plain(value: Any) -> Plain:
+def _plain(value: object) -> Plain:
     """A field of a term: a number, a name, None, or numbers nested in sequences."""
     if isinstance(value, np.ndarray | tuple):
         return [_plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return number(value) if isinstance(value, float) else value
+    return number(value) if isinstance(value, float) else cast(Plain, value)
 
 
 def plain_literal(literal: Literal, card: Scorecard) -> Plain:

@@ -31,7 +31,7 @@ def to_graph(card: Scorecard, actions: Actions, dtype: str = "float32") -> Any:
     scores = _scores(graph, card, inputs)
     probabilities = _probabilities(graph, card, scores)
     actions.check(probabilities is not None, card.link.alike)
-    label = _label(graph, card, actions, scores, probabilities)
+    label = _label(graph, actions, scores, probabilities)
     kind = "number" if actions.shape == "soft" else "text" if _labels(actions).dtype.kind in "OU" else "integer"
     graph.output("label", label, kind, (None,))
     if probabilities is not None:
@@ -216,7 +216,6 @@ def _category_truth(graph: Graph, literal: Literal, card: Scorecard, inputs: _In
 def _slopes(graph: Graph, slopes: list[SlopeTerm], inputs: _Inputs) -> str:
     x = inputs.numbers([term.column for term in slopes])
     x = graph.add("Sub", x, graph.numbers(np.array([[term.center for term in slopes]])))
-    x = graph.add("Div", x, graph.numbers(np.array([[term.scale for term in slopes]])))
     weights = graph.numbers(np.array([term.slope for term in slopes]))
     if all(term.missing is None for term in slopes):
         return graph.add("MatMul", x, weights)
@@ -229,8 +228,7 @@ def _slopes(graph: Graph, slopes: list[SlopeTerm], inputs: _Inputs) -> str:
 
 
 def _kernel(graph: Graph, term: KernelTerm, inputs: _Inputs) -> str:
-    x = graph.add("Sub", inputs.numbers(term.columns), graph.numbers(term.center[None, :]))
-    x = graph.add("Div", x, graph.numbers(term.scale[None, :]))
+    x = inputs.numbers(range(term.vectors.shape[1]))
     if term.kernel == "rbf":
         apart = graph.add(
             "Sub", graph.add("Unsqueeze", x, graph.integers([1])), graph.numbers(term.vectors[None, :, :])
@@ -286,7 +284,7 @@ def _labels(actions: Actions) -> AnyArray:
     return np.array([REJECT if label is None else str(label) for label in actions.labels], dtype=object)
 
 
-def _label(graph: Graph, card: Scorecard, actions: Actions, scores: str, probabilities: str | None) -> str:
+def _label(graph: Graph, actions: Actions, scores: str, probabilities: str | None) -> str:
     if actions.shape == "soft":
         return graph.add("Gather", str(probabilities), graph.constant(1, "integer"), axis=1)
     labels = _labels(actions)

@@ -117,7 +117,7 @@ def _tree(term: TreeTerm, total: str, card: Scorecard) -> list[str]:
 
 def _slope(term: SlopeTerm, total: str, card: Scorecard) -> list[str]:
     x = f"row[{card.schema.columns[term.column].name!r}]"
-    value = _centred(term.column, term.center, term.scale, card, term.missing is None)
+    value = _centred(term.column, term.center, card, term.missing is None)
     if term.missing is None:
         return [f"x = {value}", *(f"{total}[{k}] += {_number(slope)} * x" for k, slope in enumerate(term.slope))]
     both = enumerate(zip(term.slope, term.missing, strict=True))
@@ -127,18 +127,14 @@ def _slope(term: SlopeTerm, total: str, card: Scorecard) -> list[str]:
     ]
 
 
-def _centred(column: int, center: float, scale: float, card: Scorecard, needed: bool) -> str:
+def _centred(column: int, center: float, card: Scorecard, needed: bool) -> str:
     name = repr(card.schema.columns[column].name)
     x = f"_present(row, {name})" if needed else f"row[{name}]"
-    moved = f"({x} - {_number(center)})" if center != 0.0 else x
-    return f"{moved} / {_number(scale)}" if scale != 1.0 else moved
+    return f"({x} - {_number(center)})" if center != 0.0 else x
 
 
 def _kernel(term: KernelTerm, total: str, card: Scorecard) -> list[str]:
-    points = [
-        _centred(column, float(term.center[i]), float(term.scale[i]), card, True)
-        for i, column in enumerate(term.columns)
-    ]
+    points = [_centred(column, 0.0, card, True) for column in range(len(card.schema.columns))]
     inner = "sum(a * b for a, b in zip(x, v))"
     value = {
         "linear": inner,

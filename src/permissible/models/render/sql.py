@@ -68,23 +68,13 @@ def select(
 ) -> str:
     """The query.
 
-    Parameters
-    ----------
-    card : Scorecard
-    actions : Actions
-        What to call the classes and how to decide.
-    table : str
-        The table that holds the rows; `schema.table` is two names.
-    dialect_name : {"ansi", "duckdb", "postgres", "sqlite"}
-    keep : sequence of str, optional
-        Columns of the table to return beside the answer, all of them unless given.
-    prefix : str
-        Put before the names score, probability and decision, for a table that has such columns itself.
-    more : callable, optional
-        Further columns: from a dialect to their names and expressions of the rows.
+    `actions` say what to call the classes and how to decide. In `table`, `schema.table` is two names. `keep` lists the
+    columns to return beside the answer (all unless given); `prefix` is put before the names score, probability and
+    decision, for a table that has such columns itself; `more` makes further columns: from a dialect to their names and
+    expressions of the rows.
     """
     target = dialect(dialect_name)
-    names = _OutputNames(card, actions, target, prefix)
+    names = _OutputNames(card, target, prefix)
     kept = ["t.*"] if keep is None else [f"t.{target.name_of(name)}" for name in keep]
     shown = _shown_scores(card)
     added = {} if more is None else more(target)
@@ -106,7 +96,7 @@ def select(
 class _OutputNames:
     """The names of the answer's columns, distinct from those of the model's columns."""
 
-    def __init__(self, card: Scorecard, actions: Actions, target: Dialect, prefix: str) -> None:
+    def __init__(self, card: Scorecard, target: Dialect, prefix: str) -> None:
         taken = {name.casefold() for name in card.schema.names}
         self._target, self._prefix, self._taken = target, prefix, taken
         shown = _shown_scores(card)
@@ -189,7 +179,7 @@ def _branch(term: TreeTerm, node: int, k: int, card: Scorecard, target: Dialect)
 def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
     if term.slope[k] == 0.0 and term.missing is None:
         return ""
-    x = _centred(term.column, term.center, term.scale, card, target, term.missing is None)
+    x = _centred(term.column, term.center, card, target, term.missing is None)
     product = f"{target.double(term.slope[k])} * {x}"
     if term.missing is None:
         return product
@@ -197,15 +187,14 @@ def _slope(term: SlopeTerm, k: int, card: Scorecard, target: Dialect) -> str:
     return f"CASE WHEN {absent} THEN {target.double(term.missing[k])} ELSE {product} END"
 
 
-def _centred(column: int, center: float, scale: float, card: Scorecard, target: Dialect, needed: bool) -> str:
-    """A column as a number, centred and scaled; where it is `needed` NaN is made NULL, and the answer is NULL too."""
+def _centred(column: int, center: float, card: Scorecard, target: Dialect, needed: bool) -> str:
+    """A column as a number, centred; where it is `needed` NaN is made NULL, and the answer is NULL too."""
     x = target.column(card.schema.columns[column].name)
     if card.schema.columns[column].kind == "boolean":
         x = f"CAST({x} AS INTEGER)"
     else:
         x = target.number.format(x=f"NULLIF({x}, {target.nan})" if needed and target.nan else x)
-    moved = f"({x} - {target.double(center)})" if center != 0.0 else x
-    return f"{moved} / {target.double(scale)}" if scale != 1.0 else moved
+    return f"({x} - {target.double(center)})" if center != 0.0 else x
 
 
 def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
@@ -216,10 +205,7 @@ def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
             len(term.vectors),
             "export it as ONNX, or fit without a kernel",
         )
-    points = [
-        _centred(column, float(term.center[i]), float(term.scale[i]), card, target, True)
-        for i, column in enumerate(term.columns)
-    ]
+    points = [_centred(column, 0.0, card, target, True) for column in range(len(card.schema.columns))]
     parts = []
     vectors = np.where(np.abs(term.vectors) < TINY, 0.0, term.vectors)
     for vector, weight in zip(vectors, term.coefficients[:, k], strict=True):

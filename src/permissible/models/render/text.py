@@ -127,8 +127,7 @@ def _rows(term: Term, card: Scorecard, short: bool = False) -> list[list[str]]:
     if isinstance(term, SlopeTerm):
         x = words(term, card)
         moved = f"({x} - {term.center:.6g})" if term.center else x
-        scaled = f"{moved} / {term.scale:.6g}" if term.scale != 1.0 else moved
-        return [[*(_signed(value) for value in term.slope), f"times {scaled}", ""]]
+        return [[*(_signed(value) for value in term.slope), f"times {moved}", ""]]
     if isinstance(term, TreeTerm) and short:
         tested = dict.fromkeys(literal.column for literal in term.literals if literal is not None)
         names = ", ".join(card.schema.columns[column].name for column in tested)

@@ -35,7 +35,7 @@ const permissible = (() => {
   }
 
   function kernelValue(term, row, vector) {
-    const x = term.columns.map((column, i) => (numeric(row[column]) - term.center[i]) / term.scale[i]);
+    const x = vector.map((_, i) => numeric(row[i]));
     if (term.kernel === "rbf") return Math.exp(-term.gamma * x.reduce((sum, v, i) => sum + (v - vector[i]) ** 2, 0));
     const inner = x.reduce((sum, v, i) => sum + v * vector[i], 0);
     if (term.kernel === "poly") return (term.gamma * inner + term.coef0) ** term.degree;
@@ -55,7 +55,7 @@ const permissible = (() => {
     if (term.kind === "slope") {
       const value = row[term.column];
       if (isMissing(value)) return { adds: (term.missing || term.slope.map(() => "nan")).map(number), fires: false };
-      const x = (numeric(value) - number(term.center)) / number(term.scale);
+      const x = numeric(value) - number(term.center);
       return { adds: term.slope.map((slope) => number(slope) * x), fires: true };
     }
     const adds = new Array(count).fill(0);

@@ -26,7 +26,6 @@ class CsvFile(Protocol):
 
     def lines(self) -> Iterator[tuple[int, list[str]]]:
         """Line and cells of each row below the header."""
-        ...
 
 
 class Lines(Sequence[int]):

@@ -34,4 +34,4 @@ def open_table(
             return Arff(path, rows)
         return Delimited(path, delimiter, header, missing, rows, encoding)
     except PermissionError:
-        raise FileError(f"{path} may not be read by this user.") from None
+        raise FileError(f"{path} cannot be read: permission denied.") from None

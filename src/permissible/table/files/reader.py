@@ -18,15 +18,12 @@ class FileReader(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The columns in order."""
-        ...
 
     def kinds(self) -> Mapping[str, CellKind]:
         """What each column holds, found by reading all rows where the file does not state it."""
-        ...
 
     def chunks(self, kinds: Mapping[str, CellKind]) -> Iterator[Chunk]:
         """The rows, a chunk at a time, the columns of `kinds` only and read as these kinds."""
-        ...
 
 
 def whole(source: FileReader, kinds: Mapping[str, CellKind]) -> Chunk:

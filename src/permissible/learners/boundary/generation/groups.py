@@ -67,10 +67,6 @@ class Groups:
         size = np.asarray(np.bincount(of_row, self.weight), dtype=np.float64)
         return replace(self, of_row=of_row, positive=self.positive[before], size=size, covers=covers)
 
-    def only(self, kept: BoolArray) -> "Groups":
-        """The same groups with some of the terms."""
-        return replace(self, covers=self.covers[kept])
-
     def problem(self, segments: Segments, alpha: float, fit_intercept: bool) -> Master:
         """The problem of a round."""
         terms = np.where(self.covers, 1.0, self.outside)

@@ -11,9 +11,10 @@ from permissible import losses
 from permissible.bins.binning import BinnedTable
 from permissible.bins.literal import Rule
 from permissible.learners.boundary.generation.edges import mask_of
-from permissible.learners.trees.compiled import grow_tree
-from permissible.learners.trees.criteria import TreeLimits
-from permissible.models.kinds.tree import TreeModel
+from permissible.learners.trees.criteria import TreeLimits, TreeTask
+from permissible.learners.udt.fit import grow
+from permissible.rows.local import LocalSource
+from permissible.rows.part import MemoryPart
 from permissible.types import FloatArray
 
 LEVELS = 2.0**15
@@ -31,22 +32,10 @@ def leaf_edges(
     if largest == 0.0:
         return []
     grown = weight * np.rint(dual * (LEVELS / largest))
-    limits = TreeLimits(max_leaf_nodes=max_leaf_nodes)
-    tree, _ = grow_tree(binned, (values > 0).astype(np.int64), 2, losses.get("squared"), grown, limits)
+    rows = MemoryPart(binned, (values > 0).astype(np.int64), grown)
+    source = LocalSource((rows,), binned.binning, np.arange(2), binned.n_rows, weighted=True)
+    tree, _ = grow(source, TreeTask(losses.get("squared"), TreeLimits(max_leaf_nodes)))
     whole = float(values.sum())
-    found = [(abs(2.0 * float(values[mask_of(binned, rule)].sum()) - whole) * unit, rule) for rule in leaf_rules(tree)]
+    rules = [tree.path(leaf) for leaf in tree.leaves.tolist() if leaf]  # none where the tree is one leaf
+    found = [(abs(2.0 * float(values[mask_of(binned, rule)].sum()) - whole) * unit, rule) for rule in rules]
     return sorted(found, key=lambda one: -one[0])
-
-
-def leaf_rules(tree: TreeModel) -> list[Rule]:
-    """The path to each leaf, in the order of the nodes; none where the tree is one leaf."""
-    paths: dict[int, Rule] = {0: ()}
-    rules: list[Rule] = []
-    for node, literal in enumerate(tree.literals):
-        path = paths[node]
-        if literal is not None:
-            paths[int(tree.left[node])] = (*path, literal)
-            paths[int(tree.right[node])] = (*path, literal.negated())
-        elif path:
-            rules.append(path)
-    return rules

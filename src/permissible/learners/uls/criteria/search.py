@@ -97,7 +97,7 @@ class CriterionSearch:
         decrease = trivial - best.value
         if abs(2 * inside - everything) <= TIE * float(self.weight.sum()):
             decrease = 0.0  # sides of different purity whose edges cancel: no step lowers the surrogate
-        return GrownRule(best.rule, decrease, inside, everything, 0.0, self.curvature)
+        return GrownRule(best.rule, decrease, inside, everything, 0.0, self.curvature, 2.0 * inside - everything)
 
     def line(self, masks: BoolArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The minimising step of each +-1 rule, by Newton's method within a bracket, and the surrogate there."""

@@ -8,6 +8,8 @@
 // literal keeps; "out" all the others. Where K + l2 is 0 (a loss that is linear beyond some score) the second order
 // is undefined, and |G| is used in place of G^2 / K: the larger edge wins. Ties: lowest column, then lowest code; an
 // equality before a set.
+//
+// With `noise` literals are compared by sqrt(2 D / noise) + z instead, see draws.hpp.
 #pragma once
 
 #include <array>
@@ -15,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "rules/search/draws.hpp"
 
 namespace permissible::rules {
 
@@ -24,6 +28,7 @@ struct ColumnLayout {
     bool categorical = false;
     int n_bins = 0;  // value codes 0 .. n_bins-1 (a categorical column may also hold 254 = other)
     bool has_missing = false;
+    uint64_t key = 0;  // of its draws: the same for a copy of the column
 };
 
 /// What each category after the first must bring to a set, in units of the loss (nats for the logistic one): choosing
@@ -44,7 +49,8 @@ struct Criterion {
     double curvature_unit = 1.0;  // real value of one unit of K
     int64_t total_weight = 0;     // G over all rows, in units
     int64_t total_curvature = 0;  // K over all rows, in units (one value: only a positive constant is needed)
-    double share = 1.0;           // of the rows that these sums are over
+    double noise = 0.0;           // variance of the draws, in units of the loss; 0: none
+    uint64_t seed = 0;            // of the draws: the round, and the literals of the rule so far
 
     double decrease(int64_t weight_in, int64_t curvature_in) const {
         if (!two_values) {
@@ -61,6 +67,7 @@ struct Criterion {
 
 struct Candidate {
     double decrease = -1.0;  // negative: the column has no candidate
+    double score = -4.0;     // what it is compared by
     int column = -1;
     Test test = Test::at_most;
     int code = 0;           // the cut of at_most and above

@@ -1,5 +1,5 @@
 // The greedy search. Only the smaller side of a literal is summed; the other is the difference.
-#include "rules/grow.hpp"
+#include "rules/search/grow.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -94,27 +94,28 @@ Pool& pool() {
 class RuleSearch {
   public:
     RuleSearch(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-               const HistogramGrids& grids, double total_curvature, uint64_t seed)
+               const HistogramRequest& request, double total_curvature)
         : rows_(rows),
           layouts_(layouts),
           options_(options),
-          grids_(grids),
-          seed_(seed),
-          sample_(rows.sample(options.share, seed)),
-          n_rows_(rows.rows_in(sample_)),
-          width_(layouts.size() * 256 * (rows.two_sums() ? 2 : 1)),
-          all_(pool().take(width_)) {
-        summed({}, all_);
+          n_sums_(rows.two_sums() ? 2 : 1),
+          width_((rows.joint() ? rows.joint()->codes().columns : layouts.size()) * 256 * n_sums_),
+          table_(rows.table(request)),
+          all_(pool().take(width_)),
+          spread_(rows.joint() ? layouts.size() * 256 * n_sums_ : 0) {
+        std::fill(all_.begin(), all_.end(), 0);
+        table_.sum(nullptr, all_.data());
         criterion_.two_values = options.two_values;
-        criterion_.l2 = options.l2 * options.share;
-        criterion_.share = options.share;
-        criterion_.weight_unit = 1.0 / grids.weight;
+        criterion_.l2 = options.l2;
+        criterion_.noise = options.noise;
+        criterion_.seed = request.seed;
+        criterion_.weight_unit = 1.0 / request.weight_grid;
         criterion_.total_weight = total(all_.data());
         if (options.two_values) {
-            criterion_.curvature_unit = 1.0 / grids.curvature;
+            criterion_.curvature_unit = 1.0 / request.curvature_grid;
             criterion_.total_curvature = total(all_.data() + 256);
         } else {
-            criterion_.curvature_unit = total_curvature * options.share;
+            criterion_.curvature_unit = total_curvature;
             criterion_.total_curvature = 1;
         }
     }
@@ -122,9 +123,9 @@ class RuleSearch {
     ~RuleSearch() { pool().give(std::move(all_)); }
 
     GrownRule best() {
-        std::vector<Candidate> firsts = best_literals(layouts_, all_.data(), criterion_, false, {});
+        std::vector<Candidate> firsts = best_literals(layouts_, by_column(all_), criterion_, false, {});
         std::stable_sort(firsts.begin(), firsts.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.decrease > b.decrease; });
+                         [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
         int started = 0;
         for (std::size_t i = 0; i < firsts.size() && started < options_.beam && firsts[i].decrease >= 0.0; ++i) {
             if (i > 0 && same_sums(firsts[i - 1], firsts[i]))
@@ -147,53 +148,54 @@ class RuleSearch {
         return sum;
     }
 
-    void summed(const RuleMask& prefix, Sums& sums, bool covered = true) {
-        std::fill(sums.begin(), sums.end(), 0);
-        rows_.histogram_of(prefix, grids_.weight, grids_.curvature, options_.share, seed_, sums.data(), covered);
+    /// The sums of each column; those of joint codes are taken apart.
+    const int64_t* by_column(const Sums& sums) {
+        if (rows_.joint() == nullptr) return sums.data();
+        rows_.joint()->spread(sums.data(), n_sums_, spread_.data());
+        return spread_.data();
     }
 
-    /// Sums of parent and literal, and of parent and not literal; only the side with fewer rows is visited. Returns how
-    /// many rows the first side has.
-    std::size_t split(const RuleMask& parent, std::size_t parent_rows, const Sums& parent_sums,
-                      const Candidate& literal, Sums& kept, Sums& left) {
-        RuleMask rule = parent;
-        rule.push_back(mask_of(literal));
-        rows_.mask_of(rule, sample_);
-        const std::size_t inside = rows_.covered();
-        const bool small = 2 * inside <= parent_rows;
+    /// Sums over the rows of a table inside of a literal, and over its others; only the side with fewer rows is
+    /// visited.
+    void split(RowTable& table, const Sums& sums, const Candidate& literal, Sums& kept, Sums& left) {
+        const std::size_t inside = table.divide(rows_.searched(mask_of(literal)));
+        const bool small = 2 * inside <= table.rows();
         Sums& visited = small ? kept : left;
         Sums& other = small ? left : kept;
-        if (!small && !parent.empty()) rule.back() = mask_of(negated(literal, true));
-        summed(rule, visited, small || !parent.empty());  // without a parent the other side is what the mask leaves
-        for (std::size_t i = 0; i < width_; ++i) other[i] = parent_sums[i] - visited[i];
-        return inside;
+        std::fill(visited.begin(), visited.end(), 0);
+        table.sum(&small, visited.data());
+        for (std::size_t i = 0; i < width_; ++i) other[i] = sums[i] - visited[i];
     }
 
     void complete(const Candidate& first) {
         Sums kept = pool().take(width_), left = pool().take(width_);
-        const std::size_t inside = split({}, n_rows_, all_, first, kept, left);
-        extend(first, inside, kept);
+        split(table_, all_, first, kept, left);
+        extend(first, true, kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
-        extend(opposite, n_rows_ - inside, left);
+        extend(opposite, false, left);
         pool().give(std::move(kept));
         pool().give(std::move(left));
     }
 
-    /// Extends a rule that starts with `first`, given its number of rows and their sums.
-    void extend(const Candidate& first, std::size_t covered, Sums& sums) {
+    /// Extends a rule that starts with `first`, given the sums of its rows: those on one side of the first division.
+    void extend(const Candidate& first, bool inside, Sums& sums) {
         std::vector<Candidate> literals{first};
         std::vector<int> used;
         use(first, used);
+        Criterion here = criterion_;
         while (static_cast<int>(literals.size()) < options_.max_literals) {
-            const std::vector<Candidate> found = best_literals(layouts_, sums.data(), criterion_, true, used);
+            const Candidate& last = literals.back();
+            const uint64_t key = layouts_[static_cast<std::size_t>(last.column)].key;
+            if (here.noise > 0.0) here.seed = seed_after(here.seed, key, last.members.data());
+            const std::vector<Candidate> found = best_literals(layouts_, by_column(sums), here, true, used);
             const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-                return a.decrease < b.decrease;  // the first of ties: the lowest column
+                return a.score < b.score;  // the first of ties: the lowest column
             });
             if (!(best->decrease > literals.back().decrease * (1.0 + kImprovement))) break;
             if (static_cast<int>(literals.size()) + 1 < options_.max_literals) {
-                covered = descend(literals, covered, *best, sums);
+                descend(literals.size(), literals.size() > 1 || inside, *best, sums);
             }
             literals.push_back(*best);
             use(*best, used);
@@ -207,16 +209,16 @@ class RuleSearch {
         used.push_back(literal.column);
     }
 
-    std::size_t descend(const std::vector<Candidate>& literals, std::size_t covered, const Candidate& next,
-                        Sums& sums) {
-        RuleMask parent;
-        for (const Candidate& literal : literals) parent.push_back(mask_of(literal));
+    /// The rows of the rule so far, which are on one side of the last division, and the sums of those that the next
+    /// literal keeps.
+    void descend(std::size_t n_literals, bool inside, const Candidate& next, Sums& sums) {
+        RowTable& table = rows_.deeper(n_literals);
+        table.fill(rows_.deeper(n_literals - 1), inside);
         Sums kept = pool().take(width_), left = pool().take(width_);
-        const std::size_t inside = split(parent, covered, sums, next, kept, left);
+        split(table, sums, next, kept, left);
         sums.swap(kept);
         pool().give(std::move(kept));
         pool().give(std::move(left));
-        return inside;
     }
 
     void keep(const std::vector<Candidate>& literals) {
@@ -240,12 +242,10 @@ class RuleSearch {
     Rows& rows_;
     const std::vector<ColumnLayout>& layouts_;
     const GrowOptions& options_;
-    const HistogramGrids& grids_;
-    uint64_t seed_;
-    Sample sample_;       // the rows that are searched,
-    std::size_t n_rows_;  // and how many they are
+    int n_sums_;
     std::size_t width_;
-    Sums all_;
+    RowTable& table_;  // the rows that are searched
+    Sums all_, spread_;
     Criterion criterion_;
     std::vector<Candidate> best_;
 };
@@ -258,12 +258,9 @@ RuleMask GrownRule::mask() const {
     return rule;
 }
 
-Sums spare_sums(std::size_t width) { return pool().take(width); }
-void keep_sums(Sums&& sums) { pool().give(std::move(sums)); }
-
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramGrids& grids, double total_curvature, uint64_t seed) {
-    return RuleSearch(rows, layouts, options, grids, total_curvature, seed).best();
+                    const HistogramRequest& request, double total_curvature) {
+    return RuleSearch(rows, layouts, options, request, total_curvature).best();
 }
 
 }  // namespace permissible::rules

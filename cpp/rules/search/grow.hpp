@@ -3,12 +3,13 @@
 // differently.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "rules/rows.hpp"
-#include "rules/search.hpp"
+#include "rules/search/search.hpp"
 
 namespace permissible::rules {
 
@@ -17,8 +18,9 @@ struct GrowOptions {
     int beam = 1;
     bool two_values = true;
     double l2 = 0.0;
-    double share = 1.0;      // of the rows, for the search only
+    double share = 1.0;      // of the rows that a search looks at, about
     bool intervals = false;  // an ordered column may stand twice in a rule: a < x <= b
+    double noise = 0.0;      // variance of the draws by which literals are compared (search.hpp)
 };
 
 struct GrownRule {
@@ -28,16 +30,13 @@ struct GrownRule {
     double curvature_in = 0.0, curvature_all = 0.0;  // K
 
     RuleMask mask() const;
+    double edge() const { return std::fabs(2.0 * weight_in - weight_all); }
 };
 
 /// A literal is added only if it gains more than this fraction; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 
-/// A buffer of sums, one of those kept between rounds if there is one; its content is undefined.
-std::vector<int64_t> spare_sums(std::size_t width);
-void keep_sums(std::vector<int64_t>&& sums);
-
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramGrids& grids, double total_curvature, uint64_t seed);
+                    const HistogramRequest& request, double total_curvature);
 
 }  // namespace permissible::rules

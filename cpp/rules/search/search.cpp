@@ -1,6 +1,6 @@
 // Scanning a histogram: cuts of ordered columns, equalities and sets of categorical ones, each with missing values on
 // either side.
-#include "rules/search.hpp"
+#include "rules/search/search.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -76,6 +76,7 @@ class ColumnScan {
           weight_(sums),
           curvature_(criterion.two_values ? sums + 256 : nullptr),
           criterion_(criterion),
+          draws_(column_draws(criterion.seed, layout.key)),
           oriented_(oriented) {
         best_.column = column;
         for (int code = 0; code < layout.n_bins; ++code) add(whole_, at(code));
@@ -90,8 +91,8 @@ class ColumnScan {
             scan_cuts();
         }
         if (layout_.has_missing) {
-            offer(at(kMissingCode), Test::missing, 0, true);
-            if (oriented_) offer(minus(whole_, at(kMissingCode)), Test::present, 0, false);
+            offer(at(kMissingCode), Test::missing, 0, true, kMissingCode);
+            if (oriented_) offer(minus(whole_, at(kMissingCode)), Test::present, 0, false, kMissingCode);
         }
         if (best_.decrease >= 0.0) best_.fill_members();
         return best_;
@@ -105,9 +106,11 @@ class ColumnScan {
     }
     static Sums minus(Sums from, Sums term) { return {from.weight - term.weight, from.curvature - term.curvature}; }
 
-    bool offer(Sums in, Test test, int code, bool missing, double cost = 0.0) {
+    bool offer(Sums in, Test test, int code, bool missing, uint64_t drawn, double cost = 0.0) {
         const double decrease = criterion_.decrease(in.weight, in.curvature) - cost;
-        if (!(decrease > best_.decrease) || empty_side(criterion_, in)) return false;
+        const double noise = criterion_.noise, score = noise > 0.0 ? varied(decrease, noise, draws_, drawn) : decrease;
+        if (!(score > best_.score) || empty_side(criterion_, in)) return false;
+        best_.score = score;
         best_.decrease = decrease;
         best_.test = test;
         best_.code = code;
@@ -128,8 +131,9 @@ class ColumnScan {
         if (layout_.has_missing) cuts.add_variant(absent_variant, listed, 1.0, absent);
         if (layout_.has_missing && oriented_) cuts.add_variant(3, listed, -1.0, whole_);
         cut_decreases(cuts, variants * listed, criterion_);
+        if (criterion_.noise > 0.0) draw_cuts(cuts.decrease, cuts.code, listed, variants, criterion_.noise, draws_);
         int found = -1;
-        double best = best_.decrease;
+        double best = best_.score;
         for (int cut = 0; cut < listed; ++cut) {
             for (int i = cut; i < variants * listed; i += listed) {
                 if (!(cuts.decrease[i] > best)) continue;
@@ -142,7 +146,7 @@ class ColumnScan {
         const int variant = found / listed;
         offer({cuts.weight_of(found), cuts.curvature_of(found)},
               oriented_ && variant % 2 == 1 ? Test::above : Test::at_most, cuts.code[found % listed],
-              variant >= absent_variant);
+              variant >= absent_variant, static_cast<uint64_t>(cuts.code[found % listed]));
     }
 
     /// Lists the sums below each cut. A bin without sums makes the same cut as the one before it, which wins the tie.
@@ -173,9 +177,9 @@ class ColumnScan {
         };
         const bool missing = std::count(kept.begin(), kept.end(), kMissingCode) > 0;
         const bool listed = named(kept) <= named(others);
-        const double cost =
-            kCategoryCost * criterion_.share * static_cast<double>(std::min(named(kept), named(others)) - 1);
-        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing, std::max(cost, 0.0))) return;
+        const double cost = kCategoryCost * static_cast<double>(std::min(named(kept), named(others)) - 1);
+        const uint64_t drawn = number_of_set(kept, others);
+        if (!offer(in, listed ? Test::in : Test::not_in, 0, missing, drawn, std::max(cost, 0.0))) return;
         best_.members.fill(0);
         for (const int code : listed ? kept : others) best_.members[static_cast<std::size_t>(code)] = 1;
     }
@@ -218,6 +222,7 @@ class ColumnScan {
     const int64_t* weight_;
     const int64_t* curvature_;
     const Criterion& criterion_;
+    uint64_t draws_;
     bool oriented_;
     Sums whole_;
     Candidate best_;
