@@ -49,3 +49,10 @@ def test_every_public_name_is_in_the_reference():
         if not inspect.ismodule(thing := getattr(permissible, name)) and thing not in known
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("name", ["permissible", *(f"permissible.{one}" for one in ("losses", "metrics", "dask"))])
+def test_completion_offers_every_public_name(name):
+    module = importlib.import_module(name)
+    assert set(module.__all__) <= set(dir(module))
+    assert all(hasattr(module, one) for one in dir(module))

@@ -128,3 +128,7 @@ __all__ = [
     "stump_cover",
     "unregister",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__  # completion shows the names that are loaded when first used
