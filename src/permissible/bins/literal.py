@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from permissible.bins.binning import Binning
 from permissible.types import BoolArray, Codes
 
 MISSING = 255
@@ -62,3 +63,13 @@ class Literal:
 
 Rule: TypeAlias = tuple[Literal, ...]
 """A monomial: the conjunction of its literals. The empty rule covers every row."""
+
+
+def threshold_literal(binning: Binning, column: int, code: int, *, missing: bool = False) -> Literal:
+    """`x <= t`, where t is the threshold after bin `code`."""
+    return Literal(column, "<=", float(binning.columns[column].thresholds[code]), (code,), missing)
+
+
+def category_literal(column: int, *codes: int, negated: bool = False, missing: bool = False) -> Literal:
+    """`c in {...}` (or `not in` when `negated`) over the bins `codes`."""
+    return Literal(column, "not in" if negated else "in", codes=tuple(sorted(codes)), missing=missing)

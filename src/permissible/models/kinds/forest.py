@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.bins import Binning, encode
-from permissible.bins.candidates import category_literal, threshold_literal
-from permissible.bins.literal import MISSING, OTHER, Literal
+from permissible.bins.literal import MISSING, OTHER, Literal, category_literal, threshold_literal
 from permissible.kernels._core import mcboost as kernel
 from permissible.models.kinds.simplex import scores_of
 from permissible.models.model import Frozen, counted
