@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from permissible._lazy import attach
-from permissible.losses.bags import BAGS
 from permissible.losses.entropy import Entropy
 from permissible.losses.margin_loss import MarginLoss
 from permissible.losses.permissible_loss import PermissibleLoss
-from permissible.losses.registry import Loss, get, names, register, unregister
+from permissible.losses.registry import BAGS, Loss, get, names, register, unregister
 
 if TYPE_CHECKING:
     from permissible.losses.boundary.consistency import Consistency, check_consistency

@@ -1,8 +1,7 @@
 """The permissible functions of the papers, each one written once: phi, its link, and the closed forms that exist.
 
 Rows of Table 1 of [N], [I], [T] and (20)-(24) of [T]. Every formula is for p <= 1/2 and x <= 0 (see :mod:`.entropy`).
-A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it. The formulas are functions of
-a module, with their parameters bound by `partial`, so that skops, which stores functions by their names, can store a loss.
+A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it.
 """
 
 import math
@@ -25,37 +24,17 @@ def matsushita() -> Entropy:
     root = "{sqrt}(1.0 + ({x}) * ({x}))"
     return Entropy(
         b=0.5,
-        excess=_matsushita_excess,
-        link=_matsushita_link,
-        inverse=_matsushita_inverse,
-        conjugate=_matsushita_conjugate,
-        curvature=_matsushita_curvature,
+        excess=lambda p: np.sqrt(p) * np.sqrt(1 - p),
+        link=lambda p: (p - 0.5) / (np.sqrt(p) * np.sqrt(1 - p)),
+        inverse=lambda x: 0.5 / np.hypot(1, x) / (np.hypot(1, x) - x),  # (1 + x/r)/2 without cancellation
+        conjugate=lambda x: 0.5 / (np.hypot(1, x) - x),  # (x + r)/2 without cancellation
+        curvature=lambda x: 0.5 / np.hypot(1, x) / np.hypot(1, x) / np.hypot(1, x),
         margin=_matsushita_margin,
         largest_curvature=0.5,
         bregman=_matsushita_bregman,
         functor=Functor("matsushita"),
         formula=LinkFormula(f"0.5 / ({root} * ({root} - ({{x}})))", 1e150, "(1 + score / sqrt(1 + score^2)) / 2"),
     )
-
-
-def _matsushita_excess(p: FloatArray) -> FloatArray:
-    return np.sqrt(p) * np.sqrt(1 - p)
-
-
-def _matsushita_link(p: FloatArray) -> FloatArray:
-    return np.asarray((p - 0.5) / (np.sqrt(p) * np.sqrt(1 - p)))
-
-
-def _matsushita_inverse(x: FloatArray) -> FloatArray:
-    return 0.5 / np.hypot(1, x) / (np.hypot(1, x) - x)  # (1 + x/r)/2 without cancellation
-
-
-def _matsushita_conjugate(x: FloatArray) -> FloatArray:
-    return 0.5 / (np.hypot(1, x) - x)  # (x + r)/2 without cancellation
-
-
-def _matsushita_curvature(x: FloatArray) -> FloatArray:
-    return 0.5 / np.hypot(1, x) / np.hypot(1, x) / np.hypot(1, x)
 
 
 def _matsushita_margin(x: FloatArray) -> FloatArray:
@@ -85,44 +64,20 @@ def logistic() -> Entropy:
     """Binary entropy, phi_Q(p) = -p ln p - (1-p) ln(1-p) ([T] (22)): F(x) = ln(1 + e^-x) / ln 2 (E1: the 1/ln 2)."""
     return Entropy(
         b=math.log(2),
-        excess=_logistic_excess,
+        excess=lambda p: -p * np.log(np.maximum(p, 1e-320)) - (1 - p) * np.log1p(-p),
         link=left_logit,
-        inverse=_logistic_inverse,
-        conjugate=_logistic_conjugate,
-        curvature=_logistic_curvature,
-        margin=_logistic_margin,
+        inverse=lambda x: np.exp(x) / (1 + np.exp(x)),
+        conjugate=lambda x: np.log1p(np.exp(x)),
+        curvature=lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
+        margin=lambda x: np.tanh(-x / 2),
         largest_curvature=0.25,
-        bregman=_logistic_bregman,
+        bregman=lambda p, rest, q, step: (
+            logarithmic_divergence(p, q, step) + logarithmic_divergence(rest, 1 - q, -step)
+        ),
         functor=Functor("logistic", softmax=True),
         joint=True,
         formula=LinkFormula("1.0 / (1.0 + {exp}(-({x})))", 700.0, "1 / (1 + exp(-score))"),
     )
-
-
-def _logistic_excess(p: FloatArray) -> FloatArray:
-    return -p * np.log(np.maximum(p, 1e-320)) - (1 - p) * np.log1p(-p)
-
-
-def _logistic_inverse(x: FloatArray) -> FloatArray:
-    grown = np.exp(x)
-    result: FloatArray = grown / (1 + grown)
-    return result
-
-
-def _logistic_conjugate(x: FloatArray) -> FloatArray:
-    return np.log1p(np.exp(x))
-
-
-def _logistic_curvature(x: FloatArray) -> FloatArray:
-    return np.asarray(np.exp(x) / (1 + np.exp(x)) ** 2)
-
-
-def _logistic_margin(x: FloatArray) -> FloatArray:
-    return np.tanh(-x / 2)
-
-
-def _logistic_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
-    return logarithmic_divergence(p, q, step) + logarithmic_divergence(rest, 1 - q, -step)
 
 
 # -- Gini -------------------------------------------------------------------------------------------------------------------
@@ -133,42 +88,18 @@ def squared() -> Entropy:
     return Entropy(
         b=0.25,
         score_limit=1.0,
-        excess=_squared_excess,
-        link=_squared_link,
-        inverse=_squared_inverse,
-        conjugate=_squared_conjugate,
-        curvature=_squared_curvature,
+        excess=lambda p: p * (1 - p),
+        link=lambda p: 2 * p - 1,
+        inverse=lambda x: (1 + x) / 2,
+        conjugate=lambda x: ((1 + x) / 2) ** 2,
+        curvature=lambda x: np.full_like(x, 0.5),
         margin=np.negative,
         largest_curvature=0.5,
-        bregman=_squared_bregman,
+        bregman=lambda p, rest, q, step: step**2,
         functor=Functor("squared"),
         formula=LinkFormula("0.5 * (1.0 + ({x}))", 1.0),
         renormalised=True,
     )
-
-
-def _squared_excess(p: FloatArray) -> FloatArray:
-    return p * (1 - p)
-
-
-def _squared_link(p: FloatArray) -> FloatArray:
-    return 2 * p - 1
-
-
-def _squared_inverse(x: FloatArray) -> FloatArray:
-    return (1 + x) / 2
-
-
-def _squared_conjugate(x: FloatArray) -> FloatArray:
-    return np.asarray(((1 + x) / 2) ** 2)
-
-
-def _squared_curvature(x: FloatArray) -> FloatArray:
-    return np.full_like(x, 0.5)
-
-
-def _squared_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
-    return np.asarray(step**2)
 
 
 # -- with a parameter: the formulas are in power.py and log_cosh.py -----------------------------------------------------------
