@@ -5,7 +5,6 @@ A new phi is a function like these and a line in the registry; CONTRIBUTING.md w
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -112,14 +111,14 @@ def power(upsilon: float = 0.25) -> Entropy:
         raise refusal("upsilon", "a number in (0, 1)", upsilon)
     return Entropy(
         b=4.0**-u,
-        excess=partial(pw.power_excess, u=u),
-        link=partial(pw.power_link, u=u),
-        inverse=partial(pw.power_inverse, u=u),
-        conjugate=partial(pw.power_conjugate, u=u),
-        curvature=partial(pw.power_curvature, u=u),
-        margin=partial(pw.power_margin, u=u),
+        excess=lambda p: p**u * (1 - p) ** u,
+        link=lambda p: pw.power_link(p, u),
+        inverse=lambda x: pw.power_inverse(x, u),
+        conjugate=lambda x: pw.power_conjugate(x, u),
+        curvature=lambda x: pw.power_curvature(x, u),
+        margin=lambda x: pw.power_margin(x, u),
         largest_curvature=2 * 4.0 ** (u - 2) / u,
-        bregman=partial(pw.power_bregman, u=u),
+        bregman=lambda p, rest, q, step: pw.power_bregman(p, rest, q, step, u),
         functor=Functor("power", float(u), iterative=True),
     )
 
@@ -137,14 +136,14 @@ def log_cosh(zeta: float = -8.0) -> Entropy:
     return Entropy(
         b=lc.log_cosh_height(z),
         score_limit=end.limit,
-        excess=partial(lc.log_cosh_excess, z=z),
-        link=partial(lc.log_cosh_link, z=z),
-        inverse=partial(lc.log_cosh_inverse, z=z, end=end),
-        conjugate=partial(lc.log_cosh_conjugate, z=z, end=end),
-        curvature=partial(lc.log_cosh_curvature, z=z),
-        margin=partial(lc.log_cosh_margin, z=z),
+        excess=lambda p: lc.log_cosh_excess(p, z),
+        link=lambda p: np.tanh(z / 2 * (p - 0.5)),
+        inverse=lambda x: lc.log_cosh_inverse(x, z, end),
+        conjugate=lambda x: lc.log_cosh_conjugate(x, z, end),
+        curvature=lambda x: 2 / z / ((1 - x) * (1 + x)),
+        margin=lambda x: -4 / z * np.arctanh(x),
         largest_curvature=2 / z * math.cosh(z / 4) ** 2 if z < 1400 else math.inf,  # at the end of the scores
-        bregman=partial(lc.log_cosh_bregman, z=z),
+        bregman=lambda p, rest, q, step: lc.log_cosh_bregman(q, step, z),
         functor=Functor("logcosh", float(z)),
         formula=LinkFormula(text, math.tanh(float(z) / 4.0)),
     )
