@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
-from permissible.bins import row_hashes
+from permissible.bins.hashing import row_hashes
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.trees.pruning import candidate_levels, link_levels, prune
 from permissible.learners.trees.rows import descend
