@@ -293,3 +293,11 @@ def test_a_score_of_zero_is_a_positive_for_the_hard_decision_everywhere():
     assert model.decide(row, pm.Hard())[0] == 1
     right_closed = BoundaryClassifier((0.5,), fit_intercept=False).fit(X, y)
     assert right_closed.predict_region(row)[0] == 0
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, lambda X: {"a": X[:, 0], "b": X[:, 1]}])
+def test_a_column_too_large_for_a_kernel_is_named(container):
+    X = container(np.array([[1.0, 1e200], [2.0, 0.0], [3.0, 1.0], [4.0, 2.0]]))
+    name = "b" if isinstance(X, dict) else "x1"
+    with pytest.raises(ValueError, match=f"got 1e\\+200 in column '{name}'; scale that column"):
+        pm.BoundaryClassifier(learner="kernel").fit(X, [0, 1, 0, 1])

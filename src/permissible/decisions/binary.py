@@ -115,7 +115,7 @@ class Weighted(Decision):
     pi: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pi", _inside("pi", self.pi, 1.0))
+        object.__setattr__(self, "pi", _inside("pi", self.pi))
 
     def decide(self, proba: ArrayLike) -> IntArray:
         """Return 1 where p > pi."""
@@ -151,7 +151,7 @@ class Reject(Decision):
     cost: float
 
     def __post_init__(self) -> None:
-        cost = _inside("cost", self.cost, 1.0)
+        cost = _inside("cost", self.cost)
         if cost > 0.5:
             raise refusal("cost", "at most 1/2", cost, "at a higher cost a guess is always better than a rejection")
         object.__setattr__(self, "cost", cost)
@@ -224,7 +224,7 @@ class LogLoss(Decision):
     floor: float = float(np.finfo(np.float64).eps)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floor", _inside("floor", self.floor, 1.0))
+        object.__setattr__(self, "floor", _inside("floor", self.floor))
 
     def decide(self, proba: ArrayLike) -> FloatArray:
         """Return the probabilities, which are the action of this decision."""
@@ -243,11 +243,11 @@ class LogLoss(Decision):
         return least
 
 
-def _inside(argument: str, value: object, top: float) -> float:
+def _inside(argument: str, value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise refusal_type(argument, f"a number in (0, {top:g})", value) from None
-    if not 0 < number < top:
-        raise refusal(argument, f"a number in (0, {top:g})", value)
+        raise refusal_type(argument, "a number in (0, 1)", value) from None
+    if not 0 < number < 1:
+        raise refusal(argument, "a number in (0, 1)", value)
     return number

@@ -81,9 +81,9 @@ def summable(argument: str, array: FloatArray) -> FloatArray:
     return array
 
 
-def squarable(argument: str, values: FloatArray, column: str) -> None:
-    """Refuse a column with values whose squares float64 cannot hold; a missing one (NaN) passes."""
+def squarable(values: FloatArray, column: str) -> None:
+    """Refuse a column of X with values whose squares float64 cannot hold; a missing one (NaN) passes."""
     largest = float(np.max(np.abs(values), initial=0.0, where=~np.isnan(values)))
     if largest > LARGEST:
         came = Words(f"{largest:g} in column {column!r}")
-        raise refusal(argument, f"of sizes up to {LARGEST:g} for this learner", came, "scale that column")
+        raise refusal("X", f"of sizes up to {LARGEST:g} for this learner", came, "scale that column")

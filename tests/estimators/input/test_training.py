@@ -66,6 +66,7 @@ def train(X=((1.0,), (2.0,)), y=(0, 1), sample_weight=None, **parameters):
         ({"y": np.array(["a", 1], dtype=object)}, "text and numbers together"),
         ({"sample_weight": [1.0, -1.0]}, "not negative, got -1.0"),
         ({"sample_weight": [0.0, 0.0]}, "all zero"),
+        ({"sample_weight": [0.0, 1.0], "class_weight": {1: 0.0}}, "a class with rows of positive sample_weight"),
         ({"sample_weight": [1.0, np.nan]}, "2 finite numbers, got nan"),
         ({"sample_weight": [1.0]}, "a list of 2 finite numbers"),
         ({"class_weight": "even"}, '"balanced"'),

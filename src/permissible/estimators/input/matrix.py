@@ -8,7 +8,7 @@ from permissible.estimators.input.training import check_count, check_names, colu
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray, Matrix
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import Words, refusal, refusal_type, squarable
 
 
 def matrix(estimator: FittedClassifier, X: object, *, reset: bool) -> Matrix:
@@ -42,6 +42,14 @@ def numeric_schema(estimator: FittedClassifier) -> Schema:
     kinds = getattr(estimator, "column_kinds_", ("numeric",) * len(listed))
     columns = tuple(Column(name, kind) for name, kind in zip(listed, kinds, strict=True))
     return Schema(columns, names is not None)
+
+
+def refuse_huge(estimator: FittedClassifier, X: Matrix) -> None:
+    """Refuse values whose squares overflow, by the names of their columns."""
+    by_column = X.tocsc() if sparse.issparse(X) else None
+    columns = X.T if by_column is None else np.split(by_column.data, by_column.indptr[1:-1])
+    for column, values in zip(numeric_schema(estimator).columns, columns, strict=True):
+        squarable(values, column.name)
 
 
 def _numbers(X: object, fitting: FittedClassifier | None = None) -> Matrix:

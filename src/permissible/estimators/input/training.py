@@ -24,7 +24,7 @@ from permissible.estimators.input.weights import ClassWeight, row_weights, with_
 from permissible.table.reading import Categorical, names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
-from permissible.types import AnyArray, FloatArray, IntArray
+from permissible.types import AnyArray, BoolArray, FloatArray, IntArray
 from permissible.validation import Words, refusal, refusal_type
 
 
@@ -75,8 +75,10 @@ def training_rows(
     if weight is None:
         weight = np.ones(table.n_rows)
     elif not weight.all():
-        table, classes, codes, weight = _without_zero_weights(table, classes, codes, weight)
-    return _of_two_classes(TrainingRows(table, codes, classes, weight, weighted))
+        counts, classes, codes = positive_rows(classes, codes, weight)
+        table, weight = table.take(counts), weight[counts]
+    refuse_one_class(classes, table.n_rows, weighted)
+    return TrainingRows(table, codes, classes, weight, weighted)
 
 
 def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
@@ -91,25 +93,20 @@ def refuse_empty(name: str, n_rows: int, n_columns: int) -> None:
         raise refusal("X", "a table of one column or more", Words(found))
 
 
-def _without_zero_weights(
-    table: Table, classes: AnyArray, codes: IntArray, weight: FloatArray
-) -> tuple[Table, AnyArray, IntArray, FloatArray]:
+def positive_rows(classes: AnyArray, codes: IntArray, weight: FloatArray) -> tuple[BoolArray, AnyArray, IntArray]:
+    """The rows of positive weight, the classes among them, and the code of each of these rows."""
     counts = weight > 0
-    if not counts.any():
-        raise refusal("class_weight", "positive for at least one class in y", Words("weights that are all zero"))
     kept = np.flatnonzero(np.bincount(codes[counts], minlength=len(classes)))
-    code_of = np.zeros(len(classes), dtype=np.int64)
-    code_of[kept] = np.arange(len(kept))
-    return table.take(counts), classes[kept], code_of[codes[counts]], weight[counts]
+    return counts, classes[kept], np.searchsorted(kept, codes[counts])
 
 
-def _of_two_classes(rows: TrainingRows) -> TrainingRows:
-    if len(rows.classes) < 2:
-        of = " of positive weight" if rows.weighted else ""
-        samples = "1 sample" if rows.table.n_rows == 1 else f"{rows.table.n_rows} samples"
-        came = Words(f"one class only, {rows.classes.tolist()[0]!r} ({samples}{of})")
+def refuse_one_class(classes: AnyArray, n_rows: int, weighted: bool) -> None:
+    """Refuse rows of one class only."""
+    if len(classes) < 2:
+        of = " of positive weight" if weighted else ""
+        samples = "1 sample" if n_rows == 1 else f"{n_rows} samples"
+        came = Words(f"one class only, {classes.tolist()[0]!r} ({samples}{of})")
         raise refusal("y", "labels of at least two classes", came)
-    return rows
 
 
 def remember(estimator: FittedClassifier, rows: TrainingRows) -> None:

@@ -46,6 +46,9 @@ def with_class_weight(
     per_row = factor[codes]
     if weight is None:
         return summable("class_weight", per_row)
+    if weight.any() and not per_row[weight > 0].any():
+        expected = "positive for a class with rows of positive sample_weight"
+        raise refusal("class_weight", expected, Words("weights that are all zero"))
     with np.errstate(over="ignore", under="ignore"):
         return summable("sample_weight", weight * per_row)
 

@@ -7,13 +7,14 @@ from scipy import sparse
 
 from permissible.distributed.data.passes import refuse_categories
 from permissible.estimators.input import weights
+from permissible.estimators.input.matrix import refuse_huge
 from permissible.estimators.input.target import codes_among, decode_target
 from permissible.estimators.input.training import seed, threads
 from permissible.estimators.input.weights import ClassWeight, with_class_weight
 from permissible.models.kinds.kernel import Kernel
 from permissible.rows.source import Source
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray, Matrix
-from permissible.validation import Words, one_of, refusal, squarable
+from permissible.validation import Words, one_of, refusal
 from permissible.validation.numbers import count, flag, positive_number, real_number
 
 if TYPE_CHECKING:
@@ -122,11 +123,7 @@ def kernel_of(estimator: "BoundaryClassifier", X: Matrix, weight: FloatArray) ->
     name = kernel_named(estimator)
     if name is None:
         return None
-    if sparse.issparse(X):
-        squarable("X", X.data, "any")
-    else:
-        for j, column in enumerate(X.T):
-            squarable("X", column, f"x{j}")
+    refuse_huge(estimator, X)
     gamma = estimator.gamma
     if isinstance(gamma, str):
         one_of("gamma", gamma, ("scale", "auto"))

@@ -5,12 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from permissible import losses
-from permissible.estimators.input.matrix import matrix, numeric_schema
+from permissible.estimators.input.matrix import matrix, numeric_schema, refuse_huge
 from permissible.estimators.input.target import decode_target
-from permissible.estimators.input.training import remember_schema
+from permissible.estimators.input.training import positive_rows, refuse_one_class, remember_schema
 from permissible.estimators.input.weights import canonical, row_weights, with_class_weight
 from permissible.estimators.parameters.uls import plan
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
@@ -22,8 +21,6 @@ from permissible.learners.uls.guarantees.separability import separation
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import joined
 from permissible.types import AnyArray, FloatArray, Matrix
-from permissible.validation import Words, refusal
-from permissible.validation.arrays import squarable
 
 if TYPE_CHECKING:
     from permissible.estimators.uls import ULSClassifier
@@ -34,25 +31,14 @@ def training_matrix(
 ) -> tuple[Matrix, AnyArray, AnyArray, FloatArray | None]:
     """The matrix, classes, each row's class and weight (rows of weight 0 are removed)."""
     features = matrix(estimator, X, reset=True).astype(np.float64, copy=False)
-    _refuse_huge(estimator, features)
+    refuse_huge(estimator, features)
     classes, codes = decode_target(type(estimator).__name__, y, features.shape[0])
     weight = with_class_weight(row_weights(sample_weight, features.shape[0]), estimator.class_weight, classes, codes)
     if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight > 0)
-        features, codes, weight = features[kept], codes[kept], weight[kept]
-        present = np.unique(codes)
-        classes, codes = classes[present], np.searchsorted(present, codes)
-    if len(classes) < 2:
-        raise refusal("y", "labels of at least two classes", Words(f"one class only, {classes.tolist()[0]!r}"))
+        counts, classes, codes = positive_rows(classes, codes, weight)
+        features, weight = features[counts], weight[counts]
+    refuse_one_class(classes, len(codes), weight is not None)
     return features, classes, codes, weight
-
-
-def _refuse_huge(estimator: "ULSClassifier", features: Matrix) -> None:
-    """Refuse values whose squares overflow."""
-    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(features.shape[1])])
-    for j, name in enumerate(names):
-        column = features[:, [j]].data if sparse.issparse(features) else features[:, j]
-        squarable("X", column, str(name))
 
 
 def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight: object, fit_seed: int) -> None:

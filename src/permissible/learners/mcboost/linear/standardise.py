@@ -118,7 +118,7 @@ def mean_sums(table: Table, weight: FloatArray) -> IntArray:
             found.extend(_limbs(weight * (values == code), present) for code in range(len(column.categories)))
         else:
             numbers = np.asarray(values, dtype=np.float64)
-            squarable("X", numbers, column.name)
+            squarable(numbers, column.name)
             missing = np.isnan(numbers)
             found.append(_limbs(np.where(missing, 0.0, weight * numbers), np.where(missing, 0.0, weight)))
     return np.concatenate(found) if found else _limbs(np.zeros(0), np.zeros(0))[:0]
