@@ -124,9 +124,10 @@ class LocalSource:
 
 
 def _selected(part: Part, selection: Selection) -> MemoryPart:
-    binned, target, weight, hashes = part.binned(), part.target(), part.weight(), part.hashes()
+    binned, target, weight = part.binned(), part.target(), part.weight()
     chosen = selection.rows(part)
     rows = slice(None) if chosen is None else chosen
     blocks = np.ascontiguousarray(binned.blocks[:, rows])
     codes = BinnedTable(binned.binning, blocks, blocks.shape[1])
-    return MemoryPart(codes, target[rows], None if weight is None else weight[rows], hashes[rows], number=part.number)
+    weight = None if weight is None else weight[rows]
+    return MemoryPart(codes, target[rows], weight, lambda: part.hashes()[rows], number=part.number)

@@ -42,14 +42,19 @@ class Split(NamedTuple):
 
 
 def hold_out(
-    source: Source, label: int | None = None, fraction: float = HELD_OUT, *, keep_rare: bool = False
+    source: Source,
+    label: int | None = None,
+    fraction: float = HELD_OUT,
+    *,
+    keep_rare: bool = False,
+    keys: Keys | None = None,
 ) -> Split | None:
-    """Hold out the lowest hashes of each class.
+    """Hold out the lowest hashes of each class, or the lowest keys.
 
     A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else
     there is no hold-out, and the answer is None.
     """
-    held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,))), label=label)
+    held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,), keys)), True, label, keys)
     n_rows, n_held = _class_rows(source, label), _class_rows(source, label, held_out)
     cut = [0 < held < rows for held, rows in zip(n_held, n_rows, strict=True)]
     if not keep_rare and any(rows and not both for rows, both in zip(n_rows, cut, strict=True)):
@@ -81,13 +86,16 @@ def evaluation_folds(
     training rows would lack a class is left out. Where a number of folds is asked for, there are so many.
     """
     n_folds = asked or min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
+    splits = folds(source, asked or FOLDS, label, keys_of(source, seed))
+    return with_all_classes(source, splits, label)[:n_folds]
+
+
+def with_all_classes(source: Source, splits: tuple[Split, ...], label: int | None = None) -> tuple[Split, ...]:
+    """The splits whose training rows lack no class."""
     n_rows = _class_rows(source, label)
-    found = []
-    for split in folds(source, asked or FOLDS, label, keys_of(source, seed)):
-        held = _class_rows(source, label, split.held_out)
-        if all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True)):
-            found.append(split)
-    return tuple(found[:n_folds])
+    held = (_class_rows(source, label, split.held_out) for split in splits)
+    lacking = [any(0 < n == out for n, out in zip(n_rows, held_out, strict=True)) for held_out in held]
+    return tuple(split for split, lacks in zip(splits, lacking, strict=True) if not lacks)
 
 
 def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:

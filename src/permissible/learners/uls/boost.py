@@ -56,35 +56,31 @@ class LoopTask:
 
     `surrogate` is the loss in the units of the rows; values of the model are `scale` times theirs. `start` is a fit to
     continue; its model is not changed by the classic scheme. `search` finds the rules where they have a criterion of
-    their own. `keyed` is the layout with the keys of draws (criteria/draws.py).
+    their own. `layout` has the columns as the kernels need them, with the keys of draws (criteria/draws.py) where there are any.
     """
 
     loss_name: str
     surrogate: Surrogate
     scale: float
     binning: Binning
+    layout: AnyArray
     start: Start | None = None
     callback: OnRound | None = None
     journal: Journal = field(default_factory=NoJournal)
     search: CriterionSearch | None = None
-    keyed: AnyArray | None = None
 
     @staticmethod
-    def of(loss: Loss, binning: Binning, **more: Any) -> "LoopTask":
-        """The task of a loss: in the units of its compiled form where there is one."""
+    def of(loss: Loss, binning: Binning, layout: AnyArray | None = None, **more: Any) -> "LoopTask":
+        """The task of a loss: in the units of its compiled form where there is one; `layout` follows from the bins."""
         kernel: Functor | None = compiled(loss)
         surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
-        return LoopTask(loss.name, surrogate, 1.0 if kernel is None else kernel.scale, binning, **more)
+        columns = layout_of(binning).by_column if layout is None else layout
+        return LoopTask(loss.name, surrogate, 1.0 if kernel is None else kernel.scale, binning, columns, **more)
 
     @property
     def first_round(self) -> int:
         """Rounds of the fit to continue."""
         return 0 if self.start is None else len(self.start.trace.rounds)
-
-    @property
-    def layout(self) -> AnyArray:
-        """The columns as the kernels need them."""
-        return layout_of(self.binning).by_column if self.keyed is None else self.keyed
 
     @property
     def start_terms(self) -> Terms:

@@ -26,7 +26,7 @@ from permissible import losses
 from permissible.learners.choose import Choice, Fold, Runs, Tried, race
 from permissible.learners.uls.boost import Loop, LoopTask, OnRound, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
-from permissible.learners.uls.criteria.draws import keyed_layout
+from permissible.learners.uls.criteria.draws import search_layout
 from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
     FLAVOURS,
@@ -63,7 +63,7 @@ class Task:
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
     loss is only recorded. `start` is a fit to continue, without a hold-out. `fast_rate` is a learning rate that is tried where
     the chosen candidate would need more rounds than it may have. `ensemble` is the number of folds whose fits are averaged.
-    `keyed` is the layout of the columns with the keys by which the search draws.
+    `layout` is that of the columns in a search, with the keys by which it draws.
     """
 
     loss: Loss | str
@@ -75,7 +75,7 @@ class Task:
     callback: OnRound | None = None
     fast_rate: float | None = None
     ensemble: int | None = None
-    keyed: AnyArray | None = None
+    layout: AnyArray | None = None
 
     def with_loss(self, name: str) -> "Task":
         """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
@@ -132,11 +132,13 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
             fitted = fit_rules(training, label, replace(task.with_loss(name), callback=None))
             return fitted.loss, fitted.trace
 
-        evidence = choose_loss(source, label, fit)
+        evidence = choose_loss(source, label, fit, task.candidates[0].seed)
         return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
     if isinstance(task.loss, str):  # the search of the papers' flavours is exact
         task = replace(task, candidates=tuple(replace(options, noise=0.0) for options in task.candidates))
-    task = replace(task, keyed=keyed_layout(source, label) if task.candidates[0].noise > 0 else None)
+    options = task.candidates[0]  # constraints may differ between copies of a column
+    layout = search_layout(source, label, drawn=options.noise > 0, copies=options.constraints is not None)
+    task = replace(task, layout=layout)
     seen = _seen(source, label, task)
     everything = Chosen(source, label)
     additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
@@ -312,6 +314,7 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
     examples, held = _examples(training), None if held_out is None else _examples(held_out)
     more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
+    more["layout"] = task.layout
     trace = boost_adaptive(task.loss, examples, options, held, **more)
     # The scores were last moved to the minimum of the last round's surrogate: its link gives their probabilities.
     last = trace.rounds or (() if task.start is None else task.start.trace.rounds)
@@ -343,11 +346,10 @@ def _rows_of(
         free = options.constraints is None and options.criterion == "newton"
         classic = free and options.scheme == 1 and (task.start is None or held is None)
         more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
-        more["keyed"] = task.keyed
         if options.criterion != "newton":
             score = None if task.start is None else task.start.scores
             more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
-        yield opened[0], held, LoopTask.of(task.loss, source.binning, **more), in_memory and classic
+        yield opened[0], held, LoopTask.of(task.loss, source.binning, task.layout, **more), in_memory and classic
     finally:
         for rows in opened:
             rows.rows.close()
