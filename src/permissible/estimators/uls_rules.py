@@ -18,8 +18,9 @@ from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.parameters.uls import scheme_of
 from permissible.estimators.parameters.warm_start import settings_of
 from permissible.estimators.variants.stability import Stability, stability
+from permissible.learners.certificate import CertificateHead, joined_certificates
 from permissible.learners.doubts import Doubts, of_rules
-from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
+from permissible.learners.uls.certificate import certify, history_of, in_unit
 from permissible.learners.uls.fit import FittedRules
 from permissible.learners.uls.trace import Trace
 from permissible.models.kinds.boosted import BoostedModel
@@ -111,19 +112,27 @@ class RuleAttributes(CardMethods):
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
         self._staged: tuple[object, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
-        single = len(found) == 1
-        self.history_ = joined_histories(
-            [history_of(fitted.trace, fitted.loss, scheme_of(self.scheme)) for fitted in found], self.classes_
-        )
+        histories = [history_of(fitted.trace, fitted.loss, scheme_of(self.scheme)) for fitted in found]
         certificates = [
             in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
+        self._tell(found, histories, certificates, scale)
+
+    def _tell(
+        self,
+        found: Sequence[FittedRules],
+        histories: list[dict[str, AnyArray]],
+        certificates: Sequence[CertificateHead],
+        scale: float = 1.0,
+    ) -> None:
+        """Store what is known of the fit of each class, and warn of what is doubtful; nothing was `found` of columns."""
+        self.history_ = joined_histories(histories, self.classes_)
         self.certificate_ = joined_certificates(certificates, self.classes_)
         choices = tuple(in_given_unit(fitted.selection, scale) for fitted in found)
-        self.selection_: Any = choices[0] if single else choices
+        self.selection_: Any = choices if len(choices) > 1 else next(iter(choices), None)
         evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
-        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
+        self.loss_evidence_: Any = evidence if len(found) > 1 and evidence else next(iter(evidence), None)
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
     def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:

@@ -9,7 +9,7 @@ from permissible.kernels._core import sums
 from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
 from permissible.learners.mcboost.linear.affine import AffineLearner, affine_component
 from permissible.learners.mcboost.linear.standardise import standardise
-from permissible.learners.mcboost.linear.steps import AskedSteps, CompiledSteps
+from permissible.learners.mcboost.linear.steps import AskedSteps
 from permissible.learners.mcboost.loop import CostTrace, Limits, Report, Steps, boost, mean_trace
 from permissible.learners.mcboost.monitor import AddRound, HeldOut, HeldOutMonitor, HeldOutOpening, HeldOutTreesOpening
 from permissible.learners.mcboost.problem import CostTask, best_constant
@@ -219,7 +219,7 @@ class Boosting:
             selected, state = only.open()
             sampling = replace(sampling, hashes=selected.hashes if sampling.draws else None)
             how = n_classes, settings.descent, settings.learner == "linear-full", rate, sampling
-            return CompiledSteps(state, AffineLearner(standardised, selected.values, *how))
+            return AffineLearner(state, standardised, selected.values, *how)
         coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
         how_asked = n_classes, coordinates, rate, sampling, self.source.journal
         return AskedSteps(rows, n_rows, standardised, *how_asked)

@@ -9,7 +9,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -91,27 +91,6 @@ class HeldOutOpening:
         return None if rows.empty(part) else HeldOutRows(part, rows)
 
 
-class HeldOut(Protocol):
-    """Held-out rows of one part: their current scores, and the scores after the best round."""
-
-    @property
-    def part(self) -> Part:
-        """The part."""
-        ...
-
-    def problem(self) -> CostProblem:
-        """Classes and weights."""
-        ...
-
-    def scored(self, best: bool) -> FloatArray:
-        """The current scores, or those after the best round."""
-        ...
-
-    def add(self, terms: Terms, was_best: bool) -> IntArray:
-        """Add a round, after keeping the scores if they were the best; exact sums of surrogate, cost and errors."""
-        ...
-
-
 class HeldOutRows:
     """Held-out rows whose terms are evaluated one by one."""
 
@@ -188,6 +167,10 @@ class HeldOutTrees(PartTrees):
                 self.take(state, step, nowhere)
             self.keep(state)
             return state.measure()
+
+
+HeldOut: TypeAlias = HeldOutRows | HeldOutTrees
+"""Held-out rows of one part: their current scores, and the scores after the best round."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,9 +105,7 @@ def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, j
     def ask(splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
         return rows.ask(SumNodes(splits, requested))
 
-    limits = criterion.task.limits
-    together = most_together(int(criterion.shape.sum()))
-    grower = Grower(ask, criterion, limits.max_leaf_nodes, limits.max_depth, together, journal=journal)
+    grower = Grower(ask, criterion, most_together(int(criterion.shape.sum())), journal)
     return arrays_of(grower.run(), criterion)
 
 

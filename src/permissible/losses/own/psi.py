@@ -46,7 +46,7 @@ def from_psi(
     probability = partial(_probability, slope)
     made = Psi(
         value=psi,
-        weight=partial(_weight, slope),
+        weight=lambda margin: -slope(margin),
         curvature=curvature,
         probability=probability,
         score=partial(_score, probability),
@@ -80,10 +80,6 @@ def _check(psi: Formula, slope: Formula) -> None:
     if wrong.any():
         came = f"{slopes[wrong][0]:.6g} at margin {GRID[wrong][0]:g}, where differences of the value give {rough[wrong][0]:.6g}"
         raise refusal("derivative", "the derivative of the value", Words(came))
-
-
-def _weight(slope: Formula, margin: FloatArray) -> FloatArray:
-    return -slope(margin)
 
 
 def _curvature(slope: Formula, x: FloatArray) -> FloatArray:
