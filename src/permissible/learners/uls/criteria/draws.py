@@ -58,10 +58,6 @@ class BinWeights(Question[Part, IntArray]):
             limbs.append(kernels.histogram(binned.blocks, binned.n_columns, sign * share, share, copies, None, *grids))
         return np.stack(limbs) if len(limbs) > 1 else limbs[0][None]
 
-    def merge(self, answers: Sequence[IntArray]) -> IntArray:
-        """Weights add."""
-        return sum(answers[1:], answers[0])
-
 
 def keyed_layout(source: Source, label: int) -> npt.NDArray[np.int32]:
     """The layout of all columns with the two halves of their keys, int32 (columns, 5)."""
