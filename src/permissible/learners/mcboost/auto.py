@@ -9,6 +9,7 @@ made by row content; if each class is one duplicated row there are none, and all
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.special import logsumexp
@@ -123,8 +124,8 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
     """Choose by cross-validation, then fit the choice on every row."""
     blind = CostTask("gll", 1.0 - np.eye(task.n_classes))
     n_distinct = len(source.survey(DistinctHashes(LAST_HASH)))
-    splits = folds(source, FOLDS)
-    splits = splits[:1] if n_distinct > FEW_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
+    wanted = 1 if n_distinct > FEW_ROWS else FOLDS
+    splits = tuple(islice(folds(source, FOLDS), wanted)) or (Split(ALL_ROWS, ALL_ROWS),)
     attributes = sum(max(len(column.categories), 1) for column in source.binning.schema.columns)
     families = families_of(settings, float(n_distinct * attributes * (task.n_classes - 1) * len(splits)))
     paths = {name: _out_of_fold(Boosting(source, blind, of), splits, rounds) for name, (of, rounds) in families.items()}

@@ -119,6 +119,6 @@ def cross_validate(source: Source, task: TreeTask, levels: FloatArray, n_folds: 
         held_out = source.survey(TotalsOf(split.held_out)).weight
         return held_out_surrogate(tree, trace, leaves.astype(np.float64), levels), held_out
 
-    splits = folds(source, n_folds)
+    splits = tuple(folds(source, n_folds))
     curve = choose.mean_curve(splits, losses) if splits else np.zeros(len(levels))
     return PruningPath(levels, curve, float(levels[choose.stage_of(None, curve, equals="last").stage]))
