@@ -3,11 +3,13 @@
 `fit` returns the fitted local estimator, which predicts, prints, saves and exports without a cluster.
 """
 
+from copy import copy
 from numbers import Integral
 from types import NoneType
 from typing import Any, ClassVar
 
 from distributed import Client
+from sklearn.base import clone
 
 from permissible.bins.literal import Literal
 from permissible.dask.loading import TRANSPORTS, Loaded, load, spread
@@ -66,6 +68,12 @@ class OnCluster:
             setattr(self, name, params.pop(name))
         self.estimator.set_params(**params)
         return self
+
+    def __sklearn_clone__(self) -> "OnCluster":
+        """The same parameters; the client is shared."""
+        found = copy(self)
+        found.estimator = clone(self.estimator)
+        return found
 
     def __repr__(self) -> str:
         """The local estimator, and how it is fitted on the cluster."""

@@ -18,7 +18,7 @@ from permissible.estimators.input.training import seed
 from permissible.rows.local import LocalSource
 from permissible.rows.source import Source
 from permissible.types import AnyArray
-from permissible.validation import one_of
+from permissible.validation import one_of, refusal_type
 from permissible.validation.numbers import real_number, whole_number
 
 TRANSPORTS = ("rpc", "serial")
@@ -139,6 +139,8 @@ def _by_partition(call: Any, X: Any, dtype: np.dtype[Any], width: int | None) ->
         return np.asarray(call(part)) if len(part) else np.zeros(shape, dtype=dtype)
 
     empty = np.zeros(shape, dtype=dtype)
+    if not (hasattr(X, "chunks") or hasattr(X, "map_partitions")):
+        raise refusal_type("X", "a dask DataFrame or a dask Array", X, "ask the model itself about rows in memory")
     if hasattr(X, "chunks"):
         columns = {} if width is None else {"chunks": (X.chunks[0], (width,))}
         return X.rechunk({1: -1}).map_blocks(

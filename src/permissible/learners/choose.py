@@ -114,11 +114,6 @@ Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate, int]]
 """Folds, candidates, and the stages that their curves must reach."""
 
 
-def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
-    """The curve of each run."""
-    return [fold.losses(candidate, last) for fold, candidate, last in runs]
-
-
 @dataclass(slots=True, eq=False)
 class _Runner(Generic[Candidate]):
     """A candidate and its curves so far."""
@@ -194,8 +189,8 @@ def race(
     folds: Sequence[Fold[Candidate]],
     candidates: Sequence[Candidate],
     *,
+    run: Callable[[Runs[Candidate]], list[FloatArray]],
     first_stage: int = 0,
-    run: Callable[[Runs[Candidate]], list[FloatArray]] = one_by_one,
 ) -> Choice[Candidate]:
     """Fit the candidates, simplest first, on the folds and choose by the mean of their curves.
 
