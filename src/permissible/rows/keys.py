@@ -10,7 +10,7 @@ Keys travel with a selection, so every worker finds the same rows.
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from permissible.bins.binning import ColumnBins
 from permissible.bins.keys import Keys
 from permissible.rows.part import Part
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Source
 from permissible.table.schema import Column
 
 
@@ -56,20 +56,18 @@ def distinct_columns(source: Source) -> dict[int, bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnDigests(Question[Part, Mapping[int, Mapping[int, bytes]]]):
+class ColumnDigests(ByPart[Part, Mapping[int, bytes]]):
     """A digest of the codes of some columns in each part, by the number of the part: copies have equal ones."""
 
     columns: tuple[int, ...]
 
-    def answer(self, rows: Part) -> Mapping[int, Mapping[int, bytes]]:
+    def answer(self, rows: Part) -> dict[int, Mapping[int, bytes]]:
         """The answer of one part."""
         codes = rows.binned()
-        digests = {j: hashlib.blake2b(codes.column_codes(j).tobytes(), digest_size=16).digest() for j in self.columns}
+        digests: Mapping[int, bytes] = {
+            j: hashlib.blake2b(codes.column_codes(j).tobytes(), digest_size=16).digest() for j in self.columns
+        }
         return {rows.number: digests}
-
-    def merge(self, answers: Sequence[Mapping[int, Mapping[int, bytes]]]) -> Mapping[int, Mapping[int, bytes]]:
-        """All parts, in order."""
-        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
 
 
 def _constant(column: Column, bins: ColumnBins) -> bool:

@@ -122,6 +122,9 @@ class LocalSource:
             return [fit(self) for fit in fits.values()]
         return [fit(self.with_journal(self.journal.section(name))) for name, fit in fits.items()]
 
+    def turn(self) -> None:
+        """Nothing: one fit ends before the next begins."""
+
 
 def _selected(part: Part, selection: Selection) -> MemoryPart:
     binned, target, weight = part.binned(), part.target(), part.weight()

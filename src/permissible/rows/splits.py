@@ -10,8 +10,9 @@ ones. `has_duplicates` detects such tables, for which the training loss is used 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from permissible.bins.keys import Keys
 from permissible.rows.keys import keys_of
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of, hashes_of
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Question, Source
 from permissible.rows.totals import RowsByClass, TotalsOf
 from permissible.types import AnyArray, FloatArray, IntArray
 
@@ -66,15 +67,13 @@ def hold_out(
     return Split(held_out.complement(), held_out)
 
 
-def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | None = None) -> tuple[Split, ...]:
+def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | None = None) -> Iterator[Split]:
     """Divide the hashes of each class into intervals of equal weight; folds with an empty side are dropped."""
     ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)), keys)
-    found = []
     for k in range(n_folds):
         held_out = Selection(tuple(_fold(end, k, n_folds) for end in ends), label=label, keys=keys)
         if 0 < source.survey(TotalsOf(held_out)).n_rows < source.n_rows:
-            found.append(Split(held_out.complement(), held_out))
-    return tuple(found)
+            yield Split(held_out.complement(), held_out)
 
 
 def evaluation_folds(
@@ -87,15 +86,18 @@ def evaluation_folds(
     """
     n_folds = asked or min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
     splits = folds(source, asked or FOLDS, label, keys_of(source, seed))
-    return with_all_classes(source, splits, label)[:n_folds]
+    return tuple(islice(with_all_classes(source, splits, label), n_folds))
 
 
-def with_all_classes(source: Source, splits: tuple[Split, ...], label: int | None = None) -> tuple[Split, ...]:
+def with_all_classes(source: Source, splits: Iterator[Split], label: int | None = None) -> Iterator[Split]:
     """The splits whose training rows lack no class."""
     n_rows = _class_rows(source, label)
-    held = (_class_rows(source, label, split.held_out) for split in splits)
-    lacking = [any(0 < n == out for n, out in zip(n_rows, held_out, strict=True)) for held_out in held]
-    return tuple(split for split, lacks in zip(splits, lacking, strict=True) if not lacks)
+
+    def whole(split: Split) -> bool:
+        held = _class_rows(source, label, split.held_out)
+        return all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True))
+
+    return filter(whole, splits)
 
 
 def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:
@@ -151,7 +153,7 @@ class Contents(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ContentsOf(Question[Part, dict[int, Contents]]):
+class ContentsOf(ByPart[Part, Contents]):
     """Hashes, classes and weights of all rows by the number of their part: asked only for few rows."""
 
     keys: Keys | None = None
@@ -159,10 +161,6 @@ class ContentsOf(Question[Part, dict[int, Contents]]):
     def answer(self, rows: Part) -> dict[int, Contents]:
         """The answer of one part."""
         return {rows.number: Contents(hashes_of(rows, self.keys), rows.target(), rows.weight())}
-
-    def merge(self, answers: Sequence[dict[int, Contents]]) -> dict[int, Contents]:
-        """All parts, in order."""
-        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ made by row content; if each class is one duplicated row there are none, and all
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.special import logsumexp
@@ -126,8 +127,9 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
     blind = CostTask("gll", 1.0 - np.eye(task.n_classes))
     n_distinct = len(source.survey(DistinctHashes(LAST_HASH)))
     keys = keys_of(source, settings.seed)
-    splits = with_all_classes(source, folds(source, FOLDS, keys=keys))
-    splits = splits[:1] if n_distinct > FEW_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
+    wanted = 1 if n_distinct > FEW_ROWS else FOLDS
+    complete = with_all_classes(source, folds(source, FOLDS, keys=keys))
+    splits = tuple(islice(complete, wanted)) or (Split(ALL_ROWS, ALL_ROWS),)
     schema = source.binning.schema
     attributes = sum(max(len(schema.columns[j].categories), 1) for j, _ in keys.columns)
     families = families_of(settings, float(n_distinct * attributes * (task.n_classes - 1) * len(splits)))

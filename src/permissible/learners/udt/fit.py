@@ -119,6 +119,6 @@ def cross_validate(source: Source, task: TreeTask, levels: FloatArray, pruning: 
         held_out = source.survey(TotalsOf(split.held_out)).weight
         return held_out_surrogate(tree, trace, leaves.astype(np.float64), levels), held_out
 
-    splits = folds(source, pruning.n_folds, keys=keys_of(source, pruning.seed))
+    splits = tuple(folds(source, pruning.n_folds, keys=keys_of(source, pruning.seed)))
     curve = choose.mean_curve(splits, losses) if splits else np.zeros(len(levels))
     return PruningPath(levels, curve, float(levels[choose.stage_of(None, curve, equals="last").stage]))

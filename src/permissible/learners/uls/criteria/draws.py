@@ -61,10 +61,6 @@ class BinWeights(Question[Part, IntArray]):
             limbs.append(kernels.histogram(binned.blocks, binned.n_columns, sign * share, share, copies, None, *grids))
         return np.stack(limbs) if len(limbs) > 1 else limbs[0][None]
 
-    def merge(self, answers: Sequence[IntArray]) -> IntArray:
-        """Weights add."""
-        return sum(answers[1:], answers[0])
-
 
 def search_layout(source: Source, label: int, drawn: bool, copies: bool = False) -> npt.NDArray[np.int32]:
     """The layout of the columns in a search; a constant or a copy of another column has no literals unless `copies`.
