@@ -40,7 +40,7 @@ def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from permissible.bins import row_hashes
+    >>> from permissible.bins.hashing import row_hashes
     >>> from permissible.bins.hashing import hash_matrix
     >>> from permissible.table import read
     >>> X = np.array([[1.0, 0.0], [0.0, 2.5], [1.0, -0.0]])

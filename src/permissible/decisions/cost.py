@@ -161,9 +161,8 @@ class CostMatrix(Decision):
         wanted = _names(classes)
         if self.classes is None:
             if len(wanted) != self.n_classes:
-                raise refusal(
-                    "matrix", f"of {len(wanted)} classes, as the estimator", Words(f"{self.n_classes} classes")
-                )
+                came = Words(f"{self.n_classes} classes")
+                raise refusal("matrix", f"of {len(wanted)} classes, as the estimator", came)
             return self
         if set(wanted) != set(self.classes):
             unknown = [name for name in self.classes if name not in wanted]
@@ -229,9 +228,8 @@ def _checked_reject(
     if isinstance(reject_cost, Mapping):
         if classes is None or set(reject_cost) != set(classes):
             expected = "a number, or one for each true class" + ("" if classes is None else f" of {list(classes)}")
-            raise refusal(
-                "reject_cost", expected, Words(f"a mapping from {list(reject_cost)}"), "name the same classes"
-            )
+            came = Words(f"a mapping from {list(reject_cost)}")
+            raise refusal("reject_cost", expected, came, "name the same classes")
         reject_cost = [reject_cost[name] for name in classes]
     column = np.array(real_numbers("reject_cost", reject_cost, "a number, or one for each true class"))
     if column.shape not in ((), (n_classes,)):

@@ -66,9 +66,8 @@ class Scorer:
     def __call__(self, estimator: Any, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return -risk of the decision on (X, y)."""
         if not hasattr(estimator, "predict_proba"):
-            raise refusal_type(
-                "estimator", "a classifier with predict_proba", estimator, "wrap it in CalibratedClassifierCV"
-            )
+            expected = "a classifier with predict_proba"
+            raise refusal_type("estimator", expected, estimator, "wrap it in CalibratedClassifierCV")
         classes = np.asarray(estimator.classes_)
         return -self.decision.aligned(classes).risk(class_codes(y, classes), estimator.predict_proba(X), sample_weight)
 

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 import numpy as np
 
 from permissible import losses
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.uls.boost import LoopTask, boost
 from permissible.learners.uls.compiled import boost_compiled
 from permissible.learners.uls.criteria.draws import search_layout

@@ -46,7 +46,6 @@ def store_cards(
         tuple(_model(source, card, fitted, scale) for card, fitted in zip(cards, found, strict=True))
     )
     estimator._remember_start(None)
-    estimator.__dict__.pop("_staged", None)
     estimator._coverage = tuple(_coverage(card) for card in cards)
     histories = [history_of(fitted.trace, fitted.loss, 0) for fitted in found]
     pairs = zip(cards, found, strict=True)

@@ -55,9 +55,8 @@ def loss_name(loss: object) -> str:
         return loss.name
     name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
     if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
-        raise refusal(
-            "loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", its object, or a losses.GammaPhi", loss
-        )
+        expected = "one of " + ", ".join(repr(known) for known in LOSSES) + ", its object, or a losses.GammaPhi"
+        raise refusal("loss", expected, loss)
     return str(name)
 
 

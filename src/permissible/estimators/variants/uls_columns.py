@@ -79,7 +79,6 @@ def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight:
     half = np.array([0.5])
     models = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
     estimator.model_ = joined(models)
-    estimator._staged = tuple(list(fit.path) for fit in fits)
     scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
 
     def doubts(fit: ColumnTrace, model: LinearModel) -> Doubts:

@@ -40,17 +40,6 @@ class TreeNode:
 
 
 @dataclass(frozen=True, slots=True)
-class GrownNodes:
-    """The nodes of a tree in the order of their places, and those that were split, in order.
-
-    The t-th split makes the nodes 2t + 1 (left) and 2t + 2 (right).
-    """
-
-    nodes: list[TreeNode]
-    split: list[TreeNode]
-
-
-@dataclass(frozen=True, slots=True)
 class Weighed:
     """The result of one question: totals, rows and best split (or None) of some nodes. A journal keeps it."""
 
@@ -72,8 +61,12 @@ class Grower:
     sent: list[NodeSplit] = field(default_factory=list)
     known: int = 1
 
-    def run(self) -> GrownNodes:
-        """Split the best leaf until no split has a gain or the limit of leaves is reached."""
+    def run(self) -> tuple[list[TreeNode], list[TreeNode]]:
+        """Split the best leaf until no split has a gain or the limit of leaves is reached.
+
+        The nodes of the tree in the order of their places, and those that were split, in order: the t-th split makes the
+        nodes 2t + 1 (left) and 2t + 2 (right).
+        """
         most, root = self.criterion.task.limits.max_leaf_nodes, TreeNode(0, 0, np.zeros(0, dtype=np.int64))
         self._find([root], lambda: self._ask_root(root))
         nodes, split = [root], list[TreeNode]()
@@ -88,7 +81,7 @@ class Grower:
                 child.place = len(nodes)
                 nodes.append(child)
                 self._add(child)
-        return GrownNodes(nodes, split)
+        return nodes, split
 
     def _add(self, leaf: TreeNode) -> None:
         """Add a leaf if it can be split."""

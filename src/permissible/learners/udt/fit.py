@@ -106,7 +106,7 @@ def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, j
         return rows.ask(SumNodes(splits, requested))
 
     grower = Grower(ask, criterion, most_together(int(criterion.shape.sum())), journal)
-    return arrays_of(grower.run(), criterion)
+    return arrays_of(*grower.run(), criterion)
 
 
 def cross_validate(source: Source, task: TreeTask, levels: FloatArray, pruning: Pruning) -> PruningPath:

@@ -7,7 +7,7 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.bins import encode
+from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
 from permissible.bins.layout import layout_of
 from permissible.learners.boundary.generation.edges import largest_edges, mask_of
