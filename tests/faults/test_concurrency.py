@@ -90,7 +90,7 @@ def test_fits_under_joblib_are_the_fits_of_this_process():
 
 
 def threads_inside(n_jobs):
-    return threads(n_jobs)
+    return int(threads(n_jobs))  # a plain number: `Cores` would be counted again by the process that asks
 
 
 def test_nested_parallelism_does_not_ask_for_more_threads_than_there_are_cores():

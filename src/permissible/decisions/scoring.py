@@ -11,7 +11,7 @@ import numpy as np
 
 from permissible.decisions.proba import by_class, codes, mean
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
-from permissible.validation import Words, refusal, refusal_type
+from permissible.validation import refusal, refusal_type, shown
 
 
 class Decision:
@@ -72,11 +72,11 @@ class Scorer:
         return -self.decision.aligned(classes).risk(class_codes(y, classes), estimator.predict_proba(X), sample_weight)
 
 
-def class_codes(y: ArrayLike, classes: AnyArray) -> IntArray:
+def class_codes(y: ArrayLike, classes: AnyArray, argument: str = "y") -> IntArray:
     """Return the position of each label of `y` in `classes`; refuse a label that is not there."""
     labels = np.asarray(y)
     known = {label: code for code, label in enumerate(classes.tolist())}
     try:
         return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
     except KeyError as missing:
-        raise refusal("y", f"labels among {classes.tolist()}", Words(f"{missing.args[0]!r}")) from None
+        raise refusal(argument, f"labels among {shown(classes.tolist())}", missing.args[0]) from None

@@ -120,7 +120,9 @@ class BoundaryClassifierCV(BoundaryClassifier):
             raise refusal("learner", "linear or kernel", self.learner, "search over alpha with GridSearchCV")
         alphas = checked_alphas(self.alphas)
         target = Target.of(self.boundaries, self.loss)
-        self._check_tuning()
+        named = isinstance(self.tuning, str) and self.tuning in ("decision", "surrogate")
+        if not (named or isinstance(self.tuning, Decision)):
+            raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
         refuse_idle(self, BOUNDARY)
         task = self._task(X, y, sample_weight, target, alpha=float(alphas[0]))
         splits = self._splits(task.X, task.problem.positive, task.problem.weight)
@@ -145,11 +147,6 @@ class BoundaryClassifierCV(BoundaryClassifier):
             expected = "a number of folds, a splitter of scikit-learn, or pairs of row numbers"
             raise refusal("cv", expected, self.cv) from None
         return list(splitter.split(X, positive))
-
-    def _check_tuning(self) -> None:
-        named = isinstance(self.tuning, str) and self.tuning in ("decision", "surrogate")
-        if not (named or isinstance(self.tuning, Decision)):
-            raise refusal("tuning", "'decision', 'surrogate' or a decision", self.tuning)
 
     def _losses(self, target: Target, positive: BoolArray, score: FloatArray) -> FloatArray:
         if self.tuning == "surrogate":

@@ -85,8 +85,8 @@ def fold_figures(data: LabelledRows, decision: Decision | None, proba: FloatArra
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     found = []
-    for key, name, loss, _ in measures(None if decision is None else decision.aligned(classes)):
-        values = loss(codes, proba)
+    for key, name, judge, _ in measures(None if decision is None else decision.aligned(classes)):
+        values = judge.loss(codes, proba)
         parts = [fold_of == fold for fold in range(int(fold_of.max()) + 1)]
         weights = [None if data.weight is None else data.weight[rows] for rows in parts]
         means = (float(np.average(values[rows], weights=w)) for rows, w in zip(parts, weights, strict=True))

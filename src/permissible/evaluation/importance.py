@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from permissible.evaluation.metrics import log_losses
+from permissible.evaluation.metrics import LOG_LOSS
 from permissible.models.card.evaluate import scores
 from permissible.models.card.scorecard import Scorecard
 from permissible.table.table import Table
@@ -30,13 +30,13 @@ def column_importance(card: Scorecard, table: Table, codes: IntArray, seed: int 
         table = Table(table.schema, tuple(values[kept] for values in table.columns), MAX_ROWS)
         codes = codes[kept]
     proba = card.link.probabilities(scores(card, table))
-    before = float(log_losses(codes, proba).mean())
+    before = LOG_LOSS.risk(codes, proba)
     found = []
     for column in card.used_columns():
         order = generator.permutation(table.n_rows)
         dealt = tuple(values[order] if place == column else values for place, values in enumerate(table.columns))
         shuffled = card.link.probabilities(scores(card, Table(table.schema, dealt, table.n_rows)))
-        found.append(Importance(card.schema.columns[column].name, float(log_losses(codes, shuffled).mean()) - before))
+        found.append(Importance(card.schema.columns[column].name, LOG_LOSS.risk(codes, shuffled) - before))
     return tuple(sorted(found, key=lambda item: -item.value))
 
 

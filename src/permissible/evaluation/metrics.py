@@ -5,18 +5,18 @@ by their weights, a row of weight 2 as two rows; where weights are not integers,
 rows, (sum w)^2 / sum w^2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from permissible.decisions import Decision, Hard
+from permissible.decisions import Decision, Hard, LogLoss, Soft
 from permissible.evaluation.cells import row_count
 from permissible.evaluation.intervals import Z95, wilson
 from permissible.types import FloatArray, IntArray
 
-SMALLEST = 1e-15
+LOG_LOSS = LogLoss(1e-15)
+"""The log-loss; a probability below 1e-15 of what happened counts as 1e-15."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +31,15 @@ class Metric:
     meaning: str
 
 
-def log_losses(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """Minus the natural logarithm of the probability given to what happened, at most that of 1e-15."""
-    return np.asarray(-np.log(np.maximum(proba[np.arange(len(codes)), codes], SMALLEST)))
-
-
-def brier_losses(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """Half the squared distance from the probabilities to what happened: (1{positive} - p)^2 for two classes."""
-    truth = np.eye(proba.shape[1])[codes]
-    return np.asarray(((truth - proba) ** 2).sum(axis=1) / 2)
-
-
-def errors(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """1 where the most probable class is not the true one."""
-    return np.asarray(Hard().loss(codes, proba))
-
-
-def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]]:
-    """Key, name, loss per row, and meaning of each figure."""
-    listed: list[tuple[str, str, Callable[[IntArray, FloatArray], FloatArray], str]] = [
-        ("error", "error", errors, "share of rows whose most probable class is not the true one"),
-        ("log_loss", "log-loss", log_losses, "minus the mean log-probability of what happened; 0 is perfect"),
-        (
-            "brier",
-            "Brier score",
-            brier_losses,
-            "mean squared distance of the probabilities to what happened; 0 is perfect",
-        ),
+def measures(decision: Decision | None) -> list[tuple[str, str, Decision, str]]:
+    """Key, name, the decision whose mean loss it is, and meaning of each figure."""
+    listed: list[tuple[str, str, Decision, str]] = [
+        ("error", "error", Hard(), "share of rows whose most probable class is not the true one"),
+        ("log_loss", "log-loss", LOG_LOSS, "minus the mean log-probability of what happened; 0 is perfect"),
+        ("brier", "Brier score", Soft(), "mean squared distance of the probabilities to what happened; 0 is perfect"),
     ]
     if decision is not None:
-        listed.append(
-            ("cost", "cost", lambda y, p: np.asarray(decision.loss(y, p)), f"mean cost of deciding by {decision!r}")
-        )
+        listed.append(("cost", "cost", decision, f"mean cost of deciding by {decision!r}"))
     return listed
 
 
@@ -81,8 +58,8 @@ def metrics(
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64)
     size = row_count(weight)
     found = []
-    for key, name, loss, meaning in measures(decision):
-        values = loss(codes, proba)
+    for key, name, judge, meaning in measures(decision):
+        values = judge.loss(codes, proba)
         mean = float(np.average(values, weights=weight))
         low, high = wilson(mean, size) if key == "error" else around(values, weight, mean, size)
         found.append(Metric(key, name, mean, low, high, meaning))

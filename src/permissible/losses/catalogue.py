@@ -1,15 +1,14 @@
 """The permissible functions of the papers, each one written once: phi, its link, and the closed forms that exist.
 
-Rows of Table 1 of [N], [I], [T] and (20)-(24) of [T]. Every formula is for p <= 1/2 and x <= 0 (see :mod:`.entropy`).
-A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it.
+Rows of Table 1 of [N], [I], [T] and (20)-(24) of [T]; the two with a parameter are in power.py and log_cosh.py. Every
+formula is for p <= 1/2 and x <= 0 (see :mod:`.entropy`). A new phi is a function like these and a line in the registry;
+CONTRIBUTING.md walks through it.
 """
 
 import math
 
 import numpy as np
 
-from permissible.losses import log_cosh as lc
-from permissible.losses import power as pw
 from permissible.losses.entropy import Entropy, Functor, LinkFormula, rescaled
 from permissible.losses.stable_formulas import left_logit, logarithmic_divergence
 from permissible.types import FloatArray
@@ -98,52 +97,4 @@ def squared() -> Entropy:
         functor=Functor("squared"),
         formula=LinkFormula("0.5 * (1.0 + ({x}))", 1.0),
         renormalised=True,
-    )
-
-
-# -- with a parameter: the formulas are in power.py and log_cosh.py -----------------------------------------------------------
-
-
-def power(upsilon: float = 0.25) -> Entropy:
-    """phi_u(p) = (p (1 - p))^u, 0 < u < 1 ([N] section 6): u = 1/2 is Matsushita, u -> 1 Gini. Inverted numerically."""
-    u = upsilon
-    if not 0 < u < 1:
-        raise refusal("upsilon", "a number in (0, 1)", upsilon)
-    return Entropy(
-        b=4.0**-u,
-        excess=lambda p: p**u * (1 - p) ** u,
-        link=lambda p: pw.power_link(p, u),
-        inverse=lambda x: pw.power_inverse(x, u),
-        conjugate=lambda x: pw.power_conjugate(x, u),
-        curvature=lambda x: pw.power_curvature(x, u),
-        margin=lambda x: pw.power_margin(x, u),
-        largest_curvature=2 * 4.0 ** (u - 2) / u,
-        bregman=lambda p, rest, q, step: pw.power_bregman(p, rest, q, step, u),
-        functor=Functor("power", float(u), iterative=True),
-    )
-
-
-def log_cosh(zeta: float = -8.0) -> Entropy:
-    """phi_zeta(p) = (2/z) [ln cosh(z/4) - ln cosh(z/2 (p - 1/2))], z = |zeta| ([T] (24), shifted to phi(0) = 0: E7).
-
-    zeta -> 0 is Gini rescaled, zeta -> -inf is min(p, 1 - p), whose loss is the hinge. Scores end at tanh(z/4).
-    """
-    z = abs(zeta)
-    if not 1e-6 <= z <= 1e6:
-        raise refusal("zeta", "a number with 1e-6 <= |zeta| <= 1e6 (the papers take it negative)", zeta)
-    end = lc.score_end(z / 4)
-    text = f"0.5 + {{ln}}((1.0 + ({{x}})) / (1.0 - ({{x}}))) / {float(z)!r}"
-    return Entropy(
-        b=lc.log_cosh_height(z),
-        score_limit=end.limit,
-        excess=lambda p: lc.log_cosh_excess(p, z),
-        link=lambda p: np.tanh(z / 2 * (p - 0.5)),
-        inverse=lambda x: lc.log_cosh_inverse(x, z, end),
-        conjugate=lambda x: lc.log_cosh_conjugate(x, z, end),
-        curvature=lambda x: 2 / z / ((1 - x) * (1 + x)),
-        margin=lambda x: -4 / z * np.arctanh(x),
-        largest_curvature=2 / z * math.cosh(z / 4) ** 2 if z < 1400 else math.inf,  # at the end of the scores
-        bregman=lambda p, rest, q, step: lc.log_cosh_bregman(q, step, z),
-        functor=Functor("logcosh", float(z)),
-        formula=LinkFormula(text, math.tanh(float(z) / 4.0)),
     )

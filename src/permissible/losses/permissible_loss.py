@@ -105,12 +105,13 @@ class PermissibleLoss(NamedLoss):
     @elementwise("margin")
     def curvature(self, margin: FloatArray) -> FloatArray:
         """Minus the derivative of the weight, b F''(x) = 1 / G''(ginv(-x)); 0 from the score limit on."""
-        return self._within(self._curvature, -np.abs(margin), 0.0)
+        return self._within(self.entropy.curvature or self._curvature_by_difference, -np.abs(margin), 0.0)
 
     @elementwise("margin")
     def margin(self, margin: FloatArray) -> FloatArray:
         """Margin on the probability scale, 2 ginv(x) - 1 in [-1, 1] ([T] (27))."""
-        return np.copysign(self._within(self._margin, -np.abs(margin), 1.0), margin)
+        left = self.entropy.margin or (lambda x: 1 - 2 * self._inverse(x))
+        return np.copysign(self._within(left, -np.abs(margin), 1.0), margin)
 
     # -- of a score H, of a probability p ---------------------------------------------------------------------------
 
@@ -171,7 +172,7 @@ class PermissibleLoss(NamedLoss):
         return np.abs(np.subtract(score > 0, left))  # 1 - left on the right side, left itself on the other
 
     def _conjugate(self, x: FloatArray) -> FloatArray:
-        return self._within(self._inner_conjugate, x, 0.0)
+        return self._within(self.entropy.conjugate or self._conjugate_at_root, x, 0.0)
 
     def _excess(self, probability: FloatArray) -> FloatArray:
         return self.entropy.excess(np.minimum(probability, 1 - probability))
@@ -179,21 +180,6 @@ class PermissibleLoss(NamedLoss):
     @cached_property
     def _inverse(self) -> Formula:
         return self.entropy.inverse or partial(invert_link, self.entropy.link)
-
-    @cached_property
-    def _margin(self) -> Formula:
-        return self.entropy.margin or self._margin_of_inverse
-
-    @cached_property
-    def _inner_conjugate(self) -> Formula:
-        return self.entropy.conjugate or self._conjugate_at_root
-
-    @cached_property
-    def _curvature(self) -> Formula:
-        return self.entropy.curvature or self._curvature_by_difference
-
-    def _margin_of_inverse(self, x: FloatArray) -> FloatArray:
-        return 1 - 2 * self._inverse(x)
 
     def _conjugate_at_root(self, x: FloatArray) -> FloatArray:
         """Value of x p + phi(p) - a at p = ginv(x): the error on p enters only in second order.

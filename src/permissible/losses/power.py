@@ -1,4 +1,4 @@
-"""The inverse link of phi_u(p) = (p (1 - p))^u, which has no closed form: two Newton iterations that cannot overshoot.
+"""phi_u(p) = (p (1 - p))^u. Its inverse link has no closed form: two Newton iterations that cannot overshoot.
 
 Solve u (pq)^(u-1) (1 - 2p) = t for p in (0, 1/2], t = -x >= 0. For p <= 1/4 the logarithm of the left side is a
 decreasing concave function of ln p, and Newton from the right converges monotonically; for p > 1/4 the unknown is
@@ -7,40 +7,55 @@ the margin m = 1 - 2p, so that m keeps its digits near 0, and the logarithm is i
 
 import numpy as np
 
+from permissible.losses.entropy import Entropy, Functor
 from permissible.losses.stable_formulas import integral
 from permissible.types import FloatArray
+from permissible.validation import refusal
 
 STEPS = 60
 
 
-def power_link(p: FloatArray, u: float) -> FloatArray:
-    """Return g(p) = -u (pq)^(u-1) (1 - 2p)."""
+def power(upsilon: float = 0.25) -> Entropy:
+    """phi_u(p) = (p (1 - p))^u, 0 < u < 1 ([N] section 6): u = 1/2 is Matsushita, u -> 1 Gini. Inverted numerically."""
+    u = upsilon
+    if not 0 < u < 1:
+        raise refusal("upsilon", "a number in (0, 1)", upsilon)
+
+    def conjugate(x: FloatArray) -> FloatArray:
+        p = power_inverse(x, u)
+        return np.asarray((1 - p) ** (u - 1) * p**u * ((1 - u) + (2 * u - 1) * p))
+
+    def curvature(x: FloatArray) -> FloatArray:
+        p = power_inverse(x, u)
+        pq = p * (1 - p)
+        return np.asarray(pq ** (2 - u) / (u * ((1 - u) + (4 * u - 2) * pq)))
+
+    def margin(x: FloatArray) -> FloatArray:
+        central, tail = _solve(x, u)
+        return np.where(np.isnan(tail), central, 1 - 2 * tail)
+
+    return Entropy(
+        b=4.0**-u,
+        excess=lambda p: p**u * (1 - p) ** u,
+        link=lambda p: _link(p, u),
+        inverse=lambda x: power_inverse(x, u),
+        conjugate=conjugate,
+        curvature=curvature,
+        margin=margin,
+        largest_curvature=2 * 4.0 ** (u - 2) / u,
+        bregman=lambda p, rest, q, step: _bregman(p, rest, q, step, u),
+        functor=Functor("power", float(u), iterative=True),
+    )
+
+
+def _link(p: FloatArray, u: float) -> FloatArray:
     return np.asarray(u * p ** (u - 1) * (1 - p) ** (u - 1) * (2 * p - 1))
-
-
-def power_conjugate(x: FloatArray, u: float) -> FloatArray:
-    """Return G*(x) at p = ginv(x)."""
-    p = power_inverse(x, u)
-    return np.asarray((1 - p) ** (u - 1) * p**u * ((1 - u) + (2 * u - 1) * p))
-
-
-def power_curvature(x: FloatArray, u: float) -> FloatArray:
-    """Return 1 / G''(p) at p = ginv(x)."""
-    p = power_inverse(x, u)
-    pq = p * (1 - p)
-    return np.asarray(pq ** (2 - u) / (u * ((1 - u) + (4 * u - 2) * pq)))
 
 
 def power_inverse(x: FloatArray, u: float) -> FloatArray:
     """Return p = ginv(x) in [0, 1/2] for x <= 0."""
     central, tail = _solve(x, u)
     return np.where(np.isnan(tail), (1 - central) / 2, tail)
-
-
-def power_margin(x: FloatArray, u: float) -> FloatArray:
-    """Return 1 - 2 ginv(x) in [0, 1] for x <= 0."""
-    central, tail = _solve(x, u)
-    return np.where(np.isnan(tail), central, 1 - 2 * tail)
 
 
 def _solve(x: FloatArray, u: float) -> tuple[FloatArray, FloatArray]:
@@ -89,9 +104,9 @@ def _tail(t: FloatArray, u: float) -> FloatArray:
     return root
 
 
-def power_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, u: float) -> FloatArray:
+def _bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, u: float) -> FloatArray:
     """D_G(p || q) by its definition; where p is near q as (p-q)^2 times the integral of (1-s) G''(q + s(p-q))."""
-    slope = power_link(q, u)
+    slope = _link(q, u)
     result: FloatArray = q**u * (1 - q) ** u - p**u * rest**u - step * slope
     near = np.abs(step) < 0.1 * np.minimum(q, 1 - q)
     if near.any():

@@ -10,8 +10,10 @@ from typing import TypeAlias
 
 from permissible.losses import catalogue
 from permissible.losses.entropy import Entropy
+from permissible.losses.log_cosh import log_cosh
 from permissible.losses.margin_loss import MarginLoss, Psi, exponential, least_squares
 from permissible.losses.permissible_loss import PermissibleLoss
+from permissible.losses.power import power
 from permissible.validation import Words, refusal, refusal_type
 
 Loss: TypeAlias = PermissibleLoss | MarginLoss
@@ -142,7 +144,7 @@ register("logistic", catalogue.logistic, ("Q", "entropy", "log"))
 register("matsushita", catalogue.matsushita, ("M",))
 register("mu", catalogue.mu_matsushita, ("mu-matsushita", "mu_matsushita"))
 register("squared", catalogue.squared, ("B", "gini"))
-register("power", catalogue.power, ("upsilon",))
-register("logcosh", catalogue.log_cosh, ("zeta", "log-cosh", "log_cosh"))
+register("power", power, ("upsilon",))
+register("logcosh", log_cosh, ("zeta", "log-cosh", "log_cosh"))
 register("exponential", exponential, ("exp", "adaboost"))
 register("least_squares", least_squares, ("square", "sqr"))

@@ -8,7 +8,7 @@ import numpy as np
 from permissible.models.card.scorecard import Scorecard
 from permissible.table.schema import Column
 from permissible.table.table import Table
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,11 @@ def _described(column: Column, values: AnyArray, used: bool) -> ColumnDescriptio
     if not len(known):
         usual = "no value is known"
     elif column.kind == "numeric":
-        usual = _quantiles(np.asarray(known, dtype=np.float64))
+        least, lower, middle, upper, most = np.quantile(np.asarray(known, dtype=np.float64), [0, 0.25, 0.5, 0.75, 1])
+        usual = f"median {middle:.4g}, half of the rows {lower:.4g} to {upper:.4g}, all {least:.4g} to {most:.4g}"
     else:
         usual = _shares(column, known)
     return ColumnDescription(column.name, column.kind, used, int(missing.sum()), usual)
-
-
-def _quantiles(known: FloatArray) -> str:
-    least, lower, middle, upper, most = np.quantile(known, [0, 0.25, 0.5, 0.75, 1])
-    return f"median {middle:.4g}, half of the rows {lower:.4g} to {upper:.4g}, all {least:.4g} to {most:.4g}"
 
 
 def _shares(column: Column, known: AnyArray) -> str:

@@ -35,16 +35,18 @@ def command(
 
     Example: permissible demo
     """
+    import gzip
+
     from permissible.cli import show
     from permissible.cli.io.contenders import contenders
     from permissible.cli.io.extras import needs_report
-    from permissible.datasets import german_credit
+    from permissible.datasets import GERMAN_CREDIT, german_credit
     from permissible.models.files.atomic import write
     from permissible.report import write_report
 
     needs_report(output)
     if data is not None:
-        write(data, _plain_csv())
+        write(data, gzip.decompress(GERMAN_CREDIT.read_bytes()))
     X, y = german_credit()
     if not json:
         show.say(f"{len(y)} applicants, {len(X)} columns; {sum(y == 'went bad')} loans went bad. Whom to refuse?")
@@ -129,12 +131,8 @@ def compared(
     from permissible.decisions import Hard
     from permissible.evaluation.cross_validation import LabelledRows, fold_figures, out_of_fold
 
-    rows, codes, found, fold_of = (
-        LabelledRows(X, y),
-        np.unique(y, return_inverse=True)[1],
-        {},
-        np.zeros(len(y), dtype=np.int64),
-    )
+    rows, codes = LabelledRows(X, y), np.unique(y, return_inverse=True)[1]
+    found, fold_of = {}, np.zeros(len(y), dtype=np.int64)
     made = contenders(seed)
     for done, (name, make) in enumerate(made.items()):
         tick(done, len(made))
@@ -176,11 +174,3 @@ def findings(ways: list[Way]) -> list[str]:
         f"Referring {(referring.actions == -1).mean():.0%} at {REFERRAL} each takes our rules to {referring.cost:.3f}"
     )
     return [*said, f"{told}; {PLAIN} comes to {by_name[f'{PLAIN}, may refer'].cost:.3f}."]
-
-
-def _plain_csv() -> bytes:
-    import gzip
-
-    from permissible.datasets import GERMAN_CREDIT
-
-    return gzip.decompress(GERMAN_CREDIT.read_bytes())

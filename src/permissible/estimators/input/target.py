@@ -6,9 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from permissible.decisions import class_codes
 from permissible.table.labels import labels_of
 from permissible.types import AnyArray, IntArray
-from permissible.validation import Words, refusal, shown
+from permissible.validation import Words, refusal
 
 
 def decode_target(name: str, y: object, n_rows: int) -> tuple[AnyArray, IntArray]:
@@ -26,11 +27,7 @@ def decode_target(name: str, y: object, n_rows: int) -> tuple[AnyArray, IntArray
 def codes_among(classes: AnyArray, y: object, n_rows: int, name: str = "The classifier") -> IntArray:
     """Each row's code into known classes; a label that is not among them is refused."""
     found, codes = decode_target(name, y, n_rows)
-    place = {label: code for code, label in enumerate(classes.tolist())}
-    unknown = [label for label in found.tolist() if label not in place]
-    if unknown:
-        raise refusal("y", f"labels among {shown(classes.tolist())}", unknown[0])
-    return np.array([place[label] for label in found.tolist()], dtype=np.int64)[codes]
+    return class_codes(found, classes)[codes]
 
 
 def _as_labels(name: str, y: object) -> AnyArray:

@@ -115,7 +115,9 @@ def validate(
         judged = {
             name: judge(rows.codes, proba, rows.classes, rows.weight, rows.judgement) for name, proba in probas.items()
         }
-    tables = _stacked(judged)
+    tables = {
+        key: stacked({name: judged[name][key] for name in judged}, "model") for key in next(iter(judged.values()))
+    }
     if len(models) > 1:
         tables["difference"] = _differences(probas, rows)
     names = tuple(str(label) for label in rows.classes.tolist())
@@ -337,12 +339,6 @@ def _corrected(table: Columns, optimism: list[Columns]) -> Columns:
 
 
 # -- several estimators -----------------------------------------------------------------------------------------------
-
-
-def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
-    """The tables of all models below each other, with the name of the model as first column."""
-    keys = next(iter(judged.values()))
-    return {key: stacked({name: tables[key] for name, tables in judged.items()}, "model") for key in keys}
 
 
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:

@@ -314,10 +314,5 @@ class SaturatedRows(Question[AnyScored, int]):
 
     def answer(self, rows: AnyScored) -> int:
         """The answer of one part."""
-        return saturated_rows(rows.scores()[1], self.exponent)
-
-
-def saturated_rows(scores: FloatArray, exponent: float) -> int:
-    """The answer to `SaturatedRows` from scores."""
-    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    return int(np.sum(exponent * (first - second) >= -np.log(LAST_DIGIT)))
+        second, first = np.partition(rows.scores()[1], -2, axis=1)[:, -2:].T
+        return int(np.sum(self.exponent * (first - second) >= -np.log(LAST_DIGIT)))

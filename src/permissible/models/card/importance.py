@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, TreeTerm, reach
+from permissible.models.card.scorecard import KernelTerm, PointsTerm, Scorecard, SlopeTerm, TreeTerm, reach
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import FloatArray
 
@@ -33,14 +33,10 @@ def card_importances(card: Scorecard) -> FloatArray | None:
             found[term.column] += reach(term)
             continue
         for leaf in term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term]:
-            _add_rule(leaf, found)
+            parts = 0.5 ** np.arange(len(leaf.rule))
+            for literal, part in zip(leaf.rule, parts / parts.sum(), strict=True):
+                found[literal.column] += reach(leaf) * part
     return _normalised(found)
-
-
-def _add_rule(term: RuleTerm, found: FloatArray) -> None:
-    parts = 0.5 ** np.arange(len(term.rule))
-    for literal, part in zip(term.rule, parts / parts.sum(), strict=True):
-        found[literal.column] += reach(term) * part
 
 
 def _normalised(found: FloatArray) -> FloatArray:

@@ -11,7 +11,6 @@ from permissible.models.card.actions import Actions
 from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.files.strict_json import Plain, number, numbers
-from permissible.models.model import Link
 from permissible.models.render.formula import formula, tree_of
 from permissible.models.words import literal_words
 
@@ -37,7 +36,11 @@ def plain_card(card: Scorecard) -> dict[str, Plain]:
             ]
             for group in card.groups
         ],
-        "link": plain_link(card.link),
+        "link": {
+            "kind": card.link.kind,
+            "sharpness": number(card.link.sharpness),
+            "losses": [_plain_loss(loss) for loss in card.link.losses],
+        },
     }
 
 
@@ -77,12 +80,6 @@ def plain_literal(literal: Literal, card: Scorecard) -> Plain:
         found = card.covered(literal)
         entry["named"], entry["others"] = [_value(value) for value in found.named], found.others
     return {**entry, "words": literal_words(literal, card)}
-
-
-def plain_link(link: Link) -> Plain:
-    """The link, with the loss of each score."""
-    losses: list[Plain] = [_plain_loss(loss) for loss in link.losses]
-    return {"kind": link.kind, "sharpness": number(link.sharpness), "losses": losses}
 
 
 def _plain_loss(loss: Loss) -> Plain:

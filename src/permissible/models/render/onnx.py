@@ -150,7 +150,9 @@ def _nothing(graph: Graph, card: Scorecard, inputs: _Inputs, some: str | None) -
 
 def _rules(graph: Graph, card: Scorecard, rules: list[RuleTerm], inputs: _Inputs) -> str:
     """A rule holds where the number of its literals that hold, a matrix product, equals its length."""
-    literals = sorted({literal for term in rules for literal in term.rule}, key=_by_test)
+    literals = sorted(
+        {literal for term in rules for literal in term.rule}, key=lambda one: (one.test, one.missing, *_key(one))
+    )
     truths = [_numeric_truth(graph, group, inputs) for group in _numeric_groups(literals, card)]
     ordered = [literal for group in _numeric_groups(literals, card) for literal in group]
     for literal in literals:
@@ -169,10 +171,6 @@ def _rules(graph: Graph, card: Scorecard, rules: list[RuleTerm], inputs: _Inputs
 
 def _key(literal: Literal) -> tuple[object, ...]:
     return (literal.column, literal.test, repr(literal.threshold), literal.codes, literal.missing)
-
-
-def _by_test(literal: Literal) -> tuple[object, ...]:
-    return (literal.test, literal.missing, *_key(literal))
 
 
 def _numeric_groups(literals: list[Literal], card: Scorecard) -> list[list[Literal]]:

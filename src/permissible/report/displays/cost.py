@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from permissible.decisions import CostMatrix, decision_for
+from permissible.decisions import CostMatrix, class_codes, decision_for
 from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import refusal, refusal_type
@@ -53,9 +53,9 @@ class CostDisplay:
         """Count decisions: `decided` holds labels, or with `classes` their positions and -1 for no decision."""
         truth, chosen = np.asarray(y), np.asarray(decided)
         labels = np.unique(truth) if classes is None else np.asarray(classes)
-        rows = _positions(truth, labels, "y")
+        rows = class_codes(truth, labels)
         as_index = chosen.dtype.kind in "iu" and bool(np.any(chosen == -1)) and -1 not in labels.tolist()
-        columns = chosen.astype(np.int64) if as_index else _positions(chosen, labels, "decided")
+        columns = chosen.astype(np.int64) if as_index else class_codes(chosen, labels, "decided")
         matrix = costs_for(costs, labels)
         rejects = matrix.reject_cost is not None or bool(np.any(columns < 0))
         table = matrix.matrix
@@ -122,11 +122,3 @@ def costs_for(costs: object, classes: AnyArray) -> CostMatrix:
     if not isinstance(found, CostMatrix):
         raise refusal_type("costs", "a CostMatrix, or a square array of costs", costs)
     return found
-
-
-def _positions(values: AnyArray, labels: AnyArray, argument: str) -> AnyArray:
-    order = {label: place for place, label in enumerate(labels.tolist())}
-    unknown = [value for value in values.tolist() if value not in order]
-    if unknown:
-        raise refusal(argument, f"labels among {labels.tolist()}", unknown[0])
-    return np.array([order[value] for value in values.tolist()], dtype=np.int64)

@@ -74,7 +74,7 @@ def agreed(final: Terms, loss: Loss, beside: Sequence[FoldFits], chosen: Tried[U
 
 def agreement(final: Terms, folds: Sequence[Terms], opened: Sequence[Callable[[], Opened]]) -> Agreement:
     """Compare the models of the folds with the final one; `opened` opens the held-out rows of each."""
-    shapes = [_shapes(terms[1]) for terms in folds]
+    shapes = [{_shape(rule) for rule in terms[1]} for terms in folds]
     own = [_shape(rule) for rule in final[1]]
     found = [sum(shape in there for shape in own) / len(own) for there in shapes] if own else [1.0]
     weights = [_weights(final, fold, rows) for fold, rows in zip(folds, opened, strict=True)]
@@ -84,10 +84,6 @@ def agreement(final: Terms, folds: Sequence[Terms], opened: Sequence[Callable[[]
 
 def _shape(rule: Rule) -> frozenset[tuple[int, str]]:
     return frozenset((literal.column, literal.test) for literal in rule)
-
-
-def _shapes(terms: dict[Rule, float]) -> set[frozenset[tuple[int, str]]]:
-    return {_shape(rule) for rule in terms}
 
 
 def _weights(final: Terms, fold: Terms, opened: Callable[[], Opened]) -> tuple[float, float]:
