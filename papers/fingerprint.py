@@ -22,7 +22,6 @@ Maker = Callable[[], Any]
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "fingerprint.json"
 EARLIER = {
     "boundary-rules": "The logistic rules are those of the defaults before their search drew",
-    "peers": "Our rows are those of the defaults of 2026-11-16",
     "beijbom-2014": "MCBoost's trees are grown otherwise since then",
 }
 """What pages say of numbers that today's models would not give; whoever runs them again takes the sentence away."""

@@ -78,8 +78,8 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         Maximum size of a tree; at most 256 leaves.
     max_literals : int, default=2
         Maximum number of literals of a rule.
-    min_samples_leaf : float, default=1
-        Least weight of the rows of a leaf, or on either side of a rule.
+    min_samples_leaf : float or "auto", default="auto"
+        Least weight of the rows of a leaf, or on either side of a rule; "auto" is 10 for trees along the gradient, else 1.
     l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     line_search : {"auto", "exact", "newton"}, default="auto"
@@ -156,7 +156,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         max_literals: int = 2,
-        min_samples_leaf: float = 1,
+        min_samples_leaf: float | str = "auto",
         l2_regularization: float = 1.0,
         line_search: str = "auto",
         monotonic_cst: object = None,

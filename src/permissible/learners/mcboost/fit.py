@@ -30,6 +30,7 @@ from permissible.learners.mcboost.trees import Growth, TreeSteps
 from permissible.models.kinds.additive import AdditiveModel, Component
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
+from permissible.rows.keys import column_numbers, keys_of
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
 from permissible.rows.splits import Split, hold_out
@@ -110,9 +111,10 @@ def fit(
     exponent, validation = exponent_of(task), list[float]()
     calibrated = exponent is None and settings.calibrate
     boosting = Boosting(source, task, settings, start)
-    split = (
-        hold_out(source, fraction=settings.validation_fraction, keep_rare=True) if settings.holds_out(task) else None
-    )
+    split = None
+    if settings.holds_out(task):
+        keys = None if settings.affine else keys_of(source, settings.seed)  # affine terms have values, no bins
+        split = hold_out(source, fraction=settings.validation_fraction, keep_rare=True, keys=keys)
     if split is not None:
         n_rounds, measures, found = boosting.fit_held_out(split, calibrated)
         exponent = found if calibrated else exponent
@@ -175,7 +177,7 @@ class Boosting:
         affine, threads = view.standardised is not None, settings.n_threads
         opening: Any = TrainingOpening(view, sampling, threads)
         if not affine:
-            opening = TreeOpening(view, True, threads, directions=settings.growth.directions)
+            opening = TreeOpening(view, column_numbers(self.source), threads, directions=settings.growth.directions)
         rows: OpenRows[Any] = self.source.open(opening)
         try:
             steps = (

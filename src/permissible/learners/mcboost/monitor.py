@@ -7,7 +7,6 @@
 | `HeldOutScores` | their scores | by part |
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
@@ -21,7 +20,7 @@ from permissible.learners.mcboost.temperature import log_loss_limbs
 from permissible.learners.mcboost.tree_rows import Look, PartTrees, TreeOpening
 from permissible.learners.mcboost.tree_step import TreeRound
 from permissible.rows.part import MemoryStorage, Part
-from permissible.rows.source import OpenRows, Question
+from permissible.rows.source import ByPart, OpenRows, Question
 from permissible.types import FloatArray, IntArray
 
 
@@ -200,13 +199,9 @@ class LogLossAt(Question[HeldOut, IntArray]):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
+class HeldOutScores(ByPart[HeldOut, FloatArray]):
     """The current scores of the held-out rows of each part, keyed by its position."""
 
     def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
         """The answer of one part."""
         return {rows.part.number: rows.scored(best=False)}
-
-    def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:
-        """All parts, in order."""
-        return dict(sorted(item for answer in answers for item in answer.items()))

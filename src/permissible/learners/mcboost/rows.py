@@ -254,8 +254,8 @@ class ClassWeights(Question[Part, IntArray]):
     def answer(self, rows: Part) -> IntArray:
         """The answer of one part."""
         target, weight = rows.target(), weights_of(rows)
-        if self.selection.intervals:
-            chosen = self.selection.mask(rows.hashes(), target)
+        chosen = self.selection.rows(rows)
+        if chosen is not None:
             target, weight = target[chosen], weight[chosen]
         terms = [weight * (target == label) for label in range(self.n_classes)]
         return sums.exact_limbs(np.ascontiguousarray(np.stack(terms)))
@@ -271,7 +271,8 @@ class ClassCodes(Question[Part, IntArray]):
     def answer(self, rows: Part) -> IntArray:
         """The answer of one part."""
         target, weight, binned = rows.target(), weights_of(rows), rows.binned()
-        chosen = self.selection.mask(rows.hashes(), target) if self.selection.intervals else np.ones(len(target), bool)
+        chosen = self.selection.rows(rows)
+        chosen = np.ones(len(target), bool) if chosen is None else chosen
         found = []
         for label in range(self.n_classes):
             own = chosen & (target == label)
