@@ -112,7 +112,7 @@ $(VENV)/.experiments: $(BASE)
 reproduce: $(VENV)/.experiments $(CORE) ## every paper's tables and figures, the quick version (under ten minutes)
 	@$(PY) -m papers all --quick -o results/quick
 
-reproduce-full: $(VENV)/.experiments $(CORE) ## the papers' own settings (hours); takes up where it was interrupted
+reproduce-full: $(VENV)/.experiments $(CORE) ## the papers' own settings (75 minutes of CPU); takes up where it was interrupted
 	@$(PY) -m papers all -o results/full
 
 $(VENV)-lowest/.core: pyproject.toml tools/requirements.py CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
