@@ -47,13 +47,19 @@ using GridsTuple = std::tuple<double, double, double, double>;      // weight, c
 using Request = std::tuple<double, double, double, uint64_t>;       // weight and curvature grid, threshold, seed
 using Terms = std::tuple<double, nb::object, std::vector<double>>;  // constant, rules, coefficients
 
+template <class Work>
+auto without_gil(Work work) {
+    nb::gil_scoped_release free;
+    return work();
+}
+
 /// Rows together with the NumPy arrays that they refer to.
 class BoundRows {
   public:
     BoundRows(In3<uint8_t> blocks, std::size_t n_columns, In1<uint8_t> positive,
               std::optional<In1<double>> sample_weight, bool whole, const std::string& loss, double parameter,
               bool two_sums, int n_threads, std::optional<In1<uint32_t>> hashes, std::optional<Out1<double>> state,
-              std::shared_ptr<const LossTable> table)
+              std::shared_ptr<const LossTable> table, bool keeps)
         : blocks_(blocks),
           positive_(positive),
           sample_weight_(sample_weight),
@@ -61,7 +67,7 @@ class BoundRows {
           state_(state),
           rows_(codes(blocks, n_columns, positive, sample_weight), positive.data(),
                 sample_weight ? sample_weight->data() : nullptr, whole, Functor{loss, parameter, std::move(table)},
-                two_sums, n_threads, hashes ? hashes->data() : nullptr, state ? state->data() : nullptr) {
+                two_sums, n_threads, hashes ? hashes->data() : nullptr, state ? state->data() : nullptr, keeps) {
         if (hashes && hashes->shape(0) != rows_.n_rows()) throw std::invalid_argument("`hashes` has the wrong length");
         if (state && state->shape(0) != rows_.n_rows()) throw std::invalid_argument("`state` has the wrong length");
     }
@@ -72,20 +78,11 @@ class BoundRows {
         const auto& [constant, rules, coefficients] = terms;
         const std::vector<RuleMask> masks = rules_of(rules);
         if (coefficients.size() != masks.size()) throw std::invalid_argument("one coefficient per rule is needed");
-        StepSums sums;
-        {
-            nb::gil_scoped_release free;
-            sums = rows_.reset(masks, coefficients.data(), constant, grids_of(grids));
-        }
-        return applied(sums);
+        return applied(without_gil([&] { return rows_.reset(masks, coefficients.data(), constant, grids_of(grids)); }));
     }
     nb::tuple patterns(const nb::object& rules, double grid) {
         const std::vector<RuleMask> masks = rules_of(rules);
-        PatternTable found;
-        {
-            nb::gil_scoped_release free;
-            found = index_.table(rows_, masks, grid);
-        }
+        const PatternTable found = without_gil([&] { return index_.table(rows_, masks, grid); });
         const std::size_t n = found.weights.size() / 2;
         return nb::make_tuple(array_of(found.bits, {n, found.n_rules}), array_of(found.weights, {n, std::size_t{2}}));
     }
@@ -106,22 +103,13 @@ class BoundRows {
     }
     nb::ndarray<nb::numpy, int64_t> signed_weights(const nb::object& rules, double weight_grid) {
         const std::vector<RuleMask> masks = rules_of(rules);
-        std::vector<int64_t> sums;
-        {
-            nb::gil_scoped_release free;
-            sums = rows_.signed_weights_of(masks, weight_grid);
-        }
-        return array_of(sums);
+        return array_of(without_gil([&] { return rows_.signed_weights_of(masks, weight_grid); }));
     }
     nb::ndarray<nb::numpy, int64_t> measure(const nb::object& rule,
                                             const std::vector<std::pair<double, double>>& trials,
                                             const GridsTuple& grids) {
         const RuleMask mask = rule_of(rule, rows_.codes().columns);
-        std::vector<Measured> sums;
-        {
-            nb::gil_scoped_release free;
-            sums = rows_.measure(mask, trials, grids_of(grids));
-        }
+        const std::vector<Measured> sums = without_gil([&] { return rows_.measure(mask, trials, grids_of(grids)); });
         auto data = std::make_unique<int64_t[]>(12 * sums.size());
         int64_t* out = data.get();
         for (const Measured& at : sums) out = put_pairs(at.out, put_pairs(at.in, out));
@@ -129,12 +117,7 @@ class BoundRows {
     }
     nb::tuple apply(const nb::object& rule, double value_in, double value_out, const GridsTuple& grids) {
         const RuleMask mask = rule_of(rule, rows_.codes().columns);
-        StepSums sums;
-        {
-            nb::gil_scoped_release free;
-            sums = rows_.apply(mask, value_in, value_out, grids_of(grids));
-        }
-        return applied(sums);
+        return applied(without_gil([&] { return rows_.apply(mask, value_in, value_out, grids_of(grids)); }));
     }
 
   private:
@@ -189,12 +172,10 @@ LoopResult boost(BoundRows& rows, BoundRows* held_out, const In2<int32_t>& layou
         }
         return !called || nb::cast<bool>(callback(round));
     };
-    LoopResult result;
-    {
-        nb::gil_scoped_release free;
-        result = run_loop(rows.rows(), held_out == nullptr ? nullptr : &held_out->rows(), layouts, options,
-                          start_scores ? start_scores->data() : nullptr, on_round);
-    }
+    LoopResult result = without_gil([&] {
+        return run_loop(rows.rows(), held_out == nullptr ? nullptr : &held_out->rows(), layouts, options,
+                        start_scores ? start_scores->data() : nullptr, on_round);
+    });
     if (signalled) throw nb::python_error();
     return result;
 }
@@ -205,11 +186,11 @@ void bind_boosting(nb::module_& area) {
     nb::class_<BoundRows>(area, "Rows")
         .def(nb::init<In3<uint8_t>, std::size_t, In1<uint8_t>, std::optional<In1<double>>, bool, const std::string&,
                       double, bool, int, std::optional<In1<uint32_t>>, std::optional<Out1<double>>,
-                      std::shared_ptr<const LossTable>>(),
+                      std::shared_ptr<const LossTable>, bool>(),
              "blocks"_a.noconvert(), "n_columns"_a, "positive"_a.noconvert(),
              "sample_weight"_a.noconvert() = nb::none(), "whole"_a = false, "loss"_a = "logistic", "parameter"_a = 0.0,
              "two_sums"_a = true, "n_threads"_a = 1, "hashes"_a.noconvert() = nb::none(),
-             "state"_a.noconvert() = nb::none(), "table"_a = nb::none())
+             "state"_a.noconvert() = nb::none(), "table"_a = nb::none(), "keeps"_a = false)
         .def("reset", &BoundRows::reset, "terms"_a, "grids"_a)
         .def("patterns", &BoundRows::patterns, "rules"_a, "grid"_a = 1.0)
         .def("histograms", &BoundRows::histograms, "rules"_a, "request"_a)

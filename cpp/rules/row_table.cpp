@@ -32,10 +32,8 @@ template <class Work>
 void over_items(std::size_t n, int threads, Work work) {
     const std::size_t n_items = (n + kTableRows - 1) / kTableRows;
     const auto one = [&](std::size_t item) { work(item, item * kTableRows, std::min(n, (item + 1) * kTableRows)); };
-    if (threads == 1) {
-        for (std::size_t item = 0; item < n_items; ++item) one(item);
-        return;
-    }
+    for (std::size_t item = 0; threads == 1 && item < n_items; ++item) one(item);
+    if (threads == 1) return;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (std::size_t item = 0; item < n_items; ++item) one(item);
 }

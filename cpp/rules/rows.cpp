@@ -16,10 +16,11 @@ bool same_rule(const RuleMask& a, const RuleMask& b) {
 }
 
 Rows::Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
-           bool two_sums, int n_threads, const uint32_t* hashes, double* state)
+           bool two_sums, int n_threads, const uint32_t* hashes, double* state, bool keeps)
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
+      keeps_(keeps && n_threads == 1 && (sample_weight == nullptr || !whole)),
       hashes_(hashes),
       passes_(make_passes(loss)),
       own_state_(state == nullptr ? codes.rows : 0),
@@ -54,16 +55,12 @@ template <class Work>
 void Rows::over_rows(Work work) const {
     const std::size_t n_items = (codes_.rows + kPassRows - 1) / kPassRows;
     const int threads = resolve_threads(n_threads_, codes_.rows * 8);
-    if (threads == 1 || n_items < 2) {
-        for (std::size_t item = 0; item < n_items; ++item) {
-            work(item * kPassRows, std::min(codes_.rows, (item + 1) * kPassRows));
-        }
-        return;
-    }
+    const auto one = [&](std::size_t item) { work(item * kPassRows, std::min(codes_.rows, (item + 1) * kPassRows)); };
+    const bool serial = threads == 1 || n_items < 2;
+    for (std::size_t item = 0; serial && item < n_items; ++item) one(item);
+    if (serial) return;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::size_t item = 0; item < n_items; ++item) {
-        work(item * kPassRows, std::min(codes_.rows, (item + 1) * kPassRows));
-    }
+    for (std::size_t item = 0; item < n_items; ++item) one(item);
 }
 
 const uint8_t* Rows::mask_of(const RuleMask& rule) {
@@ -129,7 +126,11 @@ int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
 void Rows::histogram_of(const RuleMask& prefix, const HistogramRequest& request, int64_t* sums) {
     RowChoice choice;
     if (!prefix.empty()) choice.mask = mask_of(prefix);
-    const StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
+    StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
+    if (keeps_ && weights.draw.sampled()) {
+        if (!(request == drawn_for_)) drawn_.clear();
+        drawn_for_ = request, weights.drawn = &drawn_;
+    }
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 
@@ -192,6 +193,7 @@ std::vector<Measured> Rows::measure(const RuleMask& rule, const std::vector<std:
 StepSums Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
     StepSums total;
+    drawn_.clear();
     over_rows([&](std::size_t begin, std::size_t end) {
         StepSums own;
         passes_->apply(examples_, step, grids, begin, end, own);

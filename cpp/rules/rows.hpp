@@ -22,15 +22,16 @@ struct HistogramRequest {
     double weight_grid = 1.0, curvature_grid = 1.0;
     double threshold = 0.0;
     uint64_t seed = 0;
+    bool operator==(const HistogramRequest&) const = default;
 };
 
 class Rows {
   public:
     /// `sample_weight` null means 1 each; `whole` says that all weights are integers of at most 2^kMultiplicityBits.
     /// `state` keeps the states of the margins outside, so that rows may be built again from them. `hashes` of the
-    /// content of each row are needed for samples.
+    /// content of each row are needed for samples, which `keeps` holds from one histogram to the next.
     Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
-         bool two_sums, int n_threads, const uint32_t* hashes = nullptr, double* state = nullptr);
+         bool two_sums, int n_threads, const uint32_t* hashes = nullptr, double* state = nullptr, bool keeps = false);
     /// Lets columns of few values share a code in searches and masks; `bins` values of each column.
     void join(const std::vector<int>& bins);
 
@@ -78,8 +79,10 @@ class Rows {
 
     Codes codes_;
     int n_threads_;
-    bool two_sums_;
+    bool two_sums_, keeps_;
     const uint32_t* hashes_;
+    DrawnRows drawn_;
+    HistogramRequest drawn_for_;
     std::unique_ptr<JointCodes> joint_;
     std::vector<std::unique_ptr<RowTable>> tables_;
     std::unique_ptr<LossPasses> passes_;

@@ -97,6 +97,29 @@ def test_sampled_histograms_are_those_of_the_twin(seed, n_rows, threshold, two_s
     assert np.array_equal(found, kernels.histogram(blocks, 9, *about, n_threads=2))
 
 
+@pytest.mark.parametrize(("n_rows", "weighted"), [(0, False), (1, False), (500, True), (9000, False), (20_001, True)])
+def test_rows_that_a_search_has_drawn_serve_its_later_questions_until_the_weights_change(n_rows, weighted):
+    rng, _, blocks = random_rows(0, n_rows, 5)
+    positive, hashes = rng.integers(0, 2, n_rows, dtype=np.uint8), rng.integers(0, 2**32, n_rows, dtype=np.uint32)
+    weight = rng.random(n_rows) + 0.5 if weighted else None
+    kept, drawn_anew = (
+        kernels.Rows(blocks, 5, positive, weight, hashes=hashes, keeps=keeps) for keeps in (True, False)
+    )
+    rule, grids = [Member(2, np.arange(256) < 100)], (2.0**20, 2.0**20, 2.0**20, 2.0**20)
+    both, request = [(), rule, [*rule, Member(4, np.arange(256) > 60)]], (2.0**15, 2.0**15, 1.1, 3)
+    changes = [
+        lambda rows: rows.reset((0.1, [], []), grids),
+        lambda rows: rows.apply(rule, 0.3, -0.2, grids),
+        lambda rows: rows.apply((), 0.1, 0.1, grids),
+    ]
+    for change in changes:
+        change(kept), change(drawn_anew)
+        for rules in (both, both[1:], both[:1]):
+            for asked in (request, (*request[:3], 4), (2.0**14, *request[1:]), request, (*request[:2], 0.0, 0)):
+                found, expected = kept.histograms(rules, asked), drawn_anew.histograms(rules, asked)
+                np.testing.assert_array_equal(found, expected)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0, 1, 33, 400]), st.integers(1, 12), st.integers(0, 4))
 def test_masks_are_set_membership(seed, n_rows, n_columns, n_literals):

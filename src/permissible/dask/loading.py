@@ -10,9 +10,10 @@ import numpy as np
 from distributed import Client, default_client
 
 from permissible.dask.partitions import partitions_of
-from permissible.dask.passes import Plan, binned_futures, survey_of_all
+from permissible.dask.passes import binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
 from permissible.distributed.data.dataset import BinnedDataset
+from permissible.distributed.data.passes import SecondPass
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators.input.training import seed
 from permissible.rows.local import LocalSource
@@ -101,7 +102,7 @@ def load(
     surveyed = survey_of_all(chosen, partitions, bins, fit_seed)
     first = surveyed[0]
     classes, binning = first.classes(), first.binning()
-    plan = Plan(binning, classes, first.weighted, fit_seed, keep_values)
+    plan = SecondPass(binning, classes, first.weighted, fit_seed, keep_values)
     futures, known = binned_futures(chosen, partitions, surveyed, plan), (binning, classes, first.survey.n_rows)
     if transport == "serial":
         return Loaded(LocalSource(tuple(chosen.gather([*futures.values()])), *known, plan.weighted), keep_values)

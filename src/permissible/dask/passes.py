@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 from dask import delayed
 
-from permissible.bins.binning import BinnedTable, Binning
+from permissible.bins.binning import BinnedTable
 from permissible.bins.hashing import Hashes
 from permissible.dask.partitions import Loader, Partition
 from permissible.distributed.data.batches import LabelledTable
 from permissible.distributed.data.content import Content
-from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, counted, encoded
+from permissible.distributed.data.passes import FirstPass, SecondPass, check_same, content_of_rows, counted
 from permissible.distributed.data.survey import Rows, Survey, bound_of, smallest_hashes
 from permissible.rows.part import MemoryPart
 from permissible.table.match import matched
-from permissible.types import AnyArray
 
 FAN_IN = 8
 """Outlines merged by one task; an outline holds up to 200,000 hashes."""
@@ -78,22 +77,7 @@ def drawn(looked: Looked, bound: int) -> Rows:
     return survey.sample.below(bound)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What pass 2 needs to know: bins, classes, whether rows are weighted, the seed, and whether values are kept."""
-
-    binning: Binning
-    classes: AnyArray
-    weighted: bool
-    seed: int
-    valued: bool = False
-
-    def encode(self, part: LabelledTable, hashes: Hashes | None = None) -> MemoryPart:
-        """Encode some rows."""
-        return encoded(part, self.binning, self.classes, self.weighted, self.seed, self.valued, hashes)
-
-
-def load_and_bin(looked: Looked, loader: Loader, number: int, plan: Plan, content: Content) -> MemoryPart:
+def load_and_bin(looked: Looked, loader: Loader, number: int, plan: SecondPass, content: Content) -> MemoryPart:
     """Encode one partition; rows that were read or computed again must be those of the first pass."""
     schema, again = plan.binning.schema, looked.first.contents.get(number, Content())
     if looked.kept:
@@ -138,7 +122,7 @@ def survey_of_all(
 
 
 def binned_futures(
-    client: Any, partitions: Sequence[Partition], surveyed: tuple[FirstPass, Sequence[object]], plan: Plan
+    client: Any, partitions: Sequence[Partition], surveyed: tuple[FirstPass, Sequence[object]], plan: SecondPass
 ) -> dict[str, Any]:
     """Pass 2: futures of the binned partitions by key, which keep the partitions on the workers."""
     first, looked = surveyed

@@ -15,7 +15,7 @@ from typing import Any
 from permissible.distributed.data.batches import Batches, Columns, Paths, batch_columns, file_columns
 from permissible.distributed.data.block import BlockPart
 from permissible.distributed.data.content import Content
-from permissible.distributed.data.passes import FirstPass, check_same, content_of_rows, encoded
+from permissible.distributed.data.passes import FirstPass, SecondPass, check_same, content_of_rows
 from permissible.distributed.data.store import Store, open_store
 from permissible.distributed.data.store_writer import StoreWriter, check_replaceable
 from permissible.distributed.data.survey import Survey
@@ -155,9 +155,10 @@ def _first_pass(source: Batches, max_bins: int, seed: int) -> FirstPass:
 def _second_pass(source: Batches, seen: FirstPass, folder: Path, seed: int, valued: bool) -> Store:
     """Encode and write the rows; they must be those of the first pass."""
     binning, classes, first, second = seen.binning(), seen.classes(), seen.contents[0], Content()
+    plan = SecondPass(binning, classes, seen.weighted, seed, valued)
     with StoreWriter(folder, binning, classes, seen.weighted, seed, valued) as writer:
         for part in source.parts(binning.schema):
-            rows = encoded(part, binning, classes, seen.weighted, seed, valued)
+            rows = plan.encode(part)
             second += content_of_rows(rows, classes)
             if second.n_rows > first.n_rows:  # an endless source must not fill the disk
                 check_same(first, second)

@@ -1,4 +1,4 @@
-"""The two passes over data in parts: `FirstPass` surveys, `encoded` bins.
+"""The two passes over data in parts: `FirstPass` surveys, `SecondPass` bins.
 
 First passes of parts merge in any order, so files, chunks and partitions of a cluster share this code. Both passes must
 read the same rows, which `check_same` verifies.
@@ -39,7 +39,7 @@ class FirstPass:
         if len(part.labels):
             labels = np.unique(part.labels)
             self._join(labels)
-            of_rows = label_hashes(labels)[np.searchsorted(labels, part.labels)]
+            of_rows = label_hashes(labels).take(_places(labels, part.labels))
             self._count(number, content_of(hashes, of_rows, part.weight))
         return hashes
 
@@ -90,29 +90,31 @@ def refuse_categories(binning: Binning) -> None:
             )
 
 
-def encoded(
-    part: LabelledTable,
-    binning: Binning,
-    classes: AnyArray,
-    weighted: bool,
-    seed: int,
-    valued: bool = False,
-    hashes: Hashes | None = None,
-) -> MemoryPart:
-    """Pass 2 over one part: codes, classes, weights, hashes and optional values of the rows of positive weight.
+@dataclass(frozen=True, slots=True)
+class SecondPass:
+    """What pass 2 needs to know: bins, classes, whether rows are weighted, the seed, and whether values are kept."""
 
-    `hashes` are the content hashes, where they are known from the first pass.
-    """
-    part = counted(part)
-    if not weighted and part.weight is not None and np.any(part.weight != 1.0):
-        raise changed("other weights in the second")
-    return MemoryPart(
-        encode(binning, part.table),
-        _codes_among(classes, part.labels),
-        part.weight if weighted else None,
-        row_hashes(part.table, seed) if hashes is None else hashes,
-        numbers_of(part.table) if valued else None,
-    )
+    binning: Binning
+    classes: AnyArray
+    weighted: bool
+    seed: int
+    valued: bool = False
+
+    def encode(self, part: LabelledTable, hashes: Hashes | None = None) -> MemoryPart:
+        """Codes, classes, weights, hashes and optional values of the rows of positive weight of one part.
+
+        `hashes` are the content hashes, where they are known from the first pass.
+        """
+        part = counted(part)
+        if not self.weighted and part.weight is not None and np.any(part.weight != 1.0):
+            raise changed("other weights in the second")
+        return MemoryPart(
+            encode(self.binning, part.table),
+            _codes_among(self.classes, part.labels),
+            part.weight if self.weighted else None,
+            row_hashes(part.table, self.seed) if hashes is None else hashes,
+            numbers_of(part.table) if self.valued else None,
+        )
 
 
 def check_same(first: Content, second: Content) -> None:
@@ -134,11 +136,18 @@ def changed(how: str) -> ValueError:
     return refusal("batches", "the same rows in both passes over them", Words(how), remedy)
 
 
+def _places(classes: AnyArray, labels: AnyArray) -> AnyArray:
+    """The place of each label among the sorted classes; comparing with each of a few is faster than a search."""
+    if len(classes) > 4:
+        return np.searchsorted(classes[1:], labels, side="right")
+    return sum((labels >= known for known in classes[1:]), np.zeros(len(labels), dtype=np.intp))
+
+
 def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
     """The class of each row; a label that was not in the first pass is an error."""
     try:
-        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        known = classes[codes] == labels
+        codes = _places(classes, labels)
+        known = classes.take(codes) == labels
     except TypeError:  # labels of another type
         codes, known = np.zeros(0), np.zeros(1, dtype=bool)
     if not np.all(known):

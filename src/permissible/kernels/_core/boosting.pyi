@@ -63,6 +63,7 @@ class Rows:
         hashes: npt.NDArray[np.uint32] | None = None,
         state: FloatArray | None = None,
         table: LossTable | None = None,
+        keeps: bool = False,
     ) -> None: ...
     def reset(
         self, terms: tuple[float, Sequence[Rule], Sequence[float]], grids: Grids

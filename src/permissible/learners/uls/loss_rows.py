@@ -37,6 +37,9 @@ from permissible.rows.source import OpenRows, Source
 from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
+KEPT_BLOCKS = 256
+"""Of so many blocks on disk the rows that a search draws stay in memory between its questions: 60 MiB."""
+
 
 class RowSizes(NamedTuple):
     """What a fit must know about its rows before the first round; `largest_weight` is 1 if weights are integers."""
@@ -103,8 +106,8 @@ class RuleOpening:
         # Weights of their own and other losses take more memory: on disk their rows are built for each question.
         light = examples.weight is None and compiled(self.loss) is not None
         if self.drawn_by is not None:
-            hashes = code_hashes(examples.binned, self.drawn_by, self.n_threads)
-            examples = replace(examples, hashes=part.put_aside(hashes))
+            hashes, keeps = code_hashes(examples.binned, self.drawn_by, self.n_threads), part.number < KEPT_BLOCKS
+            examples = replace(examples, hashes=part.put_aside(hashes), keeps=part.in_memory or keeps)
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
@@ -159,6 +162,7 @@ def kernel_rows(
         examples.hashes,
         state,
         loss.table,
+        examples.keeps,
     )
 
 

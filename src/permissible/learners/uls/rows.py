@@ -285,7 +285,7 @@ class Examples:
     """Binned rows with a label each: `positive`, and a sample weight (None: 1 each).
 
     In a part of a larger table `integers` says whether all weights of the table are integers, which count as duplicated
-    rows. `hashes` of the codes of each row are for searches on samples.
+    rows. `hashes` of the codes of each row are for searches on samples, whose rows may be kept for the next question.
     """
 
     binned: BinnedTable
@@ -293,6 +293,7 @@ class Examples:
     weight: FloatArray | None = None
     integers: bool | None = None
     hashes: AnyArray | None = None
+    keeps: bool = False
 
     @property
     def integer_weights(self) -> bool:
