@@ -17,7 +17,7 @@ REACHED = {"adult": 6.0, "higgs-11k": 6.0, "covertype": 6.0, "1e5x28": 6.0}
 CLASSES = {"letter": 20.0, "pendigits": 5.0}
 RULES_LOSS, RULES_SECONDS = 0.26, 4.6
 MOST = 400  # trees in the search for how many reach the loss
-SMALL_SAMPLE = 0.5  # as the estimator searches a small table
+SMALL_SAMPLE = 0.4  # as the estimator searches a small table
 LARGE = {"same": {"1e6x28": 8.0}, "reached": {"1e6x28": 6.0}, "classes": {"covertype, 7 classes": 10.0}}
 
 
