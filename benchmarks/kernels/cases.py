@@ -26,7 +26,8 @@ def reference() -> Thunk:
 
 @cache
 def _binned() -> Any:
-    from permissible.bins import encode, find_bins
+    from permissible.bins.encoding import encode
+    from permissible.bins.find import find_bins
     from permissible.table import read
 
     table = read(higgs_like(ROWS, COLUMNS)[0])
@@ -35,7 +36,8 @@ def _binned() -> Any:
 
 def binning() -> Thunk:
     """Edges of 255 bins and the codes of every row."""
-    from permissible.bins import encode, find_bins
+    from permissible.bins.encoding import encode
+    from permissible.bins.find import find_bins
     from permissible.table import read
 
     table = read(higgs_like(ROWS, COLUMNS)[0])

@@ -12,7 +12,8 @@ def contenders(n_rows: int, n_columns: int, threads: int) -> Mapping[str, Work]:
     X, y = higgs_like(n_rows, n_columns)
 
     def ours() -> float:
-        from permissible.bins import encode, find_bins
+        from permissible.bins.encoding import encode
+        from permissible.bins.find import find_bins
         from permissible.table import read
 
         table = read(X, n_threads=threads)

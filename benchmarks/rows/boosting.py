@@ -71,7 +71,8 @@ def fits_on_bins(n_rows: int, literals: int, depth: int, share: float | str) -> 
     import xgboost
 
     from permissible import losses
-    from permissible.bins import encode, find_bins
+    from permissible.bins.encoding import encode
+    from permissible.bins.find import find_bins
     from permissible.bins.hashing import row_hashes
     from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions

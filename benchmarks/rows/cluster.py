@@ -111,10 +111,7 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    from permissible.dask.partitions import partitions_of
-    from permissible.dask.passes import binned_futures, survey_of_all
-    from permissible.dask.rpc import RPCTransport
-    from permissible.distributed.protocol.remote import RemoteSource
+    from permissible.dask import load
     from permissible.learners.uls.fit import Task, fit_rules
     from permissible.learners.uls.options import ULSOptions
     from permissible.losses import get
@@ -131,22 +128,19 @@ def traffic_of(n_rows: int = 100_000) -> dict[str, float]:
     ):
         chunk = -(-n_rows // 4)
         arrays = da.from_array(X, chunks=(chunk, COLUMNS)), da.from_array(y, chunks=chunk)
-        partitions = partitions_of(*arrays, None, None, None, None)
-        surveyed = survey_of_all(client, partitions, 255, 0)
-        seen, binning = surveyed.first, surveyed.first.binning()
-        transport = RPCTransport(client, binned_futures(client, partitions, surveyed, binning, 0), 120.0)
-        data = RemoteSource(transport, binning, seen.classes(), seen.survey.n_rows, seen.weighted)
+        data = load(*arrays, client=client, random_state=0).data
+        transport = data.transport
         data.survey(RowsByClass(2))  # waits until every partition is there
-        before, start = transport.traffic.messages, time.perf_counter()
-        received = transport.traffic.received
+        before, start = transport.messages, time.perf_counter()
+        received = transport.received
         task = Task(get("logistic"), (ULSOptions(n_rounds=ROUNDS, max_literals=2),), stopping=False)
         trace = fit_rules(data, 1, task).trace
         seconds, rounds = time.perf_counter() - start, len(trace.rounds)
         return {
             "rounds/s": rounds / seconds,
-            "messages/round/worker": (transport.traffic.messages - before) / rounds / 2,
-            "KiB/round": (transport.traffic.received - received) / rounds / 1024,
-            "ms/message": 1000 * seconds / ((transport.traffic.messages - before) / 2),
+            "messages/round/worker": (transport.messages - before) / rounds / 2,
+            "KiB/round": (transport.received - received) / rounds / 1024,
+            "ms/message": 1000 * seconds / ((transport.messages - before) / 2),
         }
 
 

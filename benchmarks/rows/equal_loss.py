@@ -114,7 +114,8 @@ def softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def ours(data: Split, options: Any) -> Callable[[], Any]:
     """A fit of our trees from the table: reading, binning, hashing, boosting; returns the model and its binning."""
     from permissible import losses
-    from permissible.bins import encode, find_bins
+    from permissible.bins.encoding import encode
+    from permissible.bins.find import find_bins
     from permissible.learners.trees.boosted import FEW_BINS, FEW_ROWS, BoostedRows, boost_trees, kernel_of
     from permissible.table import read
 
@@ -172,7 +173,7 @@ def test_loss(data: Split, fitted: Any) -> float:
 
 def encoded(data: Split, binning: Any) -> Any:
     """The test rows as codes."""
-    from permissible.bins import encode
+    from permissible.bins.encoding import encode
     from permissible.table import read
 
     return encode(binning, read(data.test, binning.schema))

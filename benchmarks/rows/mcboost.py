@@ -113,7 +113,8 @@ def contenders(n_rows: int, descent: str) -> Mapping[str, Callable[[], Any]]:
     """The same rows, bins, shrinkage and l2."""
     import lightgbm
 
-    from permissible.bins import encode, find_bins
+    from permissible.bins.encoding import encode
+    from permissible.bins.find import find_bins
     from permissible.learners.mcboost.fit import Boosting, Settings
     from permissible.learners.mcboost.problem import CostTask
     from permissible.learners.mcboost.trees import Growth

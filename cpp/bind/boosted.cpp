@@ -142,6 +142,7 @@ void bind_records(nb::module_& area) {
             "exact", [](const FitOptions& o) { return o.step.exact; },
             [](FitOptions& o, bool exact) { o.step.exact = exact; })
         .def_rw("column_fraction", &FitOptions::column_fraction)
+        .def_rw("numbers", &FitOptions::numbers)
         .def_rw("search_rows", &FitOptions::search_rows)
         .def_rw("seed", &FitOptions::seed)
         .def_rw("patience", &FitOptions::patience)
@@ -190,7 +191,7 @@ void bind_boosted(nb::module_& area) {
     nb::class_<BoundCodes>(area, "Codes")
         .def(nb::init<In3<uint8_t>, std::size_t, int, bool>(), "blocks"_a.noconvert(), "n_columns"_a, "threads"_a = 1,
              "by_column"_a = true)
-        .def("hashes", &BoundCodes::hashes, "names"_a.noconvert(), "threads"_a = 1)
+        .def("hashes", &BoundCodes::hashes, "numbers"_a.noconvert(), "threads"_a = 1)
         .def_prop_ro("n_rows", [](const BoundCodes& c) { return c.codes.rows(); });
     nb::class_<BoundRows>(area, "Rows")
         .def(

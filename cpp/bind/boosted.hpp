@@ -29,13 +29,12 @@ struct BoundCodes {
         nb::gil_scoped_release free;
         codes = Codes(blocks.data(), blocks.shape(1), n_columns, threads, by_column);
     }
-    nb::object hashes(In1<uint64_t> names, int threads) const {
-        require(names.shape(0) == codes.columns(), "`names` must have one entry per column");
-        std::vector<uint32_t> found;
-        {
-            nb::gil_scoped_release free;
-            found = codes.hashes(names.data(), threads);
-        }
+    nb::object hashes(In1<uint64_t> numbers, int threads) const {
+        require(numbers.shape(0) == codes.columns(), "`numbers` must have one entry per column");
+        const std::vector<uint32_t> found = [&] {
+            const nb::gil_scoped_release free;
+            return codes.hashes(numbers.data(), threads);
+        }();
         return nb::cast(array_of(found, {found.size()}));
     }
     In3<uint8_t> blocks;
@@ -178,8 +177,8 @@ Fitted watched(const nb::object& callback, Fit run) {
 }
 
 inline void demand_options(const FitOptions& options, std::size_t columns) {
-    require(options.tree.max_leaf_nodes >= 1 && options.tree.max_leaf_nodes <= kMostLeaves,
-            "a tree has between 1 and 256 leaves");
+    require(options.tree.max_leaf_nodes >= 1 && options.tree.max_leaf_nodes <= kMostLeaves, "leaves must be 1 to 256");
+    require(options.column_fraction >= 1.0 || options.numbers.size() == columns, "columns are drawn by their numbers");
     for (const auto& group : options.tree.interactions)
         require(group.size() == columns, "an interaction group has one flag per column");
 }

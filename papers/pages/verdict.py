@@ -7,10 +7,10 @@ Every statement of a paper is put as one of four questions, each with its statis
 | A is below B | difference of the means, paired t-test | A below, P < .05 | A above, P < .05 |
 | A and B are alike | 90% interval of the difference against a margin | it lies inside | P < .05, mean outside |
 | A and B are the same | largest difference | 0 | not 0 |
-| it is so in k of n cases | exact binomial test of our count against theirs | P >= .05 | P < .05 |
+| it is so in k of n cases | exact binomial test of our count against theirs | the count nearest to theirs | P < .05 |
 
-Several comparisons at once (A is below all others) are as strong as the weakest of them, by Holm's correction. Whatever
-neither agrees nor differs cannot be told.
+Several comparisons at once (A is below all others) agree where the weakest of them does, by Holm's correction, and differ
+where one does. Whatever neither agrees nor differs cannot be told.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,10 +27,13 @@ LEVEL = 0.05
 AGREES, DIFFERS, UNTOLD = "agrees", "differs", "cannot be told"
 RULE = (
     'Rule of the verdicts. "A is below B": the paired t-test of the means over the data sets (or trials) here, two-sided; '
-    "agrees where A is below with P < .05, differs where A is above with P < .05. Of several comparisons the weakest counts, by "
-    'Holm\'s correction. "Alike": agrees where the 90% interval of the difference lies within the margin named, differs where '
-    'the mean lies outside of it with P < .05. "The same": agrees where the largest difference is 0. "In k of n cases": the '
-    "exact binomial test of our count against the share in print; differs with P < .05. Otherwise: cannot be told."
+    "agrees where A is below with P < .05, differs where A is above with P < .05. Several comparisons, by Holm's correction: "
+    "agrees where all do, differs where one does. "
+    '"Alike": agrees where the 90% interval of the difference lies within the margin named, differs where '
+    'the mean lies outside of it with P < .05. "The same": agrees where the largest difference is 0. "In k of n cases": '
+    "agrees where no other count is nearer to the share in print, differs with P < .05 by the exact binomial test of our count "
+    "against that share. Otherwise: cannot be told. "
+    "Trials of one set share rows, so that P values over them are too small."
 )
 
 
@@ -155,10 +158,13 @@ def counted(said: str, what: str, ours: int, total: int, printed: float, why: st
     --------
     >>> counted("in 8 of 10", "so in", 8, 10, 0.8).verdict, counted("in 6% of them", "so in", 12, 40, 0.06).verdict
     ('agrees', 'differs')
+    >>> counted("in 8 of 10", "so in", 6, 10, 0.8).verdict
+    'cannot be told'
     """
     p = float(stats.binomtest(ours, total, printed).pvalue)
     found = f"{what} {ours} of {total}; {printed:.0%} in print (P = {p:.2g})"
-    return Statement(said, found, DIFFERS if p < LEVEL else AGREES, why)
+    nearest = abs(ours - printed * total) <= 0.5
+    return Statement(said, found, AGREES if nearest else DIFFERS if p < LEVEL else UNTOLD, why)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -212,7 +212,8 @@ def _claims(datasets: list[str], risks: Mapping[str, dict[str, AnyArray]], means
                 cells - len(outside),
                 cells,
                 0.954,
-                "outside: " + ", ".join(outside) if outside else "",
+                "the cells of a set share its trials, so that P is too small"
+                + ("; outside: " + ", ".join(outside) if outside else ""),
             ),
             ordered(
                 "every guess-averse loss is before L_s and L_t (risks over that of MC)",

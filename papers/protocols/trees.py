@@ -153,9 +153,9 @@ def _claims(test: Mapping[int, AnyArray], surrogate: Mapping[int, AnyArray]) -> 
     gap = max(float(np.max(np.abs(table[:, 0] - table[:, 3]))) for table in test.values())
     kept = bool(np.isfinite(surrogate[8]).all())
     rises = max(float(np.max(surrogate[after] - surrogate[before])) for before, after in pairwise(SIZES))
-    minimised = "UDT minimises any permissible surrogate (Theorem 3)"
+    minimised = "no split of UDT raises the surrogate (part of Theorem 3)"
     faster = "stronger concavity decreases the surrogate faster in the early rounds (Kearns and Mansour)"
-    greedy = "greedy, not global: no split helps on XOR (erratum E6)"
+    greedy = "the other part, that UDT reaches the minimum, is false: no split helps on XOR (erratum E6)"
     absent = "the surrogates of the trees were not kept in this run"
     return claims(
         "claims",

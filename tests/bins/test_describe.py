@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from permissible.bins import Literal, category_literal, describe, describe_rule, encode, find_bins, threshold_literal
+from permissible.bins.describe import describe, describe_rule
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
+from permissible.bins.literal import Literal, category_literal, threshold_literal
 from permissible.table import Column, Schema, read
 
 SCHEMA = Schema(

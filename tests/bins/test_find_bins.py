@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from permissible.bins import encode, find_bins, row_hashes
 from permissible.bins import find as finding
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
+from permissible.bins.hashing import row_hashes
 from permissible.table import read
 
 VALUES = st.one_of(st.integers(-20, 20).map(float), st.floats(-1e6, 1e6), st.just(float("nan")))

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import sparse
 
-from permissible.bins import hash_matrix, layout_of, row_hashes
 from permissible.bins.binning import Binning
+from permissible.bins.hashing import hash_matrix, row_hashes
+from permissible.bins.layout import layout_of
 from permissible.table import read
 from permissible.table.schema import Schema
 

@@ -5,8 +5,10 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.bag import from_sequence
 from distributed.protocol import dumps
 from distributed.utils import nbytes
+from sklearn.base import clone
 
 import permissible as pm
 import permissible.dask
@@ -59,6 +61,21 @@ def test_frames_of_other_partitions_are_aligned_and_arrays_cut_alike(client, dat
     wanted = document(pm.ULSClassifier(**SETTINGS).fit(X, y.to_numpy()), tmp_path)
     found = fitter.fit(da.from_array(X, chunks=(700, 1)), da.from_array(y.to_numpy(), chunks=1000))
     assert document(found, tmp_path) == wanted
+    column = da.from_array(y.to_numpy()[:, None], chunks=(800, 1))
+    assert document(fitter.fit(da.from_array(X, chunks=(700, 1)), column), tmp_path) == wanted
+
+
+def test_categories_that_dask_does_not_know_and_filtered_rows_are_those_of_memory(client, data, tmp_path):
+    frame, y = data
+    frame = frame.assign(colour=frame["colour"].astype("category"), label=y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    fitter, kept = ULSClassifier(client=client, **SETTINGS), frame[frame["count"] > 3]
+    wanted = document(pm.ULSClassifier(**SETTINGS).fit(kept.drop(columns="label"), kept["label"]), tmp_path)
+    spread = dd.from_pandas(frame, npartitions=3)
+    spread["colour"] = spread["colour"].cat.as_unknown()
+    filtered = dd.read_parquet(tmp_path / "rows.parquet", filters=[("count", ">", 3)])
+    for found in (spread[spread["count"] > 3], filtered):
+        assert document(fitter.fit(found, "label"), tmp_path) == wanted
 
 
 def test_a_table_is_loaded_once_and_fitted_often(client, data, local, tmp_path):
@@ -93,6 +110,8 @@ def test_predictions_stay_a_collection(client, data):
     blocks = da.from_array(X, chunks=(700, 1))
     np.testing.assert_array_equal(predict_proba(matrix, blocks).compute(), matrix.predict_proba(X))
     np.testing.assert_array_equal(predict(matrix, blocks).compute(), matrix.predict(X))
+    with pytest.raises(TypeError, match=r"`X` must be a dask DataFrame or a dask Array, .* ask the model itself"):
+        predict(model, frame)
 
 
 def test_the_graph_of_a_frame_in_memory_is_sent_once(client, monkeypatch):
@@ -142,3 +161,12 @@ def test_labels_of_another_length_or_in_memory_are_refused(client):
         TypeError, match=r"`y` must be a dask collection .*; make one of it, with dask.array.from_array"
     ):
         ULSClassifier(client=client).fit(X, np.zeros(100))
+    with pytest.raises(TypeError, match=r"`X` must be a dask DataFrame, a dask Array, a list of files"):
+        ULSClassifier(client=client).fit(from_sequence([1, 2]), "y")
+
+
+def test_a_clone_shares_the_client(client):
+    fitter = ULSClassifier(client=client, n_rounds=7)
+    copied = clone(fitter).set_params(n_rounds=5)
+    assert copied.client is client
+    assert (fitter.get_params()["n_rounds"], copied.get_params()["n_rounds"]) == (7, 5)

@@ -136,7 +136,7 @@ def the_unit_of_the_weights(name, n_classes, seed):
 
 CLAIMS: dict[Callable[[str, int, int], None], dict[str, object]] = {
     the_order_of_the_rows: {},
-    the_order_of_the_columns: {"without": ("shuffles", "drawn")},
+    the_order_of_the_columns: {"without": ("shuffles", "drawn", "sampled")},
     a_constant_column: {"without": ("shuffles", "drawn"), "memory": True},
     a_column_given_twice: {"without": ("shuffles", "drawn"), "memory": True, "stretched": False},
     the_names_of_the_classes: {},

@@ -3,7 +3,8 @@
 A mode says how to fit given the unit of the weights (parameters that are weights are multiplied by it), how many classes it
 takes, how near equal models must be, and which changes of the data may change the model in principle (docs/guarantees.md):
 
-- `shuffles`: held-out rows, folds or sampled rows are drawn by a hash of all columns, so that a further column draws anew,
+- `shuffles`: held-out rows or folds are drawn by a hash of all columns, so that a further column draws anew,
+- `sampled`: a search looks at a sample, in which columns may tie that differ on all rows,
 - `drawn`: columns or tests are drawn by their position,
 - `ordered`: the order of three classes or more matters,
 - `counts_rows`: a prior or test is worth one row of weight 1, so that the unit of the weights matters,
@@ -38,6 +39,7 @@ class Mode:
     near: float = 1e-9
     shuffles: bool = False
     drawn: bool = False
+    sampled: bool = False
     ordered: bool = False
     counts_rows: bool = False
     counts_copies: bool = False
@@ -80,7 +82,7 @@ BOTH = (2, 3)
 MODES = {
     "rules": Mode(uls(), BOTH),
     "rules, l2 = 0": Mode(uls(l2=0.0, fit_intercept=False)),
-    "rules, hold-out": Mode(uls(early_stopping=True, max_literals="auto"), BOTH, shuffles=True, counts_copies=True),
+    "rules, hold-out": Mode(uls(early_stopping=True, max_literals="auto"), BOTH, counts_copies=True),
     "rules, four literals": Mode(uls(max_literals=4, beam=4)),
     "rules, corrective": Mode(uls(scheme="corrective"), BOTH),
     "rules, blocks": Mode(uls(scheme=3)),
@@ -89,15 +91,15 @@ MODES = {
     "rules, F1": Mode(uls("F1", fit_intercept=False)),
     "rules, F*": Mode(uls("F*", fit_intercept=False)),
     "rules, E2": Mode(uls("E2", fit_intercept=False)),
-    "rules, auto loss": Mode(uls("auto"), shuffles=True),
+    "rules, auto loss": Mode(uls("auto")),
     "rules, balanced": Mode(uls(class_weight="balanced")),
     "rules, parts": Mode(uls(), BOTH, parts=True),
-    "rules, hold-out, parts": Mode(uls(early_stopping=True), shuffles=True, parts=True),
+    "rules, hold-out, parts": Mode(uls(early_stopping=True), parts=True),
     "rules, corrective, parts": Mode(uls(scheme="corrective"), parts=True),
     "leaves": Mode(uls(learner="tree", search_fraction=1.0), BOTH),
-    "leaves, sampled": Mode(uls(learner="tree"), BOTH, shuffles=True),
-    "leaves, parts": Mode(uls(learner="tree"), BOTH, shuffles=True, parts=True),
-    "leaves, hold-out": Mode(uls(learner="tree", early_stopping=True), shuffles=True),
+    "leaves, sampled": Mode(uls(learner="tree"), BOTH, sampled=True),
+    "leaves, parts": Mode(uls(learner="tree"), BOTH, sampled=True, parts=True),
+    "leaves, hold-out": Mode(uls(learner="tree", early_stopping=True)),
     "columns": Mode(uls(learner="column"), BOTH),
     "columns, corrective": Mode(uls(learner="column", scheme="corrective"), near=1e-8),
     "tree": Mode(fixed(UDT, smoothing=0.0, max_leaf_nodes=8, min_samples_leaf=5), BOTH, counts_copies=True),
@@ -108,7 +110,6 @@ MODES = {
     ),
     "tree, pruned by folds": Mode(
         fixed(UDT, smoothing=0.0, max_leaf_nodes=12, min_samples_leaf=3, pruning="auto"),
-        shuffles=True,
         counts_rows=True,
     ),
     "tree, parts": Mode(
@@ -143,20 +144,17 @@ MODES = {
     "mcboost, trees, hold-out": Mode(
         mcb(learner="tree", least=3.0, early_stopping=True, scoring="surrogate"),
         BOTH,
-        shuffles=True,
         ordered=True,
         counts_copies=True,
     ),
     "mcboost, trees, sampled": Mode(
-        mcb(learner="tree", least=3.0, subsample=0.7, n_bags=2), BOTH, shuffles=True, ordered=True, counts_copies=True
+        mcb(learner="tree", least=3.0, subsample=0.7, n_bags=2), BOTH, sampled=True, ordered=True, counts_copies=True
     ),
     "mcboost, trees, random tests": Mode(
         mcb(learner="tree", least=3.0, max_features=0.5), BOTH, drawn=True, ordered=True, counts_copies=True
     ),
     "mcboost, calibrated": Mode(mcb("ls"), (3,), near=1e-5, shuffles=True, ordered=True, counts_rows=True),
-    "mcboost, auto": Mode(
-        mcb(learner="auto", n_rounds=3), BOTH, 1e-5, shuffles=True, drawn=True, ordered=True, counts_rows=True
-    ),
+    "mcboost, auto": Mode(mcb(learner="auto", n_rounds=3), BOTH, 1e-5, drawn=True, ordered=True, counts_rows=True),
     "mcboost, trees, parts": Mode(mcb(learner="tree", least=3.0), BOTH, ordered=True, counts_copies=True, parts=True),
     "mcboost, linear, parts": Mode(mcb(), near=1e-7, ordered=True, parts=True),
 }
@@ -207,8 +205,8 @@ def plain(name, n_classes, seed):
     return probabilities(fitted(MODES[name], X, y), X)
 
 
-STRETCHED = {name for name in MODES if name.startswith(("rules", "columns", "boundary"))}
-"""Modes in which a column given twice counts more (penalties, kernels), or may be tested twice in a rule."""
+STRETCHED = {name for name in MODES if name.startswith(("columns", "boundary"))}
+"""Modes in which a column given twice counts more (penalties, kernels)."""
 
 
 def cases(*, without=(), memory=False, stretched=True):

@@ -36,12 +36,13 @@ cases = given(st.integers(0, 10_000), st.integers(4, 40), st.integers(1, 6), st.
 def test_newton_and_its_twin_reach_the_same_value(seed, n, d, boundaries):
     X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
     strength = 0.05 * weight.sum()
-    solution = core.solve_dense(X, core.Problem(positive, weight, hinge, width, strength), at_zero(X), 1e-9, 1000, 1)
-    coef, intercept, t = twin.newton(X, positive, weight, hinge, width, strength)
-    primal, dual = twin.values(X, positive, weight, hinge, width, strength, coef, intercept, t)
+    given = twin.HingeProblem(positive, weight, hinge, width, strength)
+    solution = core.solve_dense(X, core.Problem(*given), at_zero(X), 1e-9, 1000, 1)
+    coef, intercept, t = twin.newton(X, given)
+    primal, dual = twin.values(X, given, coef, intercept, t)
     assert solution.dual_value <= primal * (1 + 1e-12)
     assert dual <= solution.primal_value * (1 + 1e-12)
-    ours = twin.values(X, positive, weight, hinge, width, strength, solution.coef, solution.intercept, solution.dual)
+    ours = twin.values(X, given, solution.coef, solution.intercept, solution.dual)
     assert ours[0] == pytest.approx(solution.primal_value, rel=1e-12)
     assert ours[1] == pytest.approx(solution.dual_value, rel=1e-9, abs=1e-12)
     assert primal == pytest.approx(solution.primal_value, rel=1e-5)
@@ -52,10 +53,9 @@ def test_newton_and_its_twin_reach_the_same_value(seed, n, d, boundaries):
 def test_descent_and_its_twin_reach_the_same_point(seed, n, d, boundaries):
     X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
     strength = 0.2 * weight.sum()
-    solution = core.descend_dense(
-        X, core.Problem(positive, weight, hinge, width, strength, penalize_intercept=True), at_zero(X), 1e-10, 3000, 0
-    )
-    coef, intercept, _ = twin.descend(X, positive, weight, hinge, width, strength)
+    given = twin.HingeProblem(positive, weight, hinge, width, strength)
+    solution = core.descend_dense(X, core.Problem(*given, penalize_intercept=True), at_zero(X), 1e-10, 3000, 0)
+    coef, intercept, _ = twin.descend(X, given)
     np.testing.assert_allclose(solution.coef, coef, atol=2e-3)
     assert solution.intercept == pytest.approx(intercept, abs=2e-3)
 
@@ -66,8 +66,9 @@ def test_pair_updates_and_their_twin_reach_the_same_scores(seed, n, boundaries):
     X, positive, weight, hinge, width = problem(seed, n, 2, boundaries)
     gram = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     strength = 0.1 * weight.sum()
-    solution = core.solve_gram(gram, core.Problem(positive, weight, hinge, width, strength), np.zeros(n), 1e-10, 10**6)
-    t, _ = twin.pair_updates(gram, positive, weight, hinge, width, strength)
+    given = twin.HingeProblem(positive, weight, hinge, width, strength)
+    solution = core.solve_gram(gram, core.Problem(*given), np.zeros(n), 1e-10, 10**6)
+    t, _ = twin.pair_updates(gram, given)
     mass = np.where(positive, 1.0, -1.0) * weight
     np.testing.assert_allclose(solution.score, gram @ (mass * t) / strength, atol=2e-3)
     np.testing.assert_allclose(solution.score, gram @ (mass * solution.dual) / strength, atol=1e-10)
@@ -79,7 +80,9 @@ def test_the_intercept_is_the_weighted_median(seed, n, d, boundaries):
     X, positive, weight, hinge, width = problem(seed, n, d, boundaries)
     score = X @ np.ones(d)
     found = core.best_intercept(score, core.Problem(positive, weight, hinge, width, 1.0), 0.3)
-    assert found == pytest.approx(twin.best_intercept(score, positive, weight, hinge, width), abs=1e-9)
+    assert found == pytest.approx(
+        twin.best_intercept(score, twin.HingeProblem(positive, weight, hinge, width, 1.0)), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(("kind", "name"), list(enumerate(["linear", "rbf", "poly", "sigmoid"])))

@@ -8,7 +8,8 @@ from sklearn.datasets import make_classification
 
 import permissible as pm
 from permissible import losses
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.trees.boosted import BoostedRows, boost_trees, kernel_of
 from permissible.learners.trees.boosted_choice import RATE, Free, choose_options
 from permissible.learners.trees.boosted_options import BoostedOptions

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from permissible import losses
-from permissible.bins import encode, find_bins
 from permissible.bins.binning import BinnedTable
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.trees.boosted import BoostedRows, boost_trees, kernel_of
 from permissible.learners.trees.boosted_fit import TreesTask, fit_trees
 from permissible.learners.trees.boosted_options import BoostedOptions

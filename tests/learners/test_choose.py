@@ -3,8 +3,9 @@
 from functools import partial
 
 import numpy as np
+import pytest
 
-from permissible.learners.choose import Fold, choose, mean_curve, race
+from permissible.learners.choose import Fold, Sure, choose, mean_curve, race, stage_of
 
 CURVES = {"short": np.array([1.0, 0.6, 0.5, 0.7]), "long": np.array([1.0, 0.7, 0.497]), "best": np.array([1.0, 0.4])}
 
@@ -30,6 +31,10 @@ def test_the_mean_over_splits_is_weighted():
     assert mean_curve([0, 1], lambda split: sums[split]).tolist() == [1.5, 2.25]
 
 
+def one_by_one(runs):
+    return [fold.losses(candidate, last) for fold, candidate, last in runs]
+
+
 def raced(folds, names, **more):
     """Race named curves: `folds` holds a mapping from name to curve for each fold; also the fits that were made.
 
@@ -42,7 +47,7 @@ def raced(folds, names, **more):
         early, whole = fold[name] if isinstance(fold[name], tuple) else (fold[name], fold[name])
         return np.array(whole[: last + 1] if last else early)
 
-    return race([Fold(partial(losses, fold), 1.0) for fold in folds], names, **more), fits
+    return race([Fold(partial(losses, fold), 1.0) for fold in folds], names, run=one_by_one, **more), fits
 
 
 def test_the_minimum_of_the_mean_curve_is_chosen_and_not_a_mean_of_minima():
@@ -85,6 +90,29 @@ def test_a_hopeless_candidate_is_not_fitted_on_the_later_folds():
 
 def test_first_stage_and_weights_count():
     folds = [Fold(lambda *_: np.array([0.0, 2.0, 1.0]), 1.0), Fold(lambda *_: np.array([0.0, 1.0, 3.0]), 3.0)]
-    found = race(folds, ["a"], first_stage=1)
+    found = race(folds, ["a"], first_stage=1, run=one_by_one)
     assert found.chosen.curve.tolist() == [0.0, 1.25, 2.5]
     assert found.chosen.stage == 1
+
+
+@pytest.mark.parametrize(("to_beat", "least", "rounds"), [(2.0, 0, 5), (2.0, 4, 5), (2.0, 5, None), (0.5, 0, None)])
+def test_a_last_fit_makes_the_rounds_that_are_sure_and_no_other(to_beat, least, rounds):
+    curve, known = [9.0, 3.0, 1.0, 4.0, 1.0, 0.5, 7.0], []
+    sure = Sure(3.0, to_beat, least, 6)
+
+    def run(_):
+        losses = iter(curve[1:])
+        known.extend(sure._rounds for _ in sure.told(6, lambda: next(losses)))
+        return stage_of("a", np.array(curve))
+
+    class OneAfterTheOther:
+        def each(self, fits):
+            return [fit(self) for fit in fits.values()]
+
+    def fit(_, most):
+        return most, len([*sure.rounds(None)])
+
+    found, outcome = sure.follow(OneAfterTheOther(), run, fit)
+    assert found.stage == 5
+    assert outcome == (None if rounds is None else (rounds, rounds))
+    assert known == ([0, 0, 2, 2, 2, 5] if to_beat == 2.0 else [0] * 6)  # what is sure before each round only grows

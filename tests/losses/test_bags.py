@@ -1,7 +1,7 @@
 """The adaptive flavours draw from registered losses, in the papers' bags."""
 
 from permissible import losses
-from permissible.losses.bags import BAGS
+from permissible.losses.registry import BAGS
 
 
 def test_E22_the_bag_of_F_star_has_five_functions():

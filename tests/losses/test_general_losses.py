@@ -24,6 +24,12 @@ GENERAL = [losses.get("exponential"), losses.get("least_squares"), SMOOTH_ABS, l
 every_loss = pytest.mark.parametrize("loss", GENERAL, ids=repr)
 
 
+@given(margin=st.floats(-15, 15))
+def test_values_are_the_formulas_5_and_7_of_the_paper(margin):
+    assert losses.get("exponential").value(margin) == pytest.approx(np.exp(-margin), rel=1e-14)
+    assert losses.get("least_squares").value(margin) == pytest.approx((1 - margin) ** 2, rel=1e-14)
+
+
 @every_loss
 @given(margin=st.floats(-15, 15))
 def test_value_weight_and_curvature_agree_numerically(loss, margin):

@@ -113,6 +113,17 @@ def test_14_15_the_conjugate_at_zero_and_at_its_left_end(loss):
 
 
 @every_loss
+def test_17_the_loss_approaches_its_asymptotes(loss):
+    # -x / b on the left and 0 on the right; phi = (p (1 - p))^(1/4) approaches them slowest, like x^(-1/3)
+    far = np.array([1e2, 1e4, 1e6, 1e8])
+    above = np.asarray(loss.value(far))
+    assert (np.diff(above) <= 0).all()
+    assert above[-1] < 2e-3
+    assert loss.value(-far) * loss.b / far - 1 == pytest.approx(0, abs=0.01)
+    assert loss.value(-1e8) * loss.b / 1e8 == pytest.approx(1, rel=1e-9)
+
+
+@every_loss
 @given(margin=st.floats(-1e3, 1e3))
 def test_18_the_loss_lies_above_the_zero_one_loss_and_its_asymptotes(loss, margin):
     value = loss.value(margin)
@@ -183,7 +194,8 @@ def test_28_to_30_the_legendre_dual_adds_scores(loss, x, other, start):
 @every_loss
 @given(p=st.floats(0.02, 0.98), guess=st.floats(0.02, 0.98))
 def test_lemma_1_the_loss_of_probabilities_is_symmetric_and_proper(loss, p, guess):
-    # [T] Lemma 1: l(y, p) = D_G(y || p)
+    # [T] Lemma 1: l(y, p) = D_G(y || p), with A1 (never below the 0 of a right answer), A2 and A3
+    assert loss.bregman(1, guess) > loss.bregman(1, 1.0) == 0.0
     assert loss.bregman(1, guess) == pytest.approx(loss.bregman(0, 1 - guess), rel=1e-9)
 
     def risk(q):

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import permissible as pm
-from permissible.bins import encode
+from permissible.bins.encoding import encode
 from permissible.kernels._core import boosted as kernels
 from permissible.models.kinds.boosted import kernel_form
 from permissible.table import read

@@ -143,7 +143,7 @@ class Fit:
         """The coefficients after each round, the constant first where there is one; before it all are 0."""
         stages = []
         for stage in range(len(self.staged)):
-            intercept, found = self.model._staged[0][stage]
+            intercept, found = self.model._traces[0].terms(stage + 1)
             if self.mode.learner != "column":
                 found = [found.get(rule, 0.0) for rule in self.model.rules_]
             stages.append(np.append(intercept, found) if self.mode.intercept else np.asarray(found))

@@ -9,9 +9,10 @@ import pytest
 from sklearn import metrics as referee
 
 import permissible as pm
-from permissible.evaluation.curves import cumulative, probability_margins, reliability, risk_coverage
+from permissible.evaluation.curves import cumulative, reliability, risk_coverage
 from permissible.evaluation.intervals import wilson
 from permissible.evaluation.metrics import metrics
+from permissible.models.model import lead
 from permissible.report.charts import charts
 from permissible.report.checklist import checklist
 from permissible.report.page import embedded, page
@@ -64,7 +65,7 @@ def test_reliability_covers_every_row_once_and_keeps_equal_predictions_together(
 def test_margins_below_zero_are_the_errors(fitted):
     estimator, X, y = fitted["additive"]
     codes, proba = np.searchsorted(estimator.classes_, y), estimator.predict_proba(X)
-    margins = probability_margins(codes, proba)
+    margins = lead(proba, codes)
     assert ((margins < 0) == (proba.argmax(axis=1) != codes)).all()
     grid, share = cumulative(margins)
     assert share[-1] == 1.0

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.rows.keys import keys_of
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.bins.hashing import row_hashes
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart

@@ -316,7 +316,7 @@ def test_floats_that_may_stand_for_several_integers_are_no_categories():
 @pytest.mark.parametrize(
     "X",
     [
-        np.matrix([[1.0, 2.0], [3.0, 4.0]]) if hasattr(np, "matrix") else None,
+        np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix),  # its constructor warns
         np.array([[1.0, 2.0], [3.0, 4.0]]).view(type("Own", (np.ndarray,), {})),
         np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]),
         np.arange(1.0, 5.0).reshape(2, 2).T.copy().T,

@@ -59,7 +59,7 @@ struct BoundTreeRows {
     }
 };
 
-BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t> names, In1<uint16_t> target,
+BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t> numbers, In1<uint16_t> target,
                          In2<double> costs, bool shared, In1<double> weight, int loss, int threads, bool by_column) {
     const std::size_t n = target.shape(0), m = costs.shape(1);
     std::vector<boosted::Column> columns = boosted::columns_of(layout);
@@ -69,13 +69,13 @@ BoundTreeRows* make_rows(In3<uint8_t> blocks, In2<int32_t> layout, In1<uint64_t>
     require(weight.shape(0) == n && m >= 2 && m <= 65535 && costs.shape(0) == (shared ? m : n),
             "costs must be (M, M) when shared, else (n, M), and weight one per row");
     require(loss >= 0 && loss <= 4, "loss must be 0..4");
-    require(names.shape(0) == 0 || names.shape(0) == columns.size(), "`names` must have one entry per column");
+    require(numbers.shape(0) == 0 || numbers.shape(0) == columns.size(), "`numbers` must have one entry per column");
     for (std::size_t i = 0; i < n; ++i) require(target(i) < m, "target must be a class index");
     nb::gil_scoped_release release;
     boosted::Codes codes(blocks.data(), n, columns.size(), threads, by_column);
     require(codes.fit(columns), "a code is beyond the bins of its column");
     std::vector<uint32_t> hash;
-    if (names.shape(0)) hash = codes.hashes(names.data(), threads);
+    if (numbers.shape(0)) hash = codes.hashes(numbers.data(), threads);
     RowScores scores(static_cast<Loss>(loss), m, {target.data(), target.data() + n}, costs.data(), shared,
                      weight.data());
     return new BoundTreeRows{

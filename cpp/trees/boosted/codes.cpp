@@ -107,11 +107,11 @@ std::size_t find_bytes(const uint8_t* bytes, std::size_t begin, std::size_t end,
     return count;
 }
 
-std::vector<uint32_t> Codes::hashes(const uint64_t* names, int threads) const {
+std::vector<uint32_t> Codes::hashes(const uint64_t* numbers, int threads) const {
     std::vector<uint32_t> table(256 * columns_), found(rows_, 0);
     for (std::size_t j = 0; j < columns_; ++j)
-        for (uint64_t code = 0; code < 256; ++code)
-            table[256 * j + code] = mixed(names[j] + code * 0x9e3779b97f4a7c15u);
+        for (uint64_t code = 0; code < 256 && numbers[j] != 0; ++code)
+            table[256 * j + code] = mixed(numbers[j] + code * 0x9e3779b97f4a7c15u);
     over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t b = 0; b < n_blocks(); ++b) {
             const uint32_t* of_block = table.data() + 2048 * b;

@@ -69,14 +69,15 @@ class Boosting {
     }
 
     std::vector<uint8_t> columns_of(int round) const {
-        const std::size_t n = grower_.given();
-        std::vector<uint8_t> used(n, 1);
-        const auto wanted = static_cast<std::size_t>(std::ceil(options_.column_fraction * static_cast<double>(n)));
-        if (wanted >= n) return used;
-        std::vector<std::pair<uint32_t, std::size_t>> order(n);
-        for (std::size_t j = 0; j < n; ++j) order[j] = {round_key(options_.seed ^ 0xC01u, round * n + j), j};
+        const std::vector<uint64_t>& numbers = options_.numbers;
+        if (options_.column_fraction >= 1.0) return std::vector<uint8_t>(grower_.given(), 1);
+        std::vector<std::pair<uint32_t, std::size_t>> order;
+        for (std::size_t j = 0; j < numbers.size(); ++j)
+            if (numbers[j] != 0) order.emplace_back(round_key(options_.seed ^ 0xC01u ^ numbers[j], round), j);
         std::sort(order.begin(), order.end());
-        for (std::size_t k = wanted; k < n; ++k) used[order[k].second] = 0;
+        order.resize(static_cast<std::size_t>(std::ceil(options_.column_fraction * static_cast<double>(order.size()))));
+        std::vector<uint8_t> used(grower_.given(), 0);
+        for (const auto& [key, column] : order) used[column] = 1;
         return used;
     }
 

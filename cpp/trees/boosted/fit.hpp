@@ -19,8 +19,9 @@ struct FitOptions {
     int n_trees = 100;
     StepOptions step;
     TreeOptions tree;
-    double column_fraction = 1.0;  // columns that one tree may use
-    double search_rows = 1e18;     // rows that a search looks at, copies counted; all where that is nearly as many
+    double column_fraction = 1.0;   // columns that one tree may use
+    std::vector<uint64_t> numbers;  // of the columns, by which they are drawn; 0: a constant or a copy, never drawn
+    double search_rows = 1e18;      // rows that a search looks at, copies counted; all where that is nearly as many
     uint64_t seed = 0;
     int patience = 0;          // rounds without a smaller held-out loss after which to stop; 0: never
     double rival = -1.0;       // the held-out loss of a rival: stop once it is out of reach; below 0: none

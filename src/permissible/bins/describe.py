@@ -22,7 +22,8 @@ def describe(
 
     Examples
     --------
-    >>> from permissible.bins import Literal, describe
+    >>> from permissible.bins.describe import describe
+    >>> from permissible.bins.literal import Literal
     >>> from permissible.table import Column, Schema
     >>> schema = Schema((Column("age"), Column("colour", "categorical", ("blue", "green", "red"))))
     >>> describe(Literal(0, ">", 41.5, (3,), missing=True), schema)
@@ -42,7 +43,8 @@ def describe_rule(rule: Rule, schema: Schema) -> str:
 
     Examples
     --------
-    >>> from permissible.bins import Literal, describe_rule
+    >>> from permissible.bins.describe import describe_rule
+    >>> from permissible.bins.literal import Literal
     >>> from permissible.table import Column, Schema
     >>> describe_rule((Literal(0, ">", 40.0, (3,)), Literal(0, "<=", 60.0, (7,))), Schema((Column("age"),)))
     '40 < age <= 60'

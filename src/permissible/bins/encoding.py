@@ -17,7 +17,8 @@ def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None
 
     Examples
     --------
-    >>> from permissible.bins import encode, find_bins
+    >>> from permissible.bins.encoding import encode
+    >>> from permissible.bins.find import find_bins
     >>> from permissible.table import read
     >>> table = read({"age": [41, 42, 30, 30, None]})
     >>> encode(find_bins(table), table).column_codes(0)

@@ -31,7 +31,7 @@ def find_bins(
 
     Examples
     --------
-    >>> from permissible.bins import find_bins
+    >>> from permissible.bins.find import find_bins
     >>> from permissible.table import read
     >>> find_bins(read({"age": [41, 42, 30, 30, None]})).columns[0].thresholds
     array([40. , 41.5])

@@ -40,7 +40,7 @@ def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from permissible.bins import row_hashes
+    >>> from permissible.bins.hashing import row_hashes
     >>> from permissible.bins.hashing import hash_matrix
     >>> from permissible.table import read
     >>> X = np.array([[1.0, 0.0], [0.0, 2.5], [1.0, -0.0]])
@@ -61,10 +61,16 @@ def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_
     return finalised((total[X.indptr[1:]] - total[X.indptr[:-1]]) ^ salt)
 
 
-def code_hashes(binned: BinnedTable, n_threads: int = 1) -> npt.NDArray[np.uint32]:
-    """A hash of the codes of each row, by column names in any order: rows that no rule or tree can tell apart are equal."""
-    codes = Codes(binned.blocks, binned.n_columns, n_threads, False)
-    return codes.hashes(_hashes_of([column.name for column in binned.binning.schema.columns]), n_threads)
+def code_hashes(
+    binned: BinnedTable, numbers: Sequence[int] | None = None, n_threads: int = 1
+) -> npt.NDArray[np.uint32]:
+    """A hash of the codes of each row: rows that no rule or tree can tell apart are equal.
+
+    Columns count by their numbers (rows/keys.py), in any order, and those of number 0 do not; without numbers, by their names.
+    """
+    names = [column.name for column in binned.binning.schema.columns]
+    columns = _hashes_of(names) if numbers is None else np.array(numbers, dtype=np.uint64)
+    return Codes(binned.blocks, binned.n_columns, n_threads, False).hashes(columns, n_threads)
 
 
 def category_hash(category: Category) -> int:

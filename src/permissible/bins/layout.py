@@ -13,20 +13,12 @@ Int32Array = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """One entry per column.
+    """One entry per column."""
 
-    Attributes
-    ----------
-    categorical : uint8, whether the column is one of categories.
-    n_codes : int32, how many codes a value can have, the missing one not included.
-    n_bins : int32, how many bins a literal may name: less than `n_codes` where rare categories share a code.
-    has_missing : uint8, whether training rows have missing values there.
-    """
-
-    categorical: Codes
-    n_codes: Int32Array
-    n_bins: Int32Array
-    has_missing: Codes
+    categorical: Codes  # whether the column is one of categories
+    n_codes: Int32Array  # how many codes a value can have, the missing one not included
+    n_bins: Int32Array  # how many bins a literal may name: less than `n_codes` where rare categories share a code
+    has_missing: Codes  # whether training rows have missing values there
 
     @property
     def by_column(self) -> Int32Array:

@@ -3,15 +3,16 @@
 `fit` returns the fitted local estimator, which predicts, prints, saves and exports without a cluster.
 """
 
+from copy import copy
 from numbers import Integral
 from types import NoneType
 from typing import Any, ClassVar
 
-from distributed import Client, default_client
+from distributed import Client
+from sklearn.base import clone
 
 from permissible.bins.literal import Literal
-from permissible.dask.loading import TRANSPORTS, Loaded, source_of_partitions, spread
-from permissible.dask.partitions import partitions_of
+from permissible.dask.loading import TRANSPORTS, Loaded, load, spread
 from permissible.distributed.data.content import ContentOf, label_hashes
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import FileJournal, Records, fingerprint
@@ -68,11 +69,19 @@ class OnCluster:
         self.estimator.set_params(**params)
         return self
 
+    def __sklearn_clone__(self) -> "OnCluster":
+        """The same parameters; the client is shared."""
+        found = copy(self)
+        found.estimator = clone(self.estimator)
+        return found
+
     def __repr__(self) -> str:
         """The local estimator, and how it is fitted on the cluster."""
         return f"permissible.dask.{self.estimator!r}"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: Any = None, weight: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None, weight: str | None = None
+    ) -> Any:
         """Fit on a cluster and return the local estimator, fitted.
 
         Parameters
@@ -100,16 +109,11 @@ class OnCluster:
             if isinstance(X, BinnedDataset) and self.client is not None:
                 data = spread(self.client, X, timeout)
         else:
-            partitions = partitions_of(
-                X, y, sample_weight, target, weight, getattr(fitted, "categorical_features", None)
-            )
-            client = default_client() if self.client is None else self.client
-            valued = self._needs_values()
-            numbers_only = valued and self.local is boundary.BoundaryClassifier
-            bins = getattr(fitted, "max_bins", 255)
-            data = source_of_partitions(
-                client, partitions, bins, fit_seed, valued, timeout, self.transport, numbers_only
-            )
+            categorical, bins = getattr(fitted, "categorical_features", None), getattr(fitted, "max_bins", 255)
+            how: dict[str, Any] = {"categorical_features": categorical, "max_bins": bins, "random_state": fit_seed}
+            how |= {"client": self.client, "timeout": timeout, "transport": self.transport}
+            how |= {"target": target, "weight": weight, "keep_values": self._needs_values()}
+            data = load(X, y, sample_weight, **how).data
             used = {"categorical_features": None, "max_bins": 255}  # used by the loading only
             fitted.set_params(**{name: value for name, value in used.items() if hasattr(fitted, name)})
         if self.checkpoint is None:

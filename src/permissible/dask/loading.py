@@ -4,23 +4,21 @@ Every estimator takes what `load` returns in place of X, here and in `permissibl
 are made partition by partition and stay a collection.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from distributed import Client, default_client
 
-from permissible.dask.partitions import Partition, partitions_of
-from permissible.dask.passes import binned_futures, survey_of_all
+from permissible.dask.partitions import partitions_of
+from permissible.dask.passes import Plan, binned_futures, survey_of_all
 from permissible.dask.rpc import RPCTransport
 from permissible.distributed.data.dataset import BinnedDataset
-from permissible.distributed.data.passes import refuse_categories
 from permissible.distributed.protocol.remote import RemoteSource
 from permissible.estimators.input.training import seed
 from permissible.rows.local import LocalSource
 from permissible.rows.source import Source
 from permissible.types import AnyArray
-from permissible.validation import one_of
+from permissible.validation import one_of, refusal_type
 from permissible.validation.numbers import real_number, whole_number
 
 TRANSPORTS = ("rpc", "serial")
@@ -99,32 +97,15 @@ def load(
     if isinstance(X, BinnedDataset):
         return Loaded(spread(chosen, X, seconds), X.valued)
     partitions = partitions_of(X, y, sample_weight, target, weight, categorical_features)
-    bins = whole_number("max_bins", max_bins, 2, high=255) or 255
-    how = bins, seed(random_state), keep_values, seconds, transport
-    return Loaded(source_of_partitions(chosen, partitions, *how), keep_values)
-
-
-def source_of_partitions(
-    client: Client,
-    partitions: Sequence[Partition],
-    max_bins: int,
-    fit_seed: int,
-    valued: bool,
-    timeout: float,
-    transport: str,
-    numbers_only: bool = False,
-) -> Source:
-    """Both passes: survey the data, then bin the partitions on the workers."""
-    surveyed = survey_of_all(client, partitions, max_bins, fit_seed)
-    seen = surveyed.first
-    classes, binning = seen.classes(), seen.binning()
-    if numbers_only:
-        refuse_categories(binning)
-    futures = binned_futures(client, partitions, surveyed, binning, fit_seed, valued)
-    known = (binning, classes, seen.survey.n_rows, seen.weighted)
+    bins, fit_seed = whole_number("max_bins", max_bins, 2, high=255) or 255, seed(random_state)
+    surveyed = survey_of_all(chosen, partitions, bins, fit_seed)
+    first = surveyed[0]
+    classes, binning = first.classes(), first.binning()
+    plan = Plan(binning, classes, first.weighted, fit_seed, keep_values)
+    futures, known = binned_futures(chosen, partitions, surveyed, plan), (binning, classes, first.survey.n_rows)
     if transport == "serial":
-        return LocalSource(tuple(client.gather([*futures.values()])), *known)
-    return RemoteSource(RPCTransport(client, futures, timeout), *known)
+        return Loaded(LocalSource(tuple(chosen.gather([*futures.values()])), *known, plan.weighted), keep_values)
+    return Loaded(RemoteSource(RPCTransport(chosen, futures, seconds), *known, plan.weighted), keep_values)
 
 
 def spread(client: Client, dataset: BinnedDataset, timeout: float) -> RemoteSource:
@@ -158,6 +139,8 @@ def _by_partition(call: Any, X: Any, dtype: np.dtype[Any], width: int | None) ->
         return np.asarray(call(part)) if len(part) else np.zeros(shape, dtype=dtype)
 
     empty = np.zeros(shape, dtype=dtype)
+    if not (hasattr(X, "chunks") or hasattr(X, "map_partitions")):
+        raise refusal_type("X", "a dask DataFrame or a dask Array", X, "ask the model itself about rows in memory")
     if hasattr(X, "chunks"):
         columns = {} if width is None else {"chunks": (X.chunks[0], (width,))}
         return X.rechunk({1: -1}).map_blocks(

@@ -12,7 +12,14 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from permissible.distributed.data.batches import LabelledTable, checked_weights, features, part_of_columns, typed_labels
+from permissible.distributed.data.batches import (
+    LabelledTable,
+    checked_weights,
+    features,
+    joint_kinds,
+    part_of_columns,
+    typed_labels,
+)
 from permissible.table.files import open_table
 from permissible.table.labels import labels_of
 from permissible.table.schema import Schema
@@ -53,25 +60,18 @@ class CollectionLoader:
     def parts(self, inputs: Sequence[Any], schema: Schema | None) -> Iterator[LabelledTable]:
         """The partition as one part."""
         frame, labels, weight = ([*inputs, None, None])[:3]
-        for name in (self.target, self.weight):
-            if name is not None and name not in frame.columns:
-                raise refusal("y" if name == self.target else "sample_weight", "a column of X", name)
-        if self.target is not None:
-            labels = frame[self.target]
-        if self.weight is not None:
-            weight = frame[self.weight]
         named = [name for name in (self.target, self.weight) if name is not None]
+        for name in named:
+            if name not in frame.columns:
+                raise refusal("y" if name == self.target else "sample_weight", "a column of X", name)
+        labels = labels if self.target is None else frame[self.target]
+        weight = weight if self.weight is None else frame[self.weight]
         table = features(frame.drop(columns=named) if named else frame, schema, self.categorical_features)
         found = labels_of(labels).ravel()
         if len(found) != table.n_rows:
-            raise refusal(
-                "y",
-                "of the same length as X in every partition",
-                Words(f"{len(found)} labels for {table.n_rows} rows"),
-                "partition X and y in the same way",
-            )
-        checked = None if weight is None else checked_weights(weight)
-        yield LabelledTable(table, found, checked)
+            came, remedy = Words(f"{len(found)} labels for {table.n_rows} rows"), "partition X and y in the same way"
+            raise refusal("y", "of the same length as X in every partition", came, remedy)
+        yield LabelledTable(table, found, None if weight is None else checked_weights(weight))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,9 @@ def partitions_of(
         return _files(
             X, target if target is not None else y, weight if weight is not None else sample_weight, categorical
         )
-    if not hasattr(X, "to_delayed"):
-        raise refusal_type(
-            "X",
-            "a dask DataFrame, a dask Array, a list of files or a BinnedDataset",
-            X,
-            "fit data in memory with the local estimator of the same name",
-        )
+    if not (hasattr(X, "to_delayed") and (hasattr(X, "columns") or hasattr(X, "chunks"))):
+        expected = "a dask DataFrame, a dask Array, a list of files or a BinnedDataset"
+        raise refusal_type("X", expected, X, "fit data in memory with the local estimator of the same name")
     target, y = (y, None) if isinstance(y, str) else (target, y)
     weight, sample_weight = (sample_weight, None) if isinstance(sample_weight, str) else (weight, sample_weight)
     if y is None and target is None:
@@ -129,14 +125,15 @@ def _delayed_alike(X: Any, beside: dict[str, Any]) -> list[list[Any]] | None:
     Arrays are cut like X. Columns of one frame may be read in larger pieces than the frame.
     """
     for name, given in beside.items():
-        if not (_is_array(X) and _is_array(given) and given.ndim == 1):
+        if not (hasattr(X, "chunks") and hasattr(given, "chunks")):
             continue
+        if given.ndim == 2 and given.shape[1] == 1:
+            beside[name] = given = given[:, 0]
         if given.shape == X.shape[:1]:
             beside[name] = given.rechunk((X.chunks[0],))
         elif not np.isnan([given.shape[0], X.shape[0]]).any():
-            raise refusal(
-                name, f"of one value for each of the {X.shape[0]} rows of X", Words(f"{given.shape[0]} values")
-            )
+            expected = f"of one value for each of the {X.shape[0]} rows of X"
+            raise refusal(name, expected, Words(f"{given.shape[0]} values"))
     columns = [_delayed("X", X), *(_delayed(name, given) for name, given in beside.items())]
     return columns if len({len(column) for column in columns}) == 1 else None
 
@@ -145,16 +142,12 @@ def _joined(X: Any, beside: dict[str, object]) -> Any:
     """X with the collections beside it as columns, which dask aligns: they come from one frame, or have known divisions."""
     counts = [given.npartitions for given in (X, *beside.values()) if given is not None]
     refused = refusal("y", "partitioned like X", Words(f"{counts} partitions"), "rechunk or repartition it")
-    if _is_array(X) or any(_is_array(given) for given in beside.values() if given is not None):
+    if any(hasattr(given, "chunks") for given in (X, *beside.values())):
         raise refused
     try:
         return X.assign(**{BESIDE[name]: given for name, given in beside.items() if given is not None})
     except (ValueError, NotImplementedError):  # divisions that are not known
         raise refused from None
-
-
-def _is_array(collection: object) -> bool:
-    return hasattr(collection, "chunks")
 
 
 def _delayed(name: str, collection: Any) -> list[Any]:
@@ -174,8 +167,6 @@ def _is_paths(X: Any) -> bool:
 
 
 def _files(paths: Any, target: Any, weight: Any, categorical: Any) -> list[Partition]:
-    from permissible.distributed.data.batches import joint_kinds
-
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
         raise refusal("target", "the name of the column of labels, since X is a list of files", target)
     listed = [os.path.abspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from dask import delayed
@@ -24,7 +24,7 @@ from permissible.distributed.data.passes import FirstPass, check_same, content_o
 from permissible.distributed.data.survey import Rows, Survey, bound_of, smallest_hashes
 from permissible.rows.part import MemoryPart
 from permissible.table.match import matched
-from permissible.types import AnyArray, FloatArray
+from permissible.types import AnyArray
 
 FAN_IN = 8
 """Outlines merged by one task; an outline holds up to 200,000 hashes."""
@@ -43,46 +43,6 @@ class Looked:
         return self.smallest.nbytes + sum(hashes.nbytes for _, hashes in self.kept)
 
 
-class Outline(NamedTuple):
-    """A first pass without its sample, and the smallest hashes of its rows."""
-
-    first: FirstPass
-    smallest: Hashes
-
-
-class Packed(NamedTuple):
-    """Rows of the sample as they travel: no weights or counts of 1, and single precision where it is exact."""
-
-    hashes: Hashes
-    weights: FloatArray | None
-    counts: AnyArray | None
-    columns: list[AnyArray]
-
-    @staticmethod
-    def of(rows: Rows) -> "Packed":
-        """Pack rows."""
-        hashes, weights, counts, columns = rows
-        return Packed(
-            hashes,
-            None if (weights == 1.0).all() else weights,
-            None if (counts == 1).all() else counts,
-            [_narrowed(values) for values in columns],
-        )
-
-    def rows(self) -> Rows:
-        """The rows."""
-        ones = np.ones(len(self.hashes))
-        weights = ones if self.weights is None else self.weights
-        counts = ones.astype(np.int64) if self.counts is None else self.counts
-        return self.hashes, weights, counts, self.columns
-
-
-def _narrowed(values: AnyArray) -> AnyArray:
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32, copy=False)
-    return single if np.array_equal(single, values, equal_nan=True) else values
-
-
 def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: object) -> Looked:
     """Survey one partition."""
     first, kept, smallest = FirstPass(Survey(max_bins, seed)), list[tuple[LabelledTable, Hashes]](), smallest_hashes([])
@@ -94,29 +54,28 @@ def look(loader: Loader, number: int, max_bins: int, seed: int, *inputs: object)
     return Looked(first, smallest, tuple(kept))
 
 
-def outline_of(looked: Looked) -> Outline:
-    """What a partition sends first."""
-    survey = looked.first.survey.without_sample()
-    return Outline(replace(looked.first, survey=survey), looked.smallest)
+def outline_of(looked: Looked) -> Looked:
+    """What a partition sends first: neither rows nor a sample."""
+    return Looked(replace(looked.first, survey=looked.first.survey.without_sample()), looked.smallest)
 
 
-def merged_outlines(outlines: Sequence[Outline]) -> Outline:
+def merged_outlines(outlines: Sequence[Looked]) -> Looked:
     """Merge what several partitions reported in the first pass."""
     survey = outlines[0].first.survey
     merged = FirstPass(Survey(survey.max_bins, survey.seed))
     for outline in outlines:
         merged.merge(outline.first)
-    return Outline(merged, smallest_hashes([outline.smallest for outline in outlines]))
+    return Looked(merged, smallest_hashes([outline.smallest for outline in outlines]))
 
 
-def drawn(looked: Looked, bound: int) -> Packed:
+def drawn(looked: Looked, bound: int) -> Rows:
     """The rows of a partition that belong to the sample."""
     survey = looked.first.survey
     if looked.kept:
         survey = survey.without_sample()
         for part, hashes in looked.kept:
             survey.draw(part.table, part.weight, hashes, bound)
-    return Packed.of(survey.sample.below(bound))
+    return survey.sample.below(bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +116,13 @@ def load_and_bin(looked: Looked, loader: Loader, number: int, plan: Plan, conten
     )
 
 
-class Surveyed(NamedTuple):
-    """The merged first pass, and the futures of what each worker keeps of its partitions."""
+def survey_of_all(
+    client: Any, partitions: Sequence[Partition], max_bins: int, seed: int
+) -> tuple[FirstPass, list[object]]:
+    """Pass 1: outlines merged in a tree, then the rows of the sample; the shape of the tree changes nothing.
 
-    first: FirstPass
-    looked: list[object]
-
-
-def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, seed: int) -> Surveyed:
-    """Pass 1: outlines merged in a tree, then the rows of the sample; the shape of the tree changes nothing."""
+    Returns the merged first pass, and the futures of what each worker keeps of its partitions.
+    """
     task = delayed(look, pure=False)
     looked = client.compute(
         [task(part.loader, number, max_bins, seed, *part.inputs) for number, part in enumerate(partitions)]
@@ -174,24 +131,22 @@ def survey_of_all(client: Any, partitions: Sequence[Partition], max_bins: int, s
     while len(level) > 1:
         groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
         level = [client.submit(merged_outlines, group, pure=False) for group in groups]
-    first, smallest = level[0].result()
-    bound = bound_of(smallest)
-    for packed in client.gather(client.map(drawn, looked, bound=bound, pure=False)):
-        if len(packed.hashes):
-            first.survey.sample.add(packed.rows())
-    return Surveyed(first, looked)
+    merged = level[0].result()
+    for rows in client.gather(client.map(drawn, looked, bound=bound_of(merged.smallest), pure=False)):
+        merged.first.survey.sample.add(rows)
+    return merged.first, looked
 
 
 def binned_futures(
-    client: Any, partitions: Sequence[Partition], surveyed: Surveyed, binning: Binning, seed: int, valued: bool = False
+    client: Any, partitions: Sequence[Partition], surveyed: tuple[FirstPass, Sequence[object]], plan: Plan
 ) -> dict[str, Any]:
     """Pass 2: futures of the binned partitions by key, which keep the partitions on the workers."""
-    first = surveyed.first
+    first, looked = surveyed
     # As a node of the graph the bins are sent once, and are available when a lost partition is recomputed.
-    plan = delayed(Plan(binning, first.classes(), first.weighted, seed, valued), pure=False)
+    sent = delayed(plan, pure=False)
     load = delayed(load_and_bin, pure=False)
     tasks = [
-        load(looked, partition.loader, number, plan, first.contents.get(number, Content()))
-        for number, (partition, looked) in enumerate(zip(partitions, surveyed.looked, strict=True))
+        load(of, partition.loader, number, sent, first.contents.get(number, Content()))
+        for number, (partition, of) in enumerate(zip(partitions, looked, strict=True))
     ]
     return {str(future.key): future for future in client.compute(tasks)}

@@ -7,7 +7,6 @@ repeated change is answered from memory, and a reloaded partition reports that i
 import asyncio
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from distributed.comm.core import CommClosedError
@@ -17,22 +16,14 @@ from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
 from permissible.distributed.protocol.session import Batch, Request
 
 
-@dataclass(slots=True)
-class Traffic:
-    """Messages sent and bytes received, for benchmarks."""
-
-    messages: int = 0
-    received: int = 0
-
-
 class RPCTransport:
-    """Asks the workers through the handler that `AnswerPlugin` adds."""
+    """Asks the workers through the handler that `AnswerPlugin` adds; counts messages sent and bytes received."""
 
     def __init__(self, client: Any, futures: Mapping[str, Any], timeout: float) -> None:
         client.register_plugin(AnswerPlugin())
         self.client, self.timeout = client, timeout
         self.placement = Placement(client, futures, timeout)
-        self.traffic = Traffic()
+        self.messages, self.received = 0, 0
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per worker, or more after a worker was lost."""
@@ -42,11 +33,9 @@ class RPCTransport:
 
     async def _tell(self, request: Request | Batch) -> list[Any]:
         """Send once to the known workers without retrying: an unclosed session only costs memory."""
-        payload = pickle.dumps(request, protocol=5)
-        groups: dict[str, list[str]] = {}
-        for name, address in self.placement.holder.items():
-            groups.setdefault(address, []).append(name)
         deadline = asyncio.get_running_loop().time() + min(self.timeout, 5.0)
+        groups = await self.placement.groups(self.placement.holder, deadline)
+        payload = pickle.dumps(request, protocol=5)
         await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
         return []
 
@@ -75,7 +64,7 @@ class RPCTransport:
     async def _ask(self, address: str, names: list[str], payload: bytes, deadline: float) -> Any:
         """The reply of one worker; `Absent` if it cannot be reached or is too slow."""
         left = max(deadline - asyncio.get_running_loop().time(), 0.1)
-        self.traffic.messages += 1
+        self.messages += 1
         try:
             call = getattr(self.client.rpc(address), HANDLER)
             reply = await within(left, call(request=payload, names=names))
@@ -83,5 +72,5 @@ class RPCTransport:
             return Absent(tuple(names))
         if not isinstance(reply, bytes):  # the worker has not set up its plugin yet
             return Absent(tuple(names))
-        self.traffic.received += len(reply)
+        self.received += len(reply)
         return pickle.loads(reply)

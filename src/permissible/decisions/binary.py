@@ -44,18 +44,15 @@ class Boundaries(Decision):
         """Return the region 0 .. K of each probability; a probability on a boundary belongs to the lower region."""
         return np.searchsorted(self.boundaries, positive(proba), side="left").astype(np.int64)
 
-    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
-        """Return (2/K) sum_{k > h} (1 - pi_k) on positives, (2/K) sum_{k <= h} pi_k on negatives ([K] (7))."""
-        region = self.decide(proba)
-        loss: FloatArray = self.region_losses()[codes(y, region.size, 2), region]
-        return loss
-
     def action_losses(self, n_classes: int) -> FloatArray:
         """Return `region_losses`."""
         return self.region_losses()
 
     def region_losses(self) -> FloatArray:
-        """Return the table of losses: row 0 for a negative example, row 1 for a positive, a column for each region."""
+        """Return the table of losses: row 0 for a negative example, row 1 for a positive, a column for each region.
+
+        They are (2/K) sum_{k <= h} pi_k on negatives and (2/K) sum_{k > h} (1 - pi_k) on positives ([K] (7)).
+        """
         pi = np.array(self.boundaries)
         missed = np.append(np.cumsum((1 - pi)[::-1])[::-1], 0.0)
         false_alarm = np.insert(np.cumsum(pi), 0, 0.0)
@@ -89,13 +86,8 @@ class Hard(Decision):
             return np.where(positive(proba) >= 0.5, 1, 0)
         return np.asarray(array.argmax(axis=1), dtype=np.int64)
 
-    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
-        """Return 1 for a wrong class, 0 for the right one."""
-        array = by_class(proba)
-        return np.where(codes(y, len(array), array.shape[1]) != self.decide(proba), 1.0, 0.0)
-
     def action_losses(self, n_classes: int) -> FloatArray:
-        """Return 1 - the identity."""
+        """Return 1 - the identity: 1 for a wrong class, 0 for the right one."""
         return 1.0 - np.eye(n_classes)
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
@@ -129,12 +121,8 @@ class Weighted(Decision):
         """Return 1 where p > pi."""
         return Boundaries((self.pi,)).decide(proba)
 
-    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
-        """Return 2 (1 - pi) for a miss, 2 pi for a false alarm."""
-        return Boundaries((self.pi,)).loss(y, proba)
-
     def action_losses(self, n_classes: int) -> FloatArray:
-        """Return the losses of not acting and of acting."""
+        """Return the losses of not acting and of acting: 2 (1 - pi) for a miss, 2 pi for a false alarm."""
         return Boundaries((self.pi,)).region_losses()
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
@@ -173,14 +161,8 @@ class Reject(Decision):
         p = positive(proba)
         return np.where(p <= self.cost, 0, np.where(p > 1 - self.cost, 1, -1)).astype(np.int64)
 
-    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
-        """Return d for a rejection, 1 for an error, 0 otherwise."""
-        action = self.decide(proba)
-        wrong = codes(y, action.size, 2) != action
-        return np.where(action == -1, self.cost, wrong.astype(np.float64))
-
     def action_losses(self, n_classes: int) -> FloatArray:
-        """Return the losses of both classes and of a rejection."""
+        """Return the losses of both classes and of a rejection: 1 for an error, d for a rejection."""
         return np.array([[0.0, 1.0, self.cost], [1.0, 0.0, self.cost]])
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:

@@ -93,17 +93,13 @@ def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | No
         came = Words(f"{path}, which cannot be read: {' '.join(str(error).split())}")
         raise refusal("path", "a CSV file of costs", came) from None
     if len(rows) < 3:
-        raise refusal(
-            "path", "a CSV file with a header and a row for each class", Words(f"{len(rows)} lines in {path}")
-        )
+        came = Words(f"{len(rows)} lines in {path}")
+        raise refusal("path", "a CSV file with a header and a row for each class", came)
     header, names = rows[0][1:], [row[0] for row in rows[1:]]
     predicted = header[:-1] if header[-1:] == [REJECT] else header
     if sorted(predicted) != sorted(names):
-        raise refusal(
-            "path",
-            f"a file whose header names the classes of its rows, {shown(names)}",
-            Words(f"{shown(predicted)} in {path}"),
-        )
+        came = Words(f"{shown(predicted)} in {path}")
+        raise refusal("path", f"a file whose header names the classes of its rows, {shown(names)}", came)
     for row in rows[1:]:
         if len(row) != len(rows[0]):
             came = Words(f"{len(row) - 1} in the row of {shown(row[0])} of {path}")
@@ -189,6 +185,5 @@ def _cost(cell: str, name: str, path: object) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise refusal(
-            "path", "a file of numbers", Words(f"{shown(cell)} in the row of {shown(name)} of {path}")
-        ) from None
+        came = Words(f"{shown(cell)} in the row of {shown(name)} of {path}")
+        raise refusal("path", "a file of numbers", came) from None

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from permissible.decisions import builders
-from permissible.decisions.proba import by_class, codes
+from permissible.decisions.proba import by_class
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, checked_costs, real_numbers, refusal, refusal_type
@@ -147,14 +147,9 @@ class CostMatrix(Decision):
         action = costs.argmin(axis=1).astype(np.int64)  # the rejection comes last, so it must be strictly cheaper
         return np.where(action == self.n_classes, -1, action)
 
-    def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
-        """Return C[y, decided], or the price of rejection."""
-        action = self.decide(proba)
-        return self._table()[codes(y, action.size, self.n_classes), action]
-
     def action_losses(self, n_classes: int) -> FloatArray:
-        """Return the matrix, with the price of rejection as last column where there is one."""
-        return self._table()
+        """Return the matrix, with the price of rejection as last column where there is one: that of the action -1."""
+        return self.matrix if self.reject_cost is None else np.column_stack([self.matrix, self._reject_column()])
 
     def bayes_risk(self, proba: ArrayLike) -> FloatArray:
         """Return the least expected cost."""
@@ -166,9 +161,8 @@ class CostMatrix(Decision):
         wanted = _names(classes)
         if self.classes is None:
             if len(wanted) != self.n_classes:
-                raise refusal(
-                    "matrix", f"of {len(wanted)} classes, as the estimator", Words(f"{self.n_classes} classes")
-                )
+                came = Words(f"{self.n_classes} classes")
+                raise refusal("matrix", f"of {len(wanted)} classes, as the estimator", came)
             return self
         if set(wanted) != set(self.classes):
             unknown = [name for name in self.classes if name not in wanted]
@@ -199,10 +193,6 @@ class CostMatrix(Decision):
 
     def _reject_column(self) -> FloatArray:
         return np.broadcast_to(np.asarray(self.reject_cost, dtype=np.float64), (self.n_classes,))
-
-    def _table(self) -> FloatArray:
-        """Costs with the price of rejection as last column, which the action -1 finds."""
-        return self.matrix if self.reject_cost is None else np.column_stack([self.matrix, self._reject_column()])
 
     def _key(self) -> tuple[object, ...]:
         document = self.to_document()
@@ -238,9 +228,8 @@ def _checked_reject(
     if isinstance(reject_cost, Mapping):
         if classes is None or set(reject_cost) != set(classes):
             expected = "a number, or one for each true class" + ("" if classes is None else f" of {list(classes)}")
-            raise refusal(
-                "reject_cost", expected, Words(f"a mapping from {list(reject_cost)}"), "name the same classes"
-            )
+            came = Words(f"a mapping from {list(reject_cost)}")
+            raise refusal("reject_cost", expected, came, "name the same classes")
         reject_cost = [reject_cost[name] for name in classes]
     column = np.array(real_numbers("reject_cost", reject_cost, "a number, or one for each true class"))
     if column.shape not in ((), (n_classes,)):

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from permissible.decisions.proba import mean
+from permissible.decisions.proba import by_class, codes, mean
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal, refusal_type
 
@@ -23,7 +23,11 @@ class Decision:
 
     def loss(self, y: ArrayLike, proba: ArrayLike) -> FloatArray:
         """Return the theoretical loss of each row; `y` holds codes, positions in ``classes_``."""
-        raise NotImplementedError
+        action, n_classes = self.decide(proba), by_class(proba).shape[1]
+        table = self.action_losses(n_classes)
+        if table is None:
+            raise NotImplementedError
+        return np.asarray(table[codes(y, action.size, n_classes), action])
 
     def action_losses(self, n_classes: int) -> FloatArray | None:
         """Return the loss of each action (columns) for each true class, a rejection last; None where actions are not a few."""
@@ -62,9 +66,8 @@ class Scorer:
     def __call__(self, estimator: Any, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return -risk of the decision on (X, y)."""
         if not hasattr(estimator, "predict_proba"):
-            raise refusal_type(
-                "estimator", "a classifier with predict_proba", estimator, "wrap it in CalibratedClassifierCV"
-            )
+            expected = "a classifier with predict_proba"
+            raise refusal_type("estimator", expected, estimator, "wrap it in CalibratedClassifierCV")
         classes = np.asarray(estimator.classes_)
         return -self.decision.aligned(classes).risk(class_codes(y, classes), estimator.predict_proba(X), sample_weight)
 

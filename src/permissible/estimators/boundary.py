@@ -29,14 +29,13 @@ from permissible.estimators.parameters.boundary import (
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
 from permissible.estimators.rollback import whole
 from permissible.estimators.uls_rules import rules_columns
-from permissible.learners.boundary import Options, Problem, Solution, Target, decision_of
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
 from permissible.learners.boundary.generation.certificate import TermCertificate
-from permissible.learners.boundary.problem import Penalty
+from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
 from permissible.learners.boundary.segments import NO_SEGMENTS
 from permissible.learners.boundary.subgradient import Stream, stream_step
-from permissible.learners.boundary.target import boundaries_of, tie_is_positive
+from permissible.learners.boundary.target import Target, boundaries_of, decision_of, tie_is_positive
 from permissible.models.card.actions import Actions, predicting
 from permissible.models.kinds.kernel import KernelModel
 from permissible.models.kinds.linear import LinearModel

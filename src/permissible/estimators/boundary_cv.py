@@ -14,9 +14,9 @@ from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
 from permissible.estimators.rollback import whole
-from permissible.learners.boundary import Target, decision_of
 from permissible.learners.boundary.fit import fit_rows
 from permissible.learners.boundary.path import best_alpha, path_risks
+from permissible.learners.boundary.target import Target, decision_of
 from permissible.rows.splits import fold_of_rows
 from permissible.types import AnyArray, ArrayLike, BoolArray, FloatArray, Matrix
 from permissible.validation import Words, real_numbers, refusal

@@ -255,6 +255,29 @@ class Classifier(Exports):
         return found
 
 
+class CostClassifier(Classifier):
+    """A classifier fitted for a cost matrix, with a score per class."""
+
+    cost_matrix_: CostMatrix
+
+    def decision_function(self, X: object) -> FloatArray:
+        """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
+        return self._of_two_classes(super().decision_function(X))
+
+    def _of_two_classes(self, scores: FloatArray) -> FloatArray:
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def _predicting(self) -> Actions:
+        """The largest score, as the classifier was trained."""
+        return Actions("largest", tuple(labels_of(self)), by_score=True)
+
+    def _fitted_for(self) -> Decision:
+        return self.cost_matrix_
+
+    def _costs(self) -> FloatArray | None:
+        return self.cost_matrix_.matrix
+
+
 class StagedClassifier(Classifier):
     """A classifier whose model grows round by round."""
 

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from permissible.bins.encoding import encode
-from permissible.decisions import CostMatrix, Decision
-from permissible.estimators.classifier import StagedClassifier, card_of, labels_of
+from permissible.decisions import CostMatrix
+from permissible.estimators.classifier import CostClassifier, StagedClassifier, card_of, labels_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
@@ -43,7 +43,7 @@ DEFAULTS = ("gll", "coordinate")
 """Loss and descent where none is named."""
 
 
-class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
+class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseEstimator):
     """Multiclass boosting for a cost matrix (MCBoost with guess-averse losses).
 
     Parameters
@@ -78,8 +78,8 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         Maximum size of a tree; at most 256 leaves.
     max_literals : int, default=2
         Maximum number of literals of a rule.
-    min_samples_leaf : float, default=1
-        Least weight of the rows of a leaf, or on either side of a rule.
+    min_samples_leaf : float or "auto", default="auto"
+        Least weight of the rows of a leaf, or on either side of a rule; "auto" is 10 for trees along the gradient, else 1.
     l2_regularization : float, default=1.0
         Added to the curvature of a leaf, which shrinks its value; in the unit of the weights.
     line_search : {"auto", "exact", "newton"}, default="auto"
@@ -156,7 +156,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         max_literals: int = 2,
-        min_samples_leaf: float = 1,
+        min_samples_leaf: float | str = "auto",
         l2_regularization: float = 1.0,
         line_search: str = "auto",
         monotonic_cst: object = None,
@@ -257,7 +257,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
     def _keep(self, fitted: Fitted, costs: CostMatrix, history: dict[str, AnyArray]) -> None:
         self.model_: AdditiveModel = fitted.model
-        self.cost_matrix_: CostMatrix = costs
+        self.cost_matrix_ = costs
         self.n_rounds_ = fitted.model.n_rounds
         self.history_: dict[str, AnyArray] = history
         self.certificate_ = fitted.certificate
@@ -298,16 +298,9 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
         return terms_table(card_of(self), self.classes_, self.cost_matrix_.matrix)
 
-    def decision_function(self, X: object) -> FloatArray:
-        """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
-        return self._of_two_classes(super().decision_function(X))
-
     def staged_decision_function(self, X: object) -> Iterator[FloatArray]:
         """Yield the scores after 1, 2, ... rounds, as `decision_function` returns them."""
         yield from map(self._of_two_classes, super().staged_decision_function(X))
-
-    def _of_two_classes(self, scores: FloatArray) -> FloatArray:
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     def _stages(self) -> Iterator[AdditiveModel]:
         return (self.model_.first(number) for number in range(1, self.model_.n_rounds + 1))
@@ -322,10 +315,4 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
         """The largest score, or the least expected cost under the posterior."""
         if self.decision == "bayes" or self._learner == "auto":
             return actions_of(CostMatrix(self.cost_matrix_.matrix), labels_of(self))
-        return Actions("largest", tuple(labels_of(self)), by_score=True)
-
-    def _fitted_for(self) -> Decision:
-        return self.cost_matrix_
-
-    def _costs(self) -> FloatArray:
-        return self.cost_matrix_.matrix
+        return super()._predicting()

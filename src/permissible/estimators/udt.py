@@ -169,8 +169,8 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         limits = self._limits()
         loss = losses.get(self.loss)
         smoothing = real_number("smoothing", self.smoothing)
-        pruning = self._pruning()
         n_threads, fit_seed = threads(self.n_jobs), seed(self.random_state)
+        pruning = self._pruning(fit_seed)
         joint = one_of("multiclass", self.multiclass, ("joint", "sum")) == "joint"
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight)
@@ -204,13 +204,13 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
             min_gain=real_number("min_gain", self.min_gain),
         )
 
-    def _pruning(self) -> Pruning | None:
+    def _pruning(self, seed: int) -> Pruning | None:
         n_folds = count("pruning_folds", self.pruning_folds, 2)
         if self.pruning is None:
             return None
         if isinstance(self.pruning, str) and self.pruning != "auto":
             raise refusal("pruning", 'None, a level of at least 0, or "auto"', self.pruning)
-        return Pruning(None if isinstance(self.pruning, str) else real_number("pruning", self.pruning), n_folds)
+        return Pruning(None if isinstance(self.pruning, str) else real_number("pruning", self.pruning), n_folds, seed)
 
     def _predicting(self) -> Actions:
         """The least expected cost where costs were given."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from permissible.bins import encode
+from permissible.bins.encoding import encode
 from permissible.estimators.input.source import HasSource, memory_source, source_of
 from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
 from permissible.estimators.input.weights import ClassWeight, canonical

@@ -10,16 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.bins.binning import Binning
 from permissible.bins.describe import describe_rule
-from permissible.bins.literal import Rule
 from permissible.estimators.cards.methods import CardMethods
 from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.parameters.uls import scheme_of
-from permissible.estimators.parameters.warm_start import settings_of
+from permissible.estimators.parameters.warm_start import KEPT
 from permissible.estimators.variants.stability import Stability, stability
+from permissible.learners.certificate import CertificateHead, joined_certificates
 from permissible.learners.doubts import Doubts, of_rules
-from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates
+from permissible.learners.uls.certificate import certify, history_of, in_unit
+from permissible.learners.uls.columns import ColumnTrace
 from permissible.learners.uls.fit import FittedRules
 from permissible.learners.uls.trace import Trace
 from permissible.models.kinds.boosted import BoostedModel
@@ -32,19 +33,6 @@ from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
-
-
-class RuleStages(Sequence[tuple[float, dict[Rule, float]]]):
-    """Intercept and coefficients after 1, 2, ... rounds, from the trace of a fit."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def __len__(self) -> int:
-        return len(self.trace.rounds)
-
-    def __getitem__(self, stage: Any) -> Any:
-        return self.trace.terms(stage + 1)
 
 
 class RuleAttributes(CardMethods):
@@ -95,13 +83,13 @@ class RuleAttributes(CardMethods):
             return
         if any(isinstance(model, PointsModel) for model in members(self.model_)):
             raise refusal("estimator", "one whose model grows round by round", Words("a point card"))
-        paths = getattr(self, "_staged", None)
-        if paths is None:
+        traces = getattr(self, "_traces", None)
+        if traces is None:
             came = Words("one read from a file, which keeps the last stage only")
             raise refusal("estimator", "fitted in this process", came)
-        each = list(zip(members(self.model_), paths, strict=True))
-        for stage in range(max(len(path) for path in paths)):
-            yield joined(tuple(_at(model, path, stage) for model, path in each))
+        each = list(zip(members(self.model_), traces, strict=True))
+        for number in range(1, max(len(trace.rounds) for trace in traces) + 1):
+            yield joined(tuple(_at(model, trace, number) for model, trace in each))
 
     def _store(
         self, binning: Binning, found: list[FittedRules], table: Table | None = None, scale: float = 1.0
@@ -109,21 +97,28 @@ class RuleAttributes(CardMethods):
         models = tuple(fitted.trace.model(binning, fitted.loss) for fitted in found)
         self.model_ = joined(models)
         self._remember_start(tuple(fitted.trace for fitted in found), binning)
-        self._staged: tuple[object, ...] = tuple(RuleStages(fitted.trace) for fitted in found)
         self._coverage = tuple(list(fitted.trace.coverage().values()) for fitted in found)
-        single = len(found) == 1
-        self.history_ = joined_histories(
-            [history_of(fitted.trace, fitted.loss, scheme_of(self.scheme)) for fitted in found], self.classes_
-        )
+        histories = [history_of(fitted.trace, fitted.loss, scheme_of(self.scheme)) for fitted in found]
         certificates = [
             in_unit(certify(fitted.trace, fitted.loss, self._doubts(fitted, model, table)), scale)
             for fitted, model in zip(found, models, strict=True)
         ]
+        self._tell(found, histories, certificates, scale)
+
+    def _tell(
+        self,
+        found: Sequence[FittedRules],
+        histories: list[dict[str, AnyArray]],
+        certificates: Sequence[CertificateHead],
+        scale: float = 1.0,
+    ) -> None:
+        """Store what is known of the fit of each class, and warn of what is doubtful; nothing was `found` of columns."""
+        self.history_ = joined_histories(histories, self.classes_)
         self.certificate_ = joined_certificates(certificates, self.classes_)
         choices = tuple(in_given_unit(fitted.selection, scale) for fitted in found)
-        self.selection_: Any = choices[0] if single else choices
+        self.selection_: Any = choices if len(choices) > 1 else next(iter(choices), None)
         evidence = tuple(fitted.evidence for fitted in found if fitted.evidence is not None)
-        self.loss_evidence_: Any = None if not evidence else evidence[0] if single else evidence
+        self.loss_evidence_: Any = evidence if len(found) > 1 and evidence else next(iter(evidence), None)
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
     def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
@@ -140,7 +135,8 @@ class RuleAttributes(CardMethods):
 
     def _remember_start(self, traces: Any, binning: Any = None) -> None:
         """Keep what a continuation needs of this fit."""
-        self._traces, self._binning, self._fitted_with = traces, binning, settings_of(self)
+        self._traces, self._binning = traces, binning
+        self._fitted_with = {name: getattr(self, name) for name in KEPT}
 
     def stability(self, X: object, y: object, *, n_resamples: int = 20, random_state: int = 0) -> Stability:
         """Return how much of the model survives resampling: rules, thresholds, size, and the labels and probabilities of X.
@@ -225,12 +221,12 @@ def _coefficients(model: BinaryModel) -> FloatArray:
     return model.coef if isinstance(model, LinearModel) else model.coefficients
 
 
-def _at(model: BinaryModel, path: Sequence[tuple[float, Any]], stage: int) -> BinaryModel:
-    """The model after stage + 1 rounds; for a class that stopped earlier its last one."""
-    if not len(path):
+def _at(model: BinaryModel, trace: Trace | ColumnTrace, number: int) -> BinaryModel:
+    """The model after so many rounds; for a class that stopped earlier its last one."""
+    if not trace.rounds:
         return model
-    intercept, found = path[min(stage, len(path) - 1)]
-    if isinstance(model, RuleModel):
+    intercept, found = trace.terms(min(number, len(trace.rounds)))
+    if isinstance(model, RuleModel) and isinstance(found, dict):
         return replace(model, intercept=intercept, rules=tuple(found), coefficients=np.array(list(found.values())))
     assert isinstance(model, LinearModel)
     return replace(model, intercept=intercept, coef=np.asarray(found))

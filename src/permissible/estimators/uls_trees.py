@@ -84,8 +84,7 @@ def _fitted(
 
 
 def _store(estimator: "ULSClassifier", found: FittedTrees) -> None:
-    for name in ("_coverage", "_staged"):  # of rules that an earlier fit found
-        estimator.__dict__.pop(name, None)
+    estimator.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
     estimator._remember_start(None)
     estimator.model_, estimator.history_ = found.model, found.history
     estimator.certificate_, estimator.selection_ = found.certificate, found.selection

@@ -39,14 +39,6 @@ def reliability(
     return bins
 
 
-def probability_margins(codes: IntArray, proba: FloatArray) -> FloatArray:
-    """Probability of the true class minus the largest other one, in [-1, 1]: (27) of [T] for two classes."""
-    rows = np.arange(len(codes))
-    rivals = proba.copy()
-    rivals[rows, codes] = -np.inf
-    return np.asarray(proba[rows, codes] - rivals.max(axis=1))
-
-
 def cumulative(
     values: FloatArray, n_points: int = 101, weight: FloatArray | None = None
 ) -> tuple[list[float], list[float]]:

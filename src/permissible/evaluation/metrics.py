@@ -69,16 +69,7 @@ def measures(decision: Decision | None) -> list[tuple[str, str, Callable[[IntArr
 def metrics(
     codes: IntArray, proba: FloatArray, decision: Decision | None = None, weight: FloatArray | None = None
 ) -> list[Metric]:
-    """The metrics of probabilities on rows whose classes are known.
-
-    Parameters
-    ----------
-    codes : int array of shape (n,)
-        Positions of the true classes.
-    proba : array of shape (n, n_classes)
-    decision : Decision, optional
-        Adds the mean cost of deciding so.
-    weight : array of shape (n,), optional
+    """The metrics of probabilities on rows whose classes are known by their positions; with a decision also its mean cost.
 
     Examples
     --------

@@ -16,13 +16,15 @@ known: to go on with the last value would hide how much worse that fold becomes.
 end of a curve, that run is made again up to there. Only a run that has nothing left to fit goes on with its last value.
 """
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from permissible.rows.source import Outcome, Source
 from permissible.rows.splits import Split
 from permissible.types import FloatArray
 
@@ -112,11 +114,6 @@ Runs: TypeAlias = Sequence[tuple[Fold[Candidate], Candidate, int]]
 """Folds, candidates, and the stages that their curves must reach."""
 
 
-def one_by_one(runs: Runs[Candidate]) -> list[FloatArray]:
-    """The curve of each run."""
-    return [fold.losses(candidate, last) for fold, candidate, last in runs]
-
-
 @dataclass(slots=True, eq=False)
 class _Runner(Generic[Candidate]):
     """A candidate and its curves so far."""
@@ -140,12 +137,60 @@ class _Runner(Generic[Candidate]):
         return np.array([np.append(curve, np.full(length - len(curve), curve[-1])) for curve in self.curves])
 
 
+class Sure(Generic[Candidate]):
+    """The rounds that a candidate is sure to get, told while its only run goes on, so that its last fit may follow.
+
+    A later least loss only adds to them. There are none until the candidate has won, and the fit needs more than `least`.
+    """
+
+    def __init__(self, weight: float, to_beat: float, least: int, most: int) -> None:
+        self._weight, self._to_beat, self._best, self._least, self._most = weight, to_beat, to_beat, least, most
+        self._rounds, self._ended = 0, False
+
+    def told(self, n_rounds: int, loss: Callable[[], float]) -> Iterator[int]:
+        """The numbers of the rounds of the run; after each of them the held-out loss is asked for."""
+        for number in range(n_rounds):
+            yield number
+            mean = self._weight * loss() / self._weight  # as the mean curve has it
+            if mean < self._best:
+                self._best, self._rounds = mean, number + 1
+
+    def rounds(self, turn: Callable[[], None]) -> Iterator[int]:
+        """The numbers of the rounds of the last fit, as they become sure; `turn` lets the run go on."""
+        for number in itertools.count():
+            while number >= self._rounds and not self._ended:
+                turn()
+            if number >= self._rounds:
+                return
+            yield number
+
+    def follow(
+        self, source: Source, run: Callable[[Source], Tried[Candidate]], fit: Callable[[Source, int], Outcome]
+    ) -> tuple[Tried[Candidate], Outcome | None]:
+        """The run and, beside it or after it, the last fit, which gets the most rounds it may need; None without one."""
+
+        def tried(rows: Source) -> None:
+            found.append(run(rows))
+            self._rounds, self._ended = found[0].stage if found[0].loss < self._to_beat else 0, True
+
+        def last(rows: Source) -> Outcome | None:
+            while self._rounds <= self._least and not self._ended:
+                rows.turn()
+            most = self._rounds if self._ended else self._most
+            return fit(rows, most) if self._rounds > self._least else None
+
+        found = list[Tried[Candidate]]()
+        fits: dict[str, Callable[[Source], Outcome | None]] = {"run": tried, "fit": last}
+        outcome = source.each(fits)[1]
+        return found[0], outcome
+
+
 def race(
     folds: Sequence[Fold[Candidate]],
     candidates: Sequence[Candidate],
     *,
+    run: Callable[[Runs[Candidate]], list[FloatArray]],
     first_stage: int = 0,
-    run: Callable[[Runs[Candidate]], list[FloatArray]] = one_by_one,
 ) -> Choice[Candidate]:
     """Fit the candidates, simplest first, on the folds and choose by the mean of their curves.
 

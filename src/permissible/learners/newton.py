@@ -11,7 +11,7 @@ A coordinate without a finite minimiser is *held*: it stays where it is, the oth
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,28 +43,31 @@ class Expansion(Protocol):
         """The part of `residual` that rounding alone can cause."""
 
 
-class Objective(Protocol):
+Place = TypeVar("Place", bound=Expansion)
+
+
+class Objective(Protocol[Place]):
     """A smooth convex function of a vector, bounded from below."""
 
-    def at(self, point: FloatArray) -> Expansion:
+    def at(self, point: FloatArray) -> Place:
         """The objective at a point."""
 
-    def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
+    def direction(self, at: Place, damping: float, free: BoolArray) -> FloatArray:
         """The damped Newton step over the free coordinates, 0 for the others."""
 
-    def bent(self, at: Expansion, refused: Expansion) -> Expansion:
+    def bent(self, at: Place, refused: Place) -> Place:
         """The objective at the same point, with at least the curvature on the way to a rejected point."""
 
-    def endless(self, at: Expansion, step: FloatArray) -> int | None:
+    def endless(self, at: Place, step: FloatArray) -> int | None:
         """The coordinate that moves most along a step without a finite minimiser; None for other steps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Minimum:
+class Minimum(Generic[Place]):
     """Where a minimisation ended."""
 
     point: FloatArray
-    at: Expansion
+    at: Place
     converged: bool  # whether the gradient over the coordinates that are not held is within the tolerance
     residual: float  # the largest scaled derivative over those
     held: tuple[int, ...]  # coordinates along which there is no finite minimiser, in the order in which they were held
@@ -72,15 +75,15 @@ class Minimum:
 
 
 def minimise(
-    objective: Objective,
+    objective: Objective[Place],
     start: FloatArray,
     free: BoolArray,
     *,
     tolerance: float,
     accepted: float,
     max_steps: int,
-    enough: Callable[[Expansion, float], bool] = lambda at, residual: False,
-) -> Minimum:
+    enough: Callable[[Place, float], bool] = lambda at, residual: False,
+) -> Minimum[Place]:
     """Minimise over the free coordinates.
 
     It stops when every scaled derivative is at most `tolerance`, when `enough` says so of the objective at the point

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from permissible._lazy import attach
-from permissible.losses.bags import BAGS
 from permissible.losses.entropy import Entropy
 from permissible.losses.margin_loss import MarginLoss
 from permissible.losses.permissible_loss import PermissibleLoss
-from permissible.losses.registry import Loss, get, names, register, unregister
+from permissible.losses.registry import BAGS, Loss, get, names, register, unregister
 
 if TYPE_CHECKING:
     from permissible.losses.boundary.consistency import Consistency, check_consistency
@@ -69,66 +68,8 @@ _LATER = {
     "own.psi": ["from_psi"],
     "boundary.piecewise": ["PiecewiseLinear", "WeightedHinges"],
 }
-__getattr__ = attach(
-    __name__, [], {name: f"{__name__}.{module}" for module, listed in _LATER.items() for name in listed}
-)[0]
-
-__all__ = [
-    "BAGS",
-    "GEL",
-    "GLL",
-    "LS",
-    "LT",
-    "MC",
-    "Calibration",
-    "Consistency",
-    "Counterexample",
-    "Entropy",
-    "ExcessConstants",
-    "ExponentialFamily",
-    "Game",
-    "GammaPhi",
-    "GuessAversion",
-    "LargeMarginLoss",
-    "LearningBound",
-    "LinesVerdict",
-    "Loss",
-    "MarginCondition",
-    "MarginLoss",
-    "MulticlassLoss",
-    "PermissibleLoss",
-    "PiecewiseLinear",
-    "StructuredHinge",
-    "WeightedHinges",
-    "bernstein_constant",
-    "centroid",
-    "check_consistency",
-    "divergence",
-    "dual_divergence",
-    "dwd",
-    "excess_constants",
-    "excess_risk_bound",
-    "excess_surrogate",
-    "from_phi",
-    "from_proper",
-    "from_psi",
-    "get",
-    "get_multiclass",
-    "hinge",
-    "is_c_calibrated",
-    "is_classification_calibrated",
-    "is_guess_averse",
-    "learning_bound",
-    "lum",
-    "margin_condition",
-    "modulus_of_convexity",
-    "names",
-    "register",
-    "squared_hinge",
-    "stump_cover",
-    "unregister",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__  # completion shows the names that are loaded when first used
+_NAMES = {name: f"{__name__}.{module}" for module, listed in _LATER.items() for name in listed}
+_NAMES |= dict.fromkeys(("BAGS", "Loss", "get", "names", "register", "unregister"), f"{__name__}.registry")
+_NAMES |= {"Entropy": f"{__name__}.entropy", "MarginLoss": f"{__name__}.margin_loss"}
+_NAMES |= {"PermissibleLoss": f"{__name__}.permissible_loss"}
+__getattr__, __dir__, __all__ = attach(__name__, (), _NAMES)

@@ -1,12 +1,10 @@
 """The permissible functions of the papers, each one written once: phi, its link, and the closed forms that exist.
 
 Rows of Table 1 of [N], [I], [T] and (20)-(24) of [T]. Every formula is for p <= 1/2 and x <= 0 (see :mod:`.entropy`).
-A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it. The formulas are functions of
-a module, with their parameters bound by `partial`, so that skops, which stores functions by their names, can store a loss.
+A new phi is a function like these and a line in the registry; CONTRIBUTING.md walks through it.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -25,37 +23,17 @@ def matsushita() -> Entropy:
     root = "{sqrt}(1.0 + ({x}) * ({x}))"
     return Entropy(
         b=0.5,
-        excess=_matsushita_excess,
-        link=_matsushita_link,
-        inverse=_matsushita_inverse,
-        conjugate=_matsushita_conjugate,
-        curvature=_matsushita_curvature,
+        excess=lambda p: np.sqrt(p) * np.sqrt(1 - p),
+        link=lambda p: (p - 0.5) / (np.sqrt(p) * np.sqrt(1 - p)),
+        inverse=lambda x: 0.5 / np.hypot(1, x) / (np.hypot(1, x) - x),  # (1 + x/r)/2 without cancellation
+        conjugate=lambda x: 0.5 / (np.hypot(1, x) - x),  # (x + r)/2 without cancellation
+        curvature=lambda x: 0.5 / np.hypot(1, x) / np.hypot(1, x) / np.hypot(1, x),
         margin=_matsushita_margin,
         largest_curvature=0.5,
         bregman=_matsushita_bregman,
         functor=Functor("matsushita"),
         formula=LinkFormula(f"0.5 / ({root} * ({root} - ({{x}})))", 1e150, "(1 + score / sqrt(1 + score^2)) / 2"),
     )
-
-
-def _matsushita_excess(p: FloatArray) -> FloatArray:
-    return np.sqrt(p) * np.sqrt(1 - p)
-
-
-def _matsushita_link(p: FloatArray) -> FloatArray:
-    return np.asarray((p - 0.5) / (np.sqrt(p) * np.sqrt(1 - p)))
-
-
-def _matsushita_inverse(x: FloatArray) -> FloatArray:
-    return 0.5 / np.hypot(1, x) / (np.hypot(1, x) - x)  # (1 + x/r)/2 without cancellation
-
-
-def _matsushita_conjugate(x: FloatArray) -> FloatArray:
-    return 0.5 / (np.hypot(1, x) - x)  # (x + r)/2 without cancellation
-
-
-def _matsushita_curvature(x: FloatArray) -> FloatArray:
-    return 0.5 / np.hypot(1, x) / np.hypot(1, x) / np.hypot(1, x)
 
 
 def _matsushita_margin(x: FloatArray) -> FloatArray:
@@ -85,44 +63,20 @@ def logistic() -> Entropy:
     """Binary entropy, phi_Q(p) = -p ln p - (1-p) ln(1-p) ([T] (22)): F(x) = ln(1 + e^-x) / ln 2 (E1: the 1/ln 2)."""
     return Entropy(
         b=math.log(2),
-        excess=_logistic_excess,
+        excess=lambda p: -p * np.log(np.maximum(p, 1e-320)) - (1 - p) * np.log1p(-p),
         link=left_logit,
-        inverse=_logistic_inverse,
-        conjugate=_logistic_conjugate,
-        curvature=_logistic_curvature,
-        margin=_logistic_margin,
+        inverse=lambda x: np.exp(x) / (1 + np.exp(x)),
+        conjugate=lambda x: np.log1p(np.exp(x)),
+        curvature=lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
+        margin=lambda x: np.tanh(-x / 2),
         largest_curvature=0.25,
-        bregman=_logistic_bregman,
+        bregman=lambda p, rest, q, step: (
+            logarithmic_divergence(p, q, step) + logarithmic_divergence(rest, 1 - q, -step)
+        ),
         functor=Functor("logistic", softmax=True),
         joint=True,
         formula=LinkFormula("1.0 / (1.0 + {exp}(-({x})))", 700.0, "1 / (1 + exp(-score))"),
     )
-
-
-def _logistic_excess(p: FloatArray) -> FloatArray:
-    return -p * np.log(np.maximum(p, 1e-320)) - (1 - p) * np.log1p(-p)
-
-
-def _logistic_inverse(x: FloatArray) -> FloatArray:
-    grown = np.exp(x)
-    result: FloatArray = grown / (1 + grown)
-    return result
-
-
-def _logistic_conjugate(x: FloatArray) -> FloatArray:
-    return np.log1p(np.exp(x))
-
-
-def _logistic_curvature(x: FloatArray) -> FloatArray:
-    return np.asarray(np.exp(x) / (1 + np.exp(x)) ** 2)
-
-
-def _logistic_margin(x: FloatArray) -> FloatArray:
-    return np.tanh(-x / 2)
-
-
-def _logistic_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
-    return logarithmic_divergence(p, q, step) + logarithmic_divergence(rest, 1 - q, -step)
 
 
 # -- Gini -------------------------------------------------------------------------------------------------------------------
@@ -133,42 +87,18 @@ def squared() -> Entropy:
     return Entropy(
         b=0.25,
         score_limit=1.0,
-        excess=_squared_excess,
-        link=_squared_link,
-        inverse=_squared_inverse,
-        conjugate=_squared_conjugate,
-        curvature=_squared_curvature,
+        excess=lambda p: p * (1 - p),
+        link=lambda p: 2 * p - 1,
+        inverse=lambda x: (1 + x) / 2,
+        conjugate=lambda x: ((1 + x) / 2) ** 2,
+        curvature=lambda x: np.full_like(x, 0.5),
         margin=np.negative,
         largest_curvature=0.5,
-        bregman=_squared_bregman,
+        bregman=lambda p, rest, q, step: step**2,
         functor=Functor("squared"),
         formula=LinkFormula("0.5 * (1.0 + ({x}))", 1.0),
         renormalised=True,
     )
-
-
-def _squared_excess(p: FloatArray) -> FloatArray:
-    return p * (1 - p)
-
-
-def _squared_link(p: FloatArray) -> FloatArray:
-    return 2 * p - 1
-
-
-def _squared_inverse(x: FloatArray) -> FloatArray:
-    return (1 + x) / 2
-
-
-def _squared_conjugate(x: FloatArray) -> FloatArray:
-    return np.asarray(((1 + x) / 2) ** 2)
-
-
-def _squared_curvature(x: FloatArray) -> FloatArray:
-    return np.full_like(x, 0.5)
-
-
-def _squared_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray) -> FloatArray:
-    return np.asarray(step**2)
 
 
 # -- with a parameter: the formulas are in power.py and log_cosh.py -----------------------------------------------------------
@@ -181,14 +111,14 @@ def power(upsilon: float = 0.25) -> Entropy:
         raise refusal("upsilon", "a number in (0, 1)", upsilon)
     return Entropy(
         b=4.0**-u,
-        excess=partial(pw.power_excess, u=u),
-        link=partial(pw.power_link, u=u),
-        inverse=partial(pw.power_inverse, u=u),
-        conjugate=partial(pw.power_conjugate, u=u),
-        curvature=partial(pw.power_curvature, u=u),
-        margin=partial(pw.power_margin, u=u),
+        excess=lambda p: p**u * (1 - p) ** u,
+        link=lambda p: pw.power_link(p, u),
+        inverse=lambda x: pw.power_inverse(x, u),
+        conjugate=lambda x: pw.power_conjugate(x, u),
+        curvature=lambda x: pw.power_curvature(x, u),
+        margin=lambda x: pw.power_margin(x, u),
         largest_curvature=2 * 4.0 ** (u - 2) / u,
-        bregman=partial(pw.power_bregman, u=u),
+        bregman=lambda p, rest, q, step: pw.power_bregman(p, rest, q, step, u),
         functor=Functor("power", float(u), iterative=True),
     )
 
@@ -206,14 +136,14 @@ def log_cosh(zeta: float = -8.0) -> Entropy:
     return Entropy(
         b=lc.log_cosh_height(z),
         score_limit=end.limit,
-        excess=partial(lc.log_cosh_excess, z=z),
-        link=partial(lc.log_cosh_link, z=z),
-        inverse=partial(lc.log_cosh_inverse, z=z, end=end),
-        conjugate=partial(lc.log_cosh_conjugate, z=z, end=end),
-        curvature=partial(lc.log_cosh_curvature, z=z),
-        margin=partial(lc.log_cosh_margin, z=z),
+        excess=lambda p: lc.log_cosh_excess(p, z),
+        link=lambda p: np.tanh(z / 2 * (p - 0.5)),
+        inverse=lambda x: lc.log_cosh_inverse(x, z, end),
+        conjugate=lambda x: lc.log_cosh_conjugate(x, z, end),
+        curvature=lambda x: 2 / z / ((1 - x) * (1 + x)),
+        margin=lambda x: -4 / z * np.arctanh(x),
         largest_curvature=2 / z * math.cosh(z / 4) ** 2 if z < 1400 else math.inf,  # at the end of the scores
-        bregman=partial(lc.log_cosh_bregman, z=z),
+        bregman=lambda p, rest, q, step: lc.log_cosh_bregman(q, step, z),
         functor=Functor("logcosh", float(z)),
         formula=LinkFormula(text, math.tanh(float(z) / 4.0)),
     )

@@ -8,7 +8,6 @@ a closed form that is left out is replaced by safe numeric inversion.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -109,35 +108,24 @@ class Entropy:
 
 def rescaled(entropy: Entropy, scale: float, shift: float = 0.0) -> Entropy:
     """Return scale * phi + shift: only the unit of the score changes, F(x) becomes F(x / scale) (E5)."""
-    stretched = partial(_stretched, scale=scale)
-    functor, text, curvature = entropy.functor, entropy.formula, entropy.largest_curvature
+    functor, text, curvature, bregman = entropy.functor, entropy.formula, entropy.largest_curvature, entropy.bregman
+
+    def stretched(formula: Formula | None, factor: float) -> Formula | None:
+        return None if formula is None else lambda x: factor * formula(x / scale)
+
     return replace(
         entropy,
-        excess=partial(_times, formula=entropy.excess, scale=scale),
-        link=partial(_times, formula=entropy.link, scale=scale),
+        excess=lambda p: scale * entropy.excess(p),
+        link=lambda p: scale * entropy.link(p),
         a=scale * entropy.a + shift,
         b=scale * entropy.b,
         score_limit=scale * entropy.score_limit,
-        inverse=entropy.inverse and partial(stretched, formula=entropy.inverse, factor=1.0),
-        conjugate=entropy.conjugate and partial(stretched, formula=entropy.conjugate, factor=scale),
-        curvature=entropy.curvature and partial(stretched, formula=entropy.curvature, factor=1 / scale),
-        margin=entropy.margin and partial(stretched, formula=entropy.margin, factor=1.0),
-        bregman=entropy.bregman and partial(_times_divergence, divergence=entropy.bregman, scale=scale),
+        inverse=stretched(entropy.inverse, 1.0),
+        conjugate=stretched(entropy.conjugate, scale),
+        curvature=stretched(entropy.curvature, 1 / scale),
+        margin=stretched(entropy.margin, 1.0),
+        bregman=bregman and (lambda p, rest, q, step: scale * bregman(p, rest, q, step)),
         largest_curvature=None if curvature is None else curvature / scale,
         functor=functor and replace(functor, scale=scale * functor.scale),
         formula=text and LinkFormula(text.below.replace("{x}", f"{{x}} / {scale!r}"), scale * text.limit),
     )
-
-
-def _times(p: FloatArray, *, formula: Formula, scale: float) -> FloatArray:
-    return scale * formula(p)
-
-
-def _stretched(x: FloatArray, *, formula: Formula, scale: float, factor: float) -> FloatArray:
-    return factor * formula(x / scale)
-
-
-def _times_divergence(
-    p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, *, divergence: Divergence, scale: float
-) -> FloatArray:
-    return scale * divergence(p, rest, q, step)

@@ -48,11 +48,6 @@ def log_cosh_excess(p: FloatArray, z: float) -> FloatArray:
     return 2 / z * (log_cosh_tilt(d, expit(-2 * u), expit(2 * u)) + d * np.tanh(u))
 
 
-def log_cosh_link(p: FloatArray, z: float) -> FloatArray:
-    """Return g(p) = tanh(z/2 (p - 1/2))."""
-    return np.tanh(z / 2 * (p - 0.5))
-
-
 def log_cosh_inverse(x: FloatArray, z: float, end: ScoreEnd) -> FloatArray:
     """Return (2/z)(artanh x + z/4); near the end of the scores by the addition theorem."""
     small = np.log1p(2 * np.maximum(x, -0.5) / (1 - x))  # each form keeps its digits on its side of -1/2
@@ -67,17 +62,7 @@ def log_cosh_conjugate(x: FloatArray, z: float, end: ScoreEnd) -> FloatArray:
     return 2 / z * log_cosh_tilt(z / 2 * log_cosh_inverse(x, z, end), (1 + x) / 2, (1 - x) / 2)
 
 
-def log_cosh_curvature(x: FloatArray, z: float) -> FloatArray:
-    """Return 1 / G'' = (2/z) / (1 - x^2)."""
-    return 2 / z / ((1 - x) * (1 + x))
-
-
-def log_cosh_margin(x: FloatArray, z: float) -> FloatArray:
-    """Return 1 - 2 ginv(x) = -(4/z) artanh x."""
-    return -4 / z * np.arctanh(x)
-
-
-def log_cosh_bregman(p: FloatArray, rest: FloatArray, q: FloatArray, step: FloatArray, z: float) -> FloatArray:
+def log_cosh_bregman(q: FloatArray, step: FloatArray, z: float) -> FloatArray:
     """Return D_G(p || q), the divergence of ln cosh."""
     u = np.sign(step) * z / 2 * (q - 0.5)
     return 2 / z * log_cosh_tilt(z / 2 * np.abs(step), expit(-2 * u), expit(2 * u))

@@ -17,6 +17,7 @@ from scipy.special import expit
 from permissible.losses.elementwise import as_probabilities, elementwise
 from permissible.losses.entropy import Formula, Functor, LinkFormula
 from permissible.losses.largest_curvature import of_psi
+from permissible.losses.named_loss import NamedLoss, Rebuild
 from permissible.losses.stable_formulas import left_logit, logarithmic_divergence
 from permissible.types import ArrayLike, FloatArray
 
@@ -45,7 +46,7 @@ class Psi:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginLoss:
+class MarginLoss(NamedLoss):
     """A strictly convex loss of the margin with the methods of a permissible loss, as far as they exist.
 
     Examples
@@ -59,23 +60,24 @@ class MarginLoss:
     name: str
     params: Mapping[str, float]
     psi: Psi
-    rebuild: tuple[Callable[..., object], tuple[object, ...]] | None = field(default=None, compare=False)
+    rebuild: Rebuild | None = field(default=None, compare=False)
+    maker = "from_psi"
 
     @property
-    def score_limit(self) -> float:
-        """The score of probability 1."""
-        return self.psi.score_limit
+    def function(self) -> Psi:
+        """The psi."""
+        return self.psi
+
+    @property
+    def left_link(self) -> Formula:
+        """The score at which the conditional risk is least, of a probability in (0, 1/2]."""
+        return self.psi.score
 
     @cached_property
     def largest_curvature(self) -> float:
         """The largest curvature over all margins, sup psi''; infinite for the exponential loss."""
         known = self.psi.largest_curvature
         return of_psi(self.psi.curvature) if known is None else known
-
-    @property
-    def functor(self) -> Functor | None:
-        """The compiled form, None for a user's own psi."""
-        return self.psi.functor
 
     @property
     def impurity_functor(self) -> Functor | None:
@@ -86,11 +88,6 @@ class MarginLoss:
     def joint_entropy(self) -> bool:
         """False: with several classes the impurity is the sum over the classes, each against the rest."""
         return False
-
-    @property
-    def formula(self) -> LinkFormula | None:
-        """The probability of a score as text, None for a user's own psi."""
-        return self.psi.formula
 
     @elementwise("margin")
     def value(self, margin: FloatArray) -> FloatArray:
@@ -120,14 +117,6 @@ class MarginLoss:
         return np.where(score > 0, 1 - left, left)
 
     @elementwise("probability", as_probabilities)
-    def score(self, probability: FloatArray) -> FloatArray:
-        """Score at which the conditional risk of a probability is least."""
-        p = np.minimum(probability, 1 - probability)
-        left = np.where(p > 0, self.psi.score(np.where(p > 0, p, 0.5)), -self.psi.score_limit)
-        left = np.where(np.isnan(p), np.nan, left)
-        return np.where(probability > 0.5, -left, left)
-
-    @elementwise("probability", as_probabilities)
     def impurity(self, probability: FloatArray) -> FloatArray:
         """Least conditional risk of a leaf, min_x p psi(x) + (1-p) psi(-x)."""
         p = np.minimum(probability, 1 - probability)
@@ -150,23 +139,6 @@ class MarginLoss:
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.name, tuple(sorted(self.params.items())), self.rebuild)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MarginLoss) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        return f"losses.get({self.name!r})" if self.rebuild is None else f"losses.from_psi(name={self.name!r})"
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        from permissible.losses.registry import rebuild
-
-        return self.rebuild or (rebuild, (self.name, dict(self.params)))
-
 
 def exponential() -> Psi:
     """AdaBoost's psi(x) = e^-x ([N] (5)); its link is 1 / (1 + e^(-2H)). Exponents stop at 700 to stay finite."""
@@ -174,9 +146,9 @@ def exponential() -> Psi:
         value=_exponential,
         weight=_exponential,
         curvature=_exponential,
-        probability=_exponential_probability,
-        score=_exponential_score,
-        bregman=_exponential_bregman,
+        probability=lambda score: expit(2 * score),
+        score=lambda p: left_logit(p) / 2,
+        bregman=lambda p, q: logarithmic_divergence(p, q, p - q),
         largest_curvature=inf,
         functor=Functor("exponential"),
         formula=LinkFormula("1.0 / (1.0 + {exp}(-2.0 * ({x})))", 350.0),
@@ -188,54 +160,18 @@ def _exponential(margin: FloatArray) -> FloatArray:
     return np.exp(-np.maximum(margin, -700))
 
 
-def _exponential_probability(score: FloatArray) -> FloatArray:
-    return np.asarray(expit(2 * score))
-
-
-def _exponential_score(p: FloatArray) -> FloatArray:
-    return left_logit(p) / 2
-
-
-def _exponential_bregman(p: FloatArray, q: FloatArray) -> FloatArray:
-    return logarithmic_divergence(p, q, p - q)
-
-
 def least_squares() -> Psi:
     """Plain square psi(x) = (1 - x)^2 on all of R: ordinary least squares; weights turn negative beyond margin 1."""
     return Psi(
-        value=_square,
-        weight=_square_weight,
-        curvature=_square_curvature,
-        probability=_square_probability,
-        score=_square_score,
+        value=lambda margin: (1 - margin) ** 2,
+        weight=lambda margin: 2 * (1 - margin),
+        curvature=lambda margin: np.full_like(margin, 2.0),
+        probability=lambda score: np.clip((1 + score) / 2, 0, 1),
+        score=lambda p: 2 * p - 1,
         score_limit=1.0,
-        bregman=_square_bregman,
+        bregman=lambda p, q: (p - q) ** 2 / 4,
         largest_curvature=2.0,
         functor=Functor("least_squares"),
         formula=LinkFormula("0.5 * (1.0 + ({x}))", 1.0),
         impurity_functor=Functor("squared"),
     )
-
-
-def _square(margin: FloatArray) -> FloatArray:
-    return np.asarray((1 - margin) ** 2)
-
-
-def _square_weight(margin: FloatArray) -> FloatArray:
-    return 2 * (1 - margin)
-
-
-def _square_curvature(margin: FloatArray) -> FloatArray:
-    return np.full_like(margin, 2.0)
-
-
-def _square_probability(score: FloatArray) -> FloatArray:
-    return np.clip((1 + score) / 2, 0, 1)
-
-
-def _square_score(p: FloatArray) -> FloatArray:
-    return 2 * p - 1
-
-
-def _square_bregman(p: FloatArray, q: FloatArray) -> FloatArray:
-    return np.asarray((p - q) ** 2 / 4)

@@ -5,25 +5,23 @@ weight of the example is ginv(-x) = -b F'(x), the probability of a score H is gi
 (phi(p) - a) / b. Formulas are evaluated at x <= 0 and reflected: ginv(x) = 1 - ginv(-x), G*(x) = G*(-x) + x (13).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
 from permissible.losses.elementwise import as_probabilities, elementwise
-from permissible.losses.entropy import Entropy, Formula, Functor, LinkFormula
+from permissible.losses.entropy import Entropy, Formula, Functor
 from permissible.losses.largest_curvature import of_link
+from permissible.losses.named_loss import NamedLoss, Rebuild
 from permissible.losses.own.inversion import invert_link
 from permissible.losses.stable_formulas import integral, steep_integral
 from permissible.types import ArrayLike, FloatArray
 
-Rebuild = tuple[Callable[..., Any], tuple[Any, ...]]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermissibleLoss:
+class PermissibleLoss(NamedLoss):
     """A balanced convex loss F, and all that its phi determines.
 
     Build one with :func:`permissible.losses.get` or :func:`permissible.losses.from_phi`. Every method takes a number, a
@@ -38,7 +36,7 @@ class PermissibleLoss:
     entropy : Entropy
         phi, on the left half of [0, 1].
     rebuild : tuple, optional
-        How to build the loss again when it is unpickled; by default from `name` and `params`.
+        The call that makes a user's own loss; the others are built again from `name` and `params`.
 
     Examples
     --------
@@ -54,6 +52,17 @@ class PermissibleLoss:
     params: Mapping[str, float]
     entropy: Entropy
     rebuild: Rebuild | None = field(default=None, compare=False)
+    maker = "from_phi"
+
+    @property
+    def function(self) -> Entropy:
+        """The phi."""
+        return self.entropy
+
+    @property
+    def left_link(self) -> Formula:
+        """The link g on (0, 1/2]."""
+        return self.entropy.link
 
     @property
     def a(self) -> float:
@@ -65,21 +74,11 @@ class PermissibleLoss:
         """phi(1/2) - phi(0)."""
         return self.entropy.b
 
-    @property
-    def score_limit(self) -> float:
-        """The limit of the score g(p) as p -> 1; infinite for most phi."""
-        return self.entropy.score_limit
-
     @cached_property
     def largest_curvature(self) -> float:
         """The largest curvature over all margins, 1 / min G''; infinite where G'' comes down to 0 ([N] Theorem 2: a_v)."""
         known = self.entropy.largest_curvature
         return of_link(self.entropy.link, self.entropy.rough) if known is None else known
-
-    @property
-    def functor(self) -> Functor | None:
-        """The compiled form; None for a user's own phi, which runs by a table."""
-        return self.entropy.functor
 
     @property
     def impurity_functor(self) -> Functor | None:
@@ -90,11 +89,6 @@ class PermissibleLoss:
     def joint_entropy(self) -> bool:
         """Whether several classes have one entropy of all of them, Shannon's, beside the sum of phi over the classes."""
         return self.entropy.joint
-
-    @property
-    def formula(self) -> LinkFormula | None:
-        """The probability of a score as text; None where it has no closed form."""
-        return self.entropy.formula
 
     # -- of a margin x = y H ---------------------------------------------------------------------------------------
 
@@ -124,14 +118,6 @@ class PermissibleLoss:
     def probability(self, score: FloatArray) -> FloatArray:
         """Pr[positive | H] = ginv(H), the matching probability ([T] (26)); 0 or 1 beyond the score limit."""
         return self._probability(score)
-
-    @elementwise("probability", as_probabilities)
-    def score(self, probability: FloatArray) -> FloatArray:
-        """Real prediction of a probability, g(p) = -phi'(p); -score_limit at 0 and +score_limit at 1."""
-        p = np.minimum(probability, 1 - probability)
-        left = np.where(p > 0, self.entropy.link(np.where(p > 0, p, 0.5)), -self.entropy.score_limit)
-        left = np.where(np.isnan(p), np.nan, left)
-        return np.where(probability > 0.5, -left, left)
 
     @elementwise("probability", as_probabilities)
     def phi(self, probability: FloatArray) -> FloatArray:
@@ -245,23 +231,3 @@ class PermissibleLoss:
             start, short, base = q[near], step[near], slope[near]
             result[near] = short * integral(lambda node: np.asarray(self.score(start + short * node)) - base)
         return result
-
-    # -- identity -----------------------------------------------------------------------------------------------------
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.name, tuple(sorted(self.params.items())), self.rebuild)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PermissibleLoss) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        shown = "".join(f", {key}={value!r}" for key, value in self.params.items())
-        return f"losses.get({self.name!r}{shown})" if self.rebuild is None else f"losses.from_phi(name={self.name!r})"
-
-    def __reduce__(self) -> Rebuild:
-        from permissible.losses.registry import rebuild
-
-        return self.rebuild or (rebuild, (self.name, dict(self.params)))

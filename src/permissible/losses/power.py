@@ -13,11 +13,6 @@ from permissible.types import FloatArray
 STEPS = 60
 
 
-def power_excess(p: FloatArray, u: float) -> FloatArray:
-    """Return phi_u(p)."""
-    return np.asarray(p**u * (1 - p) ** u)
-
-
 def power_link(p: FloatArray, u: float) -> FloatArray:
     """Return g(p) = -u (pq)^(u-1) (1 - 2p)."""
     return np.asarray(u * p ** (u - 1) * (1 - p) ** (u - 1) * (2 * p - 1))

@@ -5,6 +5,7 @@ A registered phi can be used wherever a loss is accepted, and every property tes
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 from permissible.losses import catalogue
@@ -15,6 +16,17 @@ from permissible.validation import Words, refusal, refusal_type
 
 Loss: TypeAlias = PermissibleLoss | MarginLoss
 Factory: TypeAlias = Callable[..., Entropy | Psi]
+
+FIRST = ("mu", "matsushita", "logistic", "squared")
+SECOND = ("mu", "matsushita", "logistic", "power")
+BAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"F1": FIRST, "F2": SECOND, "E1": FIRST, "E2": SECOND, "F*": (*FIRST, "power")}
+)
+"""The losses among which the papers' adaptive flavours choose, round by round or fold by fold ([N] section 6).
+
+F1 and F2 pick each round the loss whose step gives the least training error, E1 and E2 the one whose rule has the largest edge;
+F* runs each loss alone and keeps the best. [I] lists four of the five functions of F* (E22). Ties go to the order of the bag.
+"""
 
 _factories: dict[str, Factory] = {}
 _aliases: dict[str, str] = {}
@@ -117,11 +129,6 @@ def get(loss: str | Loss, **params: float) -> Loss:
     full = {key: params.get(key, parameter.default) for key, parameter in known.items()}
     made = factory(**full)
     return PermissibleLoss(name, full, made) if isinstance(made, Entropy) else MarginLoss(name, full, made)
-
-
-def rebuild(name: str, params: Mapping[str, float]) -> Loss:
-    """Build a pickled loss again."""
-    return get(name, **params)
 
 
 def _number(key: str, value: object) -> float:

@@ -117,3 +117,10 @@ def binary_margins(loss: Loss, scores: FloatArray, codes: IntArray) -> FloatArra
 def probability_margins(probabilities: FloatArray, codes: IntArray) -> FloatArray:
     """The margins in [-1, 1] of several classes, 2 Pr[own class] - 1, which for two classes is (27) of [T]."""
     return np.asarray(2 * probabilities[np.arange(len(codes)), codes] - 1)
+
+
+def lead(values: FloatArray, codes: IntArray) -> FloatArray:
+    """By how much the value of each row's class exceeds the largest other one, for scores or probabilities by class."""
+    rows, others = np.arange(len(codes)), values.copy()
+    others[rows, codes] = -np.inf
+    return np.asarray(values[rows, codes] - others.max(axis=1))

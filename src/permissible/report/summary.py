@@ -10,7 +10,7 @@ from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_co
 from permissible.decisions.proba import by_class
 from permissible.estimators.classifier import Classifier, card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
-from permissible.evaluation.curves import ReliabilityBin, cumulative, probability_margins, reliability, risk_coverage
+from permissible.evaluation.curves import ReliabilityBin, cumulative, reliability, risk_coverage
 from permissible.evaluation.importance import Importance, column_importance, term_importance
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.labels import positive_last, reordered
@@ -20,6 +20,7 @@ from permissible.evaluation.validated.judgement import Judgement, judge
 from permissible.evaluation.validated.validate import subgroup_columns
 from permissible.models.card.evaluate import adds, holds, words
 from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
+from permissible.models.model import lead
 from permissible.models.points.sheet import PointSheet
 from permissible.report.answer import Answer, answer
 from permissible.report.comparison import Rival, names_of, rival
@@ -143,7 +144,7 @@ def summarise(
         metrics=tuple(metrics(codes, proba, chosen, weight)),
         folds=tuple(folds),
         reliability=tuple(_reliability(codes, proba, weight)),
-        margins=cumulative(probability_margins(codes, proba), weight=weight),
+        margins=cumulative(lead(proba, codes), weight=weight),
         coverage=risk_coverage(codes, proba, weight=weight),
         columns=importance,
         explorer=explorer_data(codes, proba, classes, chosen, weight, tables.get("net_benefit")),

@@ -1,29 +1,24 @@
 """All rows of a small table, gathered in this process."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
 from permissible.rows.part import Part
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Source
 from permissible.types import AnyArray, Codes, FloatArray
 
 Columns = tuple[Codes, AnyArray, FloatArray | None]
 
 
 @dataclass(frozen=True, slots=True)
-class RowsOf(Question[Part, dict[int, Columns]]):
+class RowsOf(ByPart[Part, Columns]):
     """Codes, classes and weights of all rows, by the number of their part."""
 
     def answer(self, rows: Part) -> dict[int, Columns]:
         """The answer of one part."""
         return {rows.number: (np.array(rows.binned().blocks), rows.target(), rows.weight())}
-
-    def merge(self, answers: Sequence[dict[int, Columns]]) -> dict[int, Columns]:
-        """All parts, in order."""
-        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
 
 
 def few_rows(source: Source, limit: int) -> tuple[BinnedTable | None, AnyArray, FloatArray | None]:

@@ -10,7 +10,7 @@ Keys travel with a selection, so every worker finds the same rows.
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +18,23 @@ import numpy as np
 from permissible.bins.binning import ColumnBins
 from permissible.bins.keys import Keys
 from permissible.rows.part import Part
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Source
 from permissible.table.schema import Column
 
 
 def keys_of(source: Source, seed: int = 0) -> Keys:
     """The keys of the rows of a source."""
+    return Keys(tuple((j, int.from_bytes(digest, "little")) for j, digest in distinct_columns(source).items()), seed)
+
+
+def column_numbers(source: Source) -> tuple[int, ...]:
+    """A number of each column that does not depend on its place; 0 for a constant column and for a copy of another one."""
+    distinct = distinct_columns(source)
+    return tuple(int.from_bytes(distinct.get(j, b""), "little") for j in range(len(source.binning.columns)))
+
+
+def distinct_columns(source: Source) -> dict[int, bytes]:
+    """The columns that are neither constant nor a copy of an earlier column, each with a digest of its own."""
     binning = source.binning
     pairs = list(zip(binning.schema.columns, binning.columns, strict=True))
     content = {j: _content(*pair) for j, pair in enumerate(pairs) if not _constant(*pair)}
@@ -35,31 +46,28 @@ def keys_of(source: Source, seed: int = 0) -> Keys:
         seen.setdefault((content[j], *(part[j] for part in values.values())), j)
     kept = set(seen.values())
     different = Counter(content[j] for j in kept)
-    found = []
+    found = {}
     for j, digest in content.items():
         if alike[digest] > 1 and j not in kept:
             continue
         named = f"{pairs[j][0].name}".encode() if different[digest] > 1 else b""
-        number = hashlib.blake2b(digest + named, digest_size=8).digest()
-        found.append((j, int.from_bytes(number, "little")))
-    return Keys(tuple(found), seed)
+        found[j] = hashlib.blake2b(digest + named, digest_size=8).digest()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnDigests(Question[Part, Mapping[int, Mapping[int, bytes]]]):
+class ColumnDigests(ByPart[Part, Mapping[int, bytes]]):
     """A digest of the codes of some columns in each part, by the number of the part: copies have equal ones."""
 
     columns: tuple[int, ...]
 
-    def answer(self, rows: Part) -> Mapping[int, Mapping[int, bytes]]:
+    def answer(self, rows: Part) -> dict[int, Mapping[int, bytes]]:
         """The answer of one part."""
         codes = rows.binned()
-        digests = {j: hashlib.blake2b(codes.column_codes(j).tobytes(), digest_size=16).digest() for j in self.columns}
+        digests: Mapping[int, bytes] = {
+            j: hashlib.blake2b(codes.column_codes(j).tobytes(), digest_size=16).digest() for j in self.columns
+        }
         return {rows.number: digests}
-
-    def merge(self, answers: Sequence[Mapping[int, Mapping[int, bytes]]]) -> Mapping[int, Mapping[int, bytes]]:
-        """All parts, in order."""
-        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
 
 
 def _constant(column: Column, bins: ColumnBins) -> bool:
@@ -72,4 +80,4 @@ def _constant(column: Column, bins: ColumnBins) -> bool:
 def _content(column: Column, bins: ColumnBins) -> bytes:
     """What the codes of a column mean, apart from its name."""
     values = repr(column.categories).encode() + bins.code_of_category.tobytes() + bins.thresholds.tobytes()
-    return hashlib.blake2b(column.kind.encode() + values + bytes([bins.has_missing]), digest_size=16).digest()
+    return hashlib.blake2b(column.kind.encode() + values + bytes([bool(bins.has_missing)]), digest_size=16).digest()

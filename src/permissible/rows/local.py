@@ -122,11 +122,15 @@ class LocalSource:
             return [fit(self) for fit in fits.values()]
         return [fit(self.with_journal(self.journal.section(name))) for name, fit in fits.items()]
 
+    def turn(self) -> None:
+        """Nothing: one fit ends before the next begins."""
+
 
 def _selected(part: Part, selection: Selection) -> MemoryPart:
-    binned, target, weight, hashes = part.binned(), part.target(), part.weight(), part.hashes()
+    binned, target, weight = part.binned(), part.target(), part.weight()
     chosen = selection.rows(part)
     rows = slice(None) if chosen is None else chosen
     blocks = np.ascontiguousarray(binned.blocks[:, rows])
     codes = BinnedTable(binned.binning, blocks, blocks.shape[1])
-    return MemoryPart(codes, target[rows], None if weight is None else weight[rows], hashes[rows], number=part.number)
+    weight = None if weight is None else weight[rows]
+    return MemoryPart(codes, target[rows], weight, lambda: part.hashes()[rows], number=part.number)

@@ -53,6 +53,15 @@ class Question(Generic[Rows, Answer]):
         return total  # type: ignore[no-any-return]
 
 
+class ByPart(Question[Rows, dict[int, Answer]]):
+    """A question whose answers stay apart, by the number of their part."""
+
+    def merge(self, answers: Sequence[dict[int, Answer]]) -> dict[int, Answer]:
+        """All parts, in order."""
+        found = {number: answer for each in answers for number, answer in each.items()}
+        return {number: found[number] for number in sorted(found)}
+
+
 class OpenRows(Protocol[Rows]):
     """The rows of one fit."""
 
@@ -155,4 +164,8 @@ class Source(Protocol):
 
     def each(self, fits: Mapping[str, Callable[["Source"], Outcome]]) -> list[Outcome]:
         """Run several fits by name; questions to workers are sent together."""
+        ...
+
+    def turn(self) -> None:
+        """Wait, as one of several fits, until the others have asked once."""
         ...

@@ -10,8 +10,9 @@ ones. `has_duplicates` detects such tables, for which the training loss is used 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from permissible.bins.keys import Keys
 from permissible.rows.keys import keys_of
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of, hashes_of
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Question, Source
 from permissible.rows.totals import RowsByClass, TotalsOf
 from permissible.types import AnyArray, FloatArray, IntArray
 
@@ -42,14 +43,19 @@ class Split(NamedTuple):
 
 
 def hold_out(
-    source: Source, label: int | None = None, fraction: float = HELD_OUT, *, keep_rare: bool = False
+    source: Source,
+    label: int | None = None,
+    fraction: float = HELD_OUT,
+    *,
+    keep_rare: bool = False,
+    keys: Keys | None = None,
 ) -> Split | None:
-    """Hold out the lowest hashes of each class.
+    """Hold out the lowest hashes of each class, or the lowest keys.
 
     A class that would have no row on one of the two sides stays among the training rows where `keep_rare` is true; else
     there is no hold-out, and the answer is None.
     """
-    held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,))), label=label)
+    held_out = Selection(tuple((0, int(end[0])) for end in _ends(source, label, (fraction,), keys)), True, label, keys)
     n_rows, n_held = _class_rows(source, label), _class_rows(source, label, held_out)
     cut = [0 < held < rows for held, rows in zip(n_held, n_rows, strict=True)]
     if not keep_rare and any(rows and not both for rows, both in zip(n_rows, cut, strict=True)):
@@ -61,15 +67,13 @@ def hold_out(
     return Split(held_out.complement(), held_out)
 
 
-def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | None = None) -> tuple[Split, ...]:
+def folds(source: Source, n_folds: int, label: int | None = None, keys: Keys | None = None) -> Iterator[Split]:
     """Divide the hashes of each class into intervals of equal weight; folds with an empty side are dropped."""
     ends = _ends(source, label, tuple((k + 1) / n_folds for k in range(n_folds - 1)), keys)
-    found = []
     for k in range(n_folds):
         held_out = Selection(tuple(_fold(end, k, n_folds) for end in ends), label=label, keys=keys)
         if 0 < source.survey(TotalsOf(held_out)).n_rows < source.n_rows:
-            found.append(Split(held_out.complement(), held_out))
-    return tuple(found)
+            yield Split(held_out.complement(), held_out)
 
 
 def evaluation_folds(
@@ -81,13 +85,19 @@ def evaluation_folds(
     training rows would lack a class is left out. Where a number of folds is asked for, there are so many.
     """
     n_folds = asked or min(FOLDS, max(1, math.ceil(HELD_ROWS * FOLDS / source.n_rows)))
+    splits = folds(source, asked or FOLDS, label, keys_of(source, seed))
+    return tuple(islice(with_all_classes(source, splits, label), n_folds))
+
+
+def with_all_classes(source: Source, splits: Iterator[Split], label: int | None = None) -> Iterator[Split]:
+    """The splits whose training rows lack no class."""
     n_rows = _class_rows(source, label)
-    found = []
-    for split in folds(source, asked or FOLDS, label, keys_of(source, seed)):
+
+    def whole(split: Split) -> bool:
         held = _class_rows(source, label, split.held_out)
-        if all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True)):
-            found.append(split)
-    return tuple(found[:n_folds])
+        return all(all_rows == 0 or held_rows < all_rows for held_rows, all_rows in zip(held, n_rows, strict=True))
+
+    return filter(whole, splits)
 
 
 def fold_of_rows(hashes: Hashes, target: AnyArray, weight: FloatArray | None, n_folds: int) -> IntArray:
@@ -143,7 +153,7 @@ class Contents(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ContentsOf(Question[Part, dict[int, Contents]]):
+class ContentsOf(ByPart[Part, Contents]):
     """Hashes, classes and weights of all rows by the number of their part: asked only for few rows."""
 
     keys: Keys | None = None
@@ -151,10 +161,6 @@ class ContentsOf(Question[Part, dict[int, Contents]]):
     def answer(self, rows: Part) -> dict[int, Contents]:
         """The answer of one part."""
         return {rows.number: Contents(hashes_of(rows, self.keys), rows.target(), rows.weight())}
-
-    def merge(self, answers: Sequence[dict[int, Contents]]) -> dict[int, Contents]:
-        """All parts, in order."""
-        return dict(sorted((item for answer in answers for item in answer.items()), key=lambda item: item[0]))
 
 
 @dataclass(frozen=True, slots=True)

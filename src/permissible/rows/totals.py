@@ -3,7 +3,6 @@
 Sums of weights are exact and rounded once at the end, so they do not depend on how the rows are split into parts.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from permissible.kernels._core import sums
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, Selection
-from permissible.rows.source import Question
+from permissible.rows.source import ByPart, Question
 from permissible.types import FloatArray, IntArray
 
 
@@ -58,7 +57,7 @@ class TotalsOf(Question[Part, Totals]):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsByPart(Question[Part, dict[int, int]]):
+class RowsByPart(ByPart[Part, int]):
     """The number of selected rows of each part, by the number of the part."""
 
     selection: Selection = ALL_ROWS
@@ -68,10 +67,6 @@ class RowsByPart(Question[Part, dict[int, int]]):
         target = rows.target()
         chosen = self.selection.rows(rows)
         return {rows.number: len(target) if chosen is None else int(chosen.sum())}
-
-    def merge(self, answers: Sequence[dict[int, int]]) -> dict[int, int]:
-        """All parts, in order."""
-        return dict(sorted(item for answer in answers for item in answer.items()))
 
 
 @dataclass(frozen=True, slots=True)

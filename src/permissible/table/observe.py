@@ -53,9 +53,8 @@ def observe(name: str, values: AnyArray) -> Observed:
             raise refusal("X", "made of real numbers", Words("complex ones: Complex data not supported"))
         case _:
             remedy = "turn it into a number first, for instance days since a date"
-            raise refusal_type(
-                "X", "numbers, truth values or categories", Words(f"{values.dtype} in column {name!r}"), remedy
-            )
+            came = Words(f"{values.dtype} in column {name!r}")
+            raise refusal_type("X", "numbers, truth values or categories", came, remedy)
 
 
 def native_floats(values: AnyArray) -> AnyArray:
@@ -156,9 +155,8 @@ def refuse_rounded(name: str, observed: Observed) -> None:
         if large.any():
             came = Words(f"{observed.values[large][0]:.17g} in column {name!r} as a float")
             remedy = "give the column as integers or as text"
-            raise refusal(
-                "categorical_features", "columns of numbers below 2^53, which float64 represents exactly", came, remedy
-            )
+            expected = "columns of numbers below 2^53, which float64 represents exactly"
+            raise refusal("categorical_features", expected, came, remedy)
 
 
 def categorise(observed: Observed) -> Observed:

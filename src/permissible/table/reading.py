@@ -197,9 +197,8 @@ def _matrix_of(X: object) -> AnyArray:
     except ValueError as error:
         raise refusal("X", "a table whose rows have equal length", Words(f"rows that differ ({error})")) from None
     if array.dtype.names is not None:
-        raise refusal_type(
-            "X", "a plain 2-D array or a data frame", Words("a structured array"), "use pandas.DataFrame(X)"
-        )
+        came = Words("a structured array")
+        raise refusal_type("X", "a plain 2-D array or a data frame", came, "use pandas.DataFrame(X)")
     if array.ndim != 2:
         came = Words("a single value" if array.ndim == 0 else f"a {array.ndim}-D array of shape {array.shape}")
         remedy = "Reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
@@ -238,9 +237,8 @@ def chosen(names: tuple[str, ...], categorical_features: Categorical) -> list[in
     listed = [categorical_features] if isinstance(categorical_features, str) else [*categorical_features]
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):
-            raise refusal(
-                "categorical_features", f"a mask of {len(names)} truth values", Words(f"{len(listed)} of them")
-            )
+            came = Words(f"{len(listed)} of them")
+            raise refusal("categorical_features", f"a mask of {len(names)} truth values", came)
         return [j for j, item in enumerate(listed) if item]
     place = {name: j for j, name in enumerate(names)}
     found: list[int] = []

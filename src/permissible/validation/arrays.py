@@ -76,9 +76,8 @@ def summable(argument: str, array: FloatArray) -> FloatArray:
         total = float(array.sum())
     if array.size and not LEAST_SUM <= total <= GREATEST_SUM:
         came = Words(f"a sum of {total:g}")
-        raise refusal(
-            argument, f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g}", came, "scale them all by one factor"
-        )
+        expected = f"of a sum between {LEAST_SUM:g} and {GREATEST_SUM:g}"
+        raise refusal(argument, expected, came, "scale them all by one factor")
     return array
 
 

@@ -7,7 +7,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.table import read

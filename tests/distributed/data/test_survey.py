@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permissible.bins import find_bins
 from permissible.bins import sampling as bins_sampling
+from permissible.bins.find import find_bins
 from permissible.distributed.data import survey as survey_module
 from permissible.distributed.data.survey import Survey
 from permissible.table import read

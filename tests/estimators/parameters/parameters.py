@@ -158,7 +158,11 @@ MCBOOST_MODES = [
         Mode(pm.MCBoostClassifier, {"learner": "tree", "descent": descent, "cost_matrix": None})
         for descent in ("coordinate", "gradient")
     ),
-    Mode(pm.MCBoostClassifier, {"learner": "tree", "early_stopping": True, "scoring": "cost"}, classes=3),
+    Mode(
+        pm.MCBoostClassifier,
+        {"learner": "tree", "early_stopping": True, "scoring": "cost", "max_leaf_nodes": 4},
+        classes=3,
+    ),
     Mode(pm.MCBoostClassifier, {"learner": "linear", "decision": "bayes"}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "linear", "cost_matrix": None}, classes=3),
     Mode(pm.MCBoostClassifier, {"learner": "tree", "subsample": 0.6, "n_bags": 2}, classes=3),

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from permissible.learners.boundary import Options, Problem, Target, solve_linear
+from permissible.learners.boundary.linear import solve_linear
 from permissible.learners.boundary.objective import MemoryObjective
+from permissible.learners.boundary.problem import Options, Problem
+from permissible.learners.boundary.target import Target
 
 
 def draw(seed, n, d):

@@ -5,7 +5,9 @@ import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
-from permissible.learners.boundary import Options, Problem, Target, solve_kernel
+from permissible.learners.boundary.kernel import solve_kernel
+from permissible.learners.boundary.problem import Options, Problem
+from permissible.learners.boundary.target import Target
 from permissible.models.kinds.kernel import Kernel
 
 

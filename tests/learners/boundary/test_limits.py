@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from permissible.learners.boundary import Problem, Target, solve_linear
+from permissible.learners.boundary.linear import solve_linear
+from permissible.learners.boundary.problem import Problem
+from permissible.learners.boundary.target import Target
 
 
 def linear_program(features, positive, lines):

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from permissible.learners.boundary import Options, Problem, Target, solve_linear
+from permissible.learners.boundary.linear import solve_linear
+from permissible.learners.boundary.problem import Options, Problem
+from permissible.learners.boundary.target import Target
 
 BOUNDARIES = [(0.5,), (0.2,), (1 / 3, 2 / 3), (0.25, 0.5, 0.75), (0.1, 0.15, 0.9)]
 

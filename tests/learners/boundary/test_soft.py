@@ -7,8 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from permissible import losses
-from permissible.learners.boundary import Options, Problem, Segments, Target, solve_linear, solve_soft
 from permissible.learners.boundary.kernel import solve_kernel_soft
+from permissible.learners.boundary.linear import solve_linear
+from permissible.learners.boundary.objective import solve_soft
+from permissible.learners.boundary.problem import Options, Problem
+from permissible.learners.boundary.segments import Segments
+from permissible.learners.boundary.target import Target
 from permissible.models.kinds.kernel import Kernel
 
 NONE = Segments(np.empty((2, 0)), np.empty((2, 0)))

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from permissible.learners.boundary import Options, Problem, Target, solve_linear
+from permissible.learners.boundary.linear import solve_linear
+from permissible.learners.boundary.problem import Options, Problem
 from permissible.learners.boundary.subgradient import MemorySlopes, Stream, solve_subgradient, stream_step
+from permissible.learners.boundary.target import Target
 
 
 def draw(n=300):

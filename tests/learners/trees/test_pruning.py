@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from permissible import losses
-from permissible.bins import row_hashes
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.trees.pruning import candidate_levels, link_levels, prune
 from permissible.learners.trees.rows import descend
-from permissible.learners.udt.fit import cross_validate
+from permissible.learners.udt.fit import Pruning, cross_validate
+from permissible.rows.keys import keys_of
 from permissible.rows.local import LocalSource
 from permissible.rows.part import MemoryPart
 from permissible.rows.splits import fold_of_rows
@@ -112,11 +112,9 @@ def test_the_level_chosen_is_the_one_a_plain_cross_validation_chooses(bin_rows, 
     loss, limits = losses.get("logistic"), TreeLimits(20)
     tree, trace = grow_tree(binned, target, n_classes, loss, limits=limits)
     level = link_levels(tree, trace.impurity)
-    hashes = row_hashes(table, 0)
-    folds = fold_of_rows(hashes, target, None, 4)
-    part = MemoryPart(binned, target, content=hashes)
-    source = LocalSource((part,), binned.binning, np.arange(n_classes), 150, False)
-    path = cross_validate(source, TreeTask(loss, limits), candidate_levels(level), 4)
+    source = LocalSource((MemoryPart(binned, target),), binned.binning, np.arange(n_classes), 150, False)
+    folds = fold_of_rows(keys_of(source).of(binned), target, None, 4)
+    path = cross_validate(source, TreeTask(loss, limits), candidate_levels(level), Pruning(None, 4))
     for at, found in zip(path.levels, path.surrogate, strict=True):
         total = 0.0
         for fold in range(4):

@@ -5,10 +5,11 @@ from dataclasses import fields, replace
 import numpy as np
 
 from permissible import losses
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.uls.boost import LoopTask, boost
 from permissible.learners.uls.compiled import boost_compiled
-from permissible.learners.uls.criteria.draws import keyed_layout
+from permissible.learners.uls.criteria.draws import search_layout
 from permissible.learners.uls.loss_rows import LossRows, RuleOpening, open_rows
 from permissible.learners.uls.rows import Examples
 from permissible.losses.surrogate import PythonSurrogate
@@ -43,7 +44,7 @@ def source_of(examples):
 
 def keys_of(examples, options):
     """The layout with keys, where the search draws."""
-    return {"keyed": keyed_layout(source_of(examples), 1)} if options.noise else {}
+    return {"layout": search_layout(source_of(examples), 1, options.noise > 0, copies=True)}
 
 
 def opened(examples, loss, options, opening=RuleOpening, n_threads=1):

@@ -5,7 +5,8 @@ import hashlib
 import numpy as np
 
 from permissible import losses
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import Examples
 from permissible.table import read

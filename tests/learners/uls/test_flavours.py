@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from permissible import ULSClassifier, losses
-from permissible.losses.bags import BAGS
+from permissible.losses.registry import BAGS
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permissible import ULSClassifier, losses
-from permissible.bins import find_bins
+from permissible.bins.find import find_bins
 from permissible.learners.uls import boost as uls
 from permissible.learners.uls import refit as uls_step
 from permissible.learners.uls.rows import Patterns

@@ -12,6 +12,7 @@ from papers.pages import Chapter, Drawing, Prose, Table, claims, write
 from papers.pages.facts import facts, this_version
 from papers.pages.figures import cumulative_margins, lines_with_errors, ranked_bars, scatter_regression
 from papers.pages.publish import publish
+from papers.pages.verdict import RULE
 
 FACTS = {"command": "permissible reproduce uls", "machine": "a machine"}
 
@@ -112,10 +113,10 @@ KEPT = Path(__file__).parents[3] / "docs" / "results"
 
 @pytest.mark.parametrize("page", ["nips-2008", "icpr-2008", "tpami-2009", "kimes", "beijbom-2014"])
 def test_every_kept_table_of_verdicts_stands_under_its_rule(page):
-    """The caption two lines above a table of verdicts, or a paragraph shortly before it, prints the rule."""
+    """The caption two lines above a table of verdicts, or a paragraph shortly before it, prints the rule of today."""
     lines = (KEPT / f"{page}.md").read_text(encoding="utf-8").splitlines()
     heads = [number for number, line in enumerate(lines) if line.startswith("| the paper | here | verdict |")]
     assert heads
     for number in heads:
         above = " ".join(lines[max(number - 5, 0) : number])
-        assert "Rule of the verdicts." in above or "Rules of the verdicts." in above
+        assert RULE in above or "Rules of the verdicts." in above

@@ -47,6 +47,8 @@ def test_the_other_questions():
     assert same("", "gap", 1e-9).verdict == "differs"
     assert counted("", "so in", 8, 10, 0.8).verdict == "agrees"
     assert counted("", "so in", 0, 52, 0.66).verdict == "differs"
+    assert counted("", "so in", 6, 10, 0.8).verdict == "cannot be told"  # not refuted, and not found either
+    assert counted("", "so in", 5, 52, 0.1).verdict == "agrees"
     assert below_zero("", "slope", -0.1, 0.2).verdict == "cannot be told"
 
 

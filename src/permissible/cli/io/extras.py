@@ -5,8 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from permissible.cli.errors import CommandError
-
-_ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+from permissible.table.files.opening import ARROW
 
 
 def needs(what: str, extra: str, modules: Sequence[str]) -> None:
@@ -24,5 +23,5 @@ def needs_report(path: Path | None) -> None:
 
 def needs_table(path: Path | None) -> None:
     """Refuse a file of rows that could not be written."""
-    if path is not None and path.suffix.lower() in _ARROW:
+    if path is not None and path.suffix.lower() in ARROW:
         needs(f"writing {path.name}", "arrow", ("pyarrow",))

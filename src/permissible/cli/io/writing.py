@@ -12,6 +12,7 @@ from typing import IO, Any, TypeAlias
 from permissible.cli.errors import CommandError
 from permissible.models.files.atomic import replacing
 from permissible.table.files.cells import as_number
+from permissible.table.files.opening import ARROW
 from permissible.types import AnyArray
 
 Write: TypeAlias = Callable[[Mapping[str, AnyArray]], None]
@@ -25,7 +26,7 @@ def open_output(path: Path | None, as_json: bool = False) -> Iterator[Write]:
             yield write
     elif path is None:
         yield _text_writer(sys.stdout, ",")
-    elif path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+    elif path.suffix.lower() in ARROW:
         with _arrow_writer(path) as write:
             yield write
     else:

@@ -84,6 +84,8 @@ def judged(
 
 
 def _found(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decision: "Decision | None") -> dict[str, Any]:
+    from dataclasses import asdict
+
     import numpy as np
 
     from permissible.cli.io.judging import baseline, rates
@@ -102,10 +104,7 @@ def _found(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decisio
     return {
         "rows": len(codes),
         "metrics": {
-            m.key: {
-                **{"name": m.name, "value": m.value, "low": m.low, "high": m.high, "meaning": m.meaning},
-                "baseline": without.value,
-            }
+            m.key: {**asdict(m), "baseline": without.value}
             for m, without in zip(metrics(codes, proba, decision), constant, strict=True)
         },
         "rates": rates(codes, proba, decision),

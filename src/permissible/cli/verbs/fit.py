@@ -13,11 +13,9 @@ from permissible.cli.errors import UseError
 if TYPE_CHECKING:
     from permissible.cli.io.model_options import ModelOptions
     from permissible.cli.io.rows import TrainingFile
-    from permissible.decisions import Decision
     from permissible.estimators.classifier import Classifier
     from permissible.evaluation.cross_validation import Figure
     from permissible.evaluation.metrics import Metric
-    from permissible.types import FloatArray
 
 
 def command(
@@ -84,11 +82,12 @@ class Places:
 def _learn(asked: "ModelOptions", places: Places, rows: "TrainingFile", cv: int | None, ids: list[str]) -> None:
     from permissible.cli import show
     from permissible.cli.io.columns import ranges
-    from permissible.cli.io.judging import base_rates
+    from permissible.cli.io.judging import base_rates, baseline, rates
     from permissible.cli.io.model_options import decision_of, positional
     from permissible.cli.io.rows import check_folds
     from permissible.estimators.files.save_load import save
     from permissible.evaluation.cross_validation import fit, fold_figures, out_of_fold
+    from permissible.evaluation.metrics import metrics
 
     classes = rows.classes
     decision = decision_of(asked.deciding, classes)
@@ -107,36 +106,35 @@ def _learn(asked: "ModelOptions", places: Places, rows: "TrainingFile", cv: int 
     fitted.decision_ = decision
     fitted.notes_ = {"target": rows.target, "source": places.data.name, "id": [*ids, *rows.reading.names]}
     fitted.notes_ |= {"notations": rows.reading.notations, "ranges": ranges([rows.X], asked.categorical)}
-    judged = FitFigures.of(
-        rows, acting, fitted.predict_proba(rows.X), figures, None if held_out is None else held_out[0]
+    proba = fitted.predict_proba(rows.X)
+    unseen = held_out[0] if held_out else proba
+    judged = FitFigures(
+        metrics(rows.codes, proba, acting, rows.weight),
+        baseline(rows.codes, len(classes), acting, rows.weight),
+        figures,
+        rates(rows.codes, unseen, acting, rows.weight),
     )
     if places.output is not None:
         save(fitted, places.output)
     if places.report is not None:
         from permissible.report import write_report
 
-        shown = (
-            f"{places.data.name}: {cv}-fold cross-validation, each row by a model that has not seen it" if cv else ""
-        )
+        how = f": {cv}-fold cross-validation, each row by a model that has not seen it" if cv else ""
+        title = f"{places.data.name}{how}"
         write_report(
             fitted,
             rows.X,
             rows.labels,
             places.report,
             sample_weight=rows.weight,
-            title=shown or places.data.name,
+            title=title,
             folds=figures,
-            proba=held_out[0] if held_out else None,
+            proba=unseen,
         )
     if places.json:
         show.as_json(_machine(fitted, rows, judged, places))
         return
-    show.say()
-    for sentence in _chosen_loss(fitted):
-        show.say(sentence)
-    show.say(fitted.to_text())
-    show.say()
-    judged.show(cv)
+    judged.show(fitted, cv)
     for what, path in (("model", places.output), ("report", places.report)):
         if path is not None:
             show.say(f"The {what} is in {path}.")
@@ -144,36 +142,25 @@ def _learn(asked: "ModelOptions", places: Places, rows: "TrainingFile", cv: int 
 
 @dataclass(frozen=True, slots=True)
 class FitFigures:
-    """How good the fit is: on the training rows, over the folds where there are some, and without a model."""
+    """How good the fit is: on the training rows, over the folds where there are some, and without a model.
+
+    The rates are those of the held-out probabilities where there are some.
+    """
 
     trained: "list[Metric]"
     baseline: "list[Metric]"
     figures: "list[Figure]"
     rates: dict[str, float]
 
-    @classmethod
-    def of(
-        cls,
-        rows: "TrainingFile",
-        decision: "Decision | None",
-        proba: "FloatArray",
-        figures: "list[Figure]",
-        held_out: "FloatArray | None",
-    ) -> "FitFigures":
-        """Judge; rates are those of the held-out probabilities where there are some."""
-        from permissible.cli.io.judging import baseline, rates
-        from permissible.evaluation.metrics import metrics
-
-        trained = metrics(rows.codes, proba, decision, rows.weight)
-        constant = baseline(rows.codes, len(rows.classes), decision, rows.weight)
-        found = rates(rows.codes, proba if held_out is None else held_out, decision, rows.weight)
-        return cls(trained, constant, figures, found)
-
-    def show(self, cv: int | None) -> None:
-        """Print the table and the rates."""
+    def show(self, fitted: "Classifier", cv: int | None) -> None:
+        """Print the model, the table and the rates."""
         from permissible.cli import show
         from permissible.cli.io.judging import BASELINE
 
+        show.say()
+        for sentence in _chosen_loss(fitted):
+            show.say(sentence)
+        show.say(f"{fitted.to_text()}\n")
         constant = [f"{metric.value:.4f}" for metric in self.baseline]
         if self.figures:
             lines = [

@@ -1,4 +1,4 @@
-"""Several fits that share their messages: the classes of a multiclass fit.
+"""Several fits that share their messages: classes, candidates and folds, and a last fit that follows the choice.
 
 Each fit runs in its own thread, independent of the others. A question waits until every fit that is still running has
 one; then all of them are sent as one `Batch`, and each fit gets its own answers. Each fit has the same result as when
@@ -7,11 +7,9 @@ it runs alone, bit for bit.
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from permissible.distributed.protocol.session import Batch, Request
-from permissible.distributed.protocol.transport import Transport
+from permissible.distributed.protocol.session import TURN, Batch, Request, Transport
 
 Outcome = TypeVar("Outcome")
 CLOSING_SECONDS = 5.0
@@ -62,11 +60,13 @@ class Barrier:
             return
         asked = sorted(self._questions.items())
         self._questions.clear()
-        if len(asked) == 1:
-            ((member, question),) = asked
+        self._answers |= {member: [] for member, question in asked if question == TURN}
+        asking = [(member, question) for member, question in asked if question != TURN]
+        if len(asking) == 1:
+            ((member, question),) = asking
             self._answers[member] = list(self._transport.send(question))
-        else:
-            self._send_together(asked)
+        elif asking:
+            self._send_together(asking)
         self._changed.notify_all()
 
     def _send_together(self, asked: Sequence[tuple[int, Request | Batch]]) -> None:
@@ -80,20 +80,8 @@ class Barrier:
             place += len(each)
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """The transport of one fit among several."""
-
-    barrier: Barrier
-    member: int
-
-    def send(self, request: Request | Batch) -> Sequence[Any]:
-        """Ask together with the others."""
-        return self.barrier.ask(self.member, request)
-
-
 class _Fit(threading.Thread, Generic[Outcome]):
-    """One fit, and how it ended."""
+    """One fit among several, which is its transport, and how it ended."""
 
     def __init__(self, barrier: Barrier, member: int, fit: Callable[[Transport], Outcome]) -> None:
         super().__init__(name=f"permissible-{member}", daemon=True)
@@ -101,9 +89,13 @@ class _Fit(threading.Thread, Generic[Outcome]):
         self.outcome: Outcome | None = None
         self.error: BaseException | None = None
 
+    def send(self, request: Request | Batch) -> Sequence[Any]:
+        """Ask together with the others."""
+        return self.barrier.ask(self.member, request)
+
     def run(self) -> None:
         try:
-            self.outcome = self.fit(Participant(self.barrier, self.member))
+            self.outcome = self.fit(self)
             self.barrier.leave()
         except BaseException as error:
             self.error = error

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Generic
 
 from permissible.bins.binning import Binning
 from permissible.distributed.protocol.lockstep import run_in_lockstep
-from permissible.distributed.protocol.session import NO_SESSION, Batch, Behind, NoRows, Request
-from permissible.distributed.protocol.transport import Transport
+from permissible.distributed.protocol.session import NO_SESSION, TURN, Batch, Behind, NoRows, Request, Transport
 from permissible.rows.part import Part
 from permissible.rows.source import Answer, Journal, NoJournal, Opening, OpenRows, Outcome, Question, Rows, Source
 from permissible.types import AnyArray
@@ -108,3 +107,7 @@ class RemoteSource:
             return fit(replace(self, transport=transport, journal=self.journal.section(name)))
 
         return run_in_lockstep(self.transport, [partial(run, name, fit) for name, fit in fits.items()])
+
+    def turn(self) -> None:
+        """Wait until the other fits have asked once."""
+        self.transport.send(TURN)

@@ -7,7 +7,7 @@ behind reports its version and is sent the changes it lacks. No choice of a fit 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from permissible.rows.local import Answers
 from permissible.rows.part import Part
@@ -43,6 +43,18 @@ class Batch:
 
     requests: tuple[Request, ...]
     closes: bool = False
+
+
+TURN = Batch(())
+"""What a fit asks that only waits until the others have asked."""
+
+
+class Transport(Protocol):
+    """How requests reach every holder of parts, and their answers come back."""
+
+    def send(self, request: Request | Batch) -> Sequence[Any]:
+        """One answer per holder; each may be `Behind` or `NoRows`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

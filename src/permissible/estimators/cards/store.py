@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.training import threads
-from permissible.estimators.uls_rules import in_given_unit, joined_histories
 from permissible.learners.doubts import Doubts, of_rules
-from permissible.learners.points.certificate import certify, joined_cards
+from permissible.learners.points.certificate import certify
 from permissible.learners.points.fit import CardOptions, FittedCard, fit_card
 from permissible.learners.uls.certificate import history_of
 from permissible.learners.uls.fit import FittedRules, Task
@@ -48,20 +46,10 @@ def store_cards(
         tuple(_model(source, card, fitted, scale) for card, fitted in zip(cards, found, strict=True))
     )
     estimator._remember_start(None)
-    estimator.__dict__.pop("_staged", None)
     estimator._coverage = tuple(_coverage(card) for card in cards)
-    estimator.history_ = joined_histories(
-        [history_of(fitted.trace, fitted.loss, 0) for fitted in found], estimator.classes_
-    )
-    doubts = [_doubts(fitted, source) for fitted in found]
-    certificates = [certify(card, doubtful) for card, doubtful in zip(cards, doubts, strict=True)]
-    estimator.certificate_ = joined_cards(certificates, estimator.classes_)
-    warn_of(doubts, estimator.classes_)
-    choices = [in_given_unit(fitted.selection, scale) for fitted in found]
-    evidence = [fitted.evidence for fitted in found]
-    estimator.selection_ = choices[0] if len(found) == 1 else tuple(choices)
-    chosen = tuple(one for one in evidence if one is not None)
-    estimator.loss_evidence_ = None if not chosen else chosen[0] if len(found) == 1 else chosen
+    histories = [history_of(fitted.trace, fitted.loss, 0) for fitted in found]
+    pairs = zip(cards, found, strict=True)
+    estimator._tell(found, histories, [certify(card, _doubts(fitted, source)) for card, fitted in pairs], scale)
 
 
 def _model(source: Source, found: FittedCard, fitted: FittedRules, scale: float) -> PointsModel:

@@ -64,7 +64,7 @@ def _restore_tree(estimator: BaseEstimator, model: Model) -> None:
 
 
 def _restore_boundary(estimator: BaseEstimator, model: Any) -> None:
-    from permissible.learners.boundary import Target
+    from permissible.learners.boundary.target import Target
 
     soft = len(model.boundaries) == 0
     estimator.target_ = Target.soft(model.loss) if soft else Target.of(tuple(model.boundaries.tolist()), model.loss)

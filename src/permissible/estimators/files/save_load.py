@@ -137,12 +137,8 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Loss]) ->
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise refusal("path", "a model file with a version", Words(f"{name} with version {version!r}"))
     if version > VERSION:
-        raise refusal(
-            "path",
-            f"a model file of version {VERSION} or older",
-            Words(f"{name} of version {version}, written by permissible {document.get('library')}"),
-            "install a newer permissible",
-        )
+        came = Words(f"{name} of version {version}, written by permissible {document.get('library')}")
+        raise refusal("path", f"a model file of version {VERSION} or older", came, "install a newer permissible")
     body = {key: value for key, value in document.items() if key != "checksum"}
     if document.get("checksum") != _checksum(body):
         raise refusal("path", "a model file as it was written", Words(f"{name}, which was changed or damaged since"))
@@ -151,9 +147,8 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Loss]) ->
     except ValueError as error:
         if "`losses`" in str(error):
             raise
-        raise refusal(
-            "path", "a model file of permissible", Words(f"{name}, in which {str(error).rstrip('.')}")
-        ) from None
+        came = Words(f"{name}, in which {str(error).rstrip('.')}")
+        raise refusal("path", "a model file of permissible", came) from None
     except (TypeError, AttributeError, LookupError, ArithmeticError) as error:
         # A value of a type that `save` never writes reached a constructor.
         came = Words(f"{name}, in which a value has the wrong kind ({' '.join(str(error).split())})")

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from permissible.decisions import CostMatrix, Decision
-from permissible.estimators.classifier import Classifier, labels_of
+from permissible.decisions import CostMatrix
+from permissible.estimators.classifier import CostClassifier
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, without_codes
@@ -22,7 +22,6 @@ from permissible.learners.mcboost.rows import RowView, SelectedRows
 from permissible.learners.mcboost.temperature import fitted_exponent, log_loss_limbs
 from permissible.learners.structured_svm import StructuredCertificate, StructuredFit, fit_structured
 from permissible.losses import StructuredHinge
-from permissible.models.card.actions import Actions
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.simplex import codewords
@@ -35,7 +34,7 @@ from permissible.validation import Words, refusal
 from permissible.validation.numbers import count, fraction, positive_number
 
 
-class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
+class StructuredSVMClassifier(CostClassifier, ClassifierMixin, BaseEstimator):
     """Linear large-margin classifier for a cost matrix: the structured SVM of [B] (SVM-CSMC).
 
     It minimises ``(alpha/2) |W|^2`` plus the mean structured hinge max_k (C[y, k] + S_k - S_y) of scores S = W x, to a certified
@@ -163,7 +162,7 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
     def _keep(self, rows: intake.TrainingRows, model: AdditiveModel, costs: CostMatrix, fitted: StructuredFit) -> None:
         intake.remember(self, rows)
         self.model_: AdditiveModel = model
-        self.cost_matrix_: CostMatrix = costs
+        self.cost_matrix_ = costs
         self.objective_, self.gap_, self.n_iter_ = fitted.objective[-1], fitted.gap[-1], len(fitted.gap)
         self.history_: dict[str, AnyArray] = {"objective": np.array(fitted.objective), "gap": np.array(fitted.gap)}
         certificate = fitted.certificate(float(self.tol))
@@ -175,21 +174,6 @@ class StructuredSVMClassifier(Classifier, ClassifierMixin, BaseEstimator):
             certificate = replace(certificate, doubts=(Doubt("not converged", self.gap_, said),))
         self.certificate_: StructuredCertificate = certificate
         warn_of([certificate.doubts])
-
-    def decision_function(self, X: object) -> FloatArray:
-        """Return the scores S, (n, M); for two classes the difference S_1 - S_0, (n,)."""
-        scores = super().decision_function(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def _predicting(self) -> Actions:
-        """The largest score, as the machine was trained."""
-        return Actions("largest", tuple(labels_of(self)), by_score=True)
-
-    def _fitted_for(self) -> Decision:
-        return self.cost_matrix_
-
-    def _costs(self) -> FloatArray:
-        return self.cost_matrix_.matrix
 
 
 def _rows(source: LocalSource, view: RowView) -> SelectedRows:

@@ -53,9 +53,8 @@ def check_settings(estimator: "BoundaryClassifier") -> None:
         if hasattr(estimator, name):
             count(name, getattr(estimator, name), least, most)
     if kernel_named(estimator) is None and estimator.solver == "smo":
-        raise refusal(
-            "solver", "auto, newton, dcd or psgd without a kernel", "smo", "set kernel='linear' for pair updates"
-        )
+        expected = "auto, newton, dcd or psgd without a kernel"
+        raise refusal("solver", expected, "smo", "set kernel='linear' for pair updates")
     if kernel_named(estimator) is not None and estimator.solver not in ("auto", "smo"):
         raise refusal("solver", "auto or smo with a kernel", estimator.solver)
 
@@ -110,9 +109,8 @@ def row_weights(
         return np.ones(len(codes))
     for code, label in enumerate(classes.tolist()):
         if not part and not weight[codes == code].any():
-            raise refusal(
-                "sample_weight", "positive for some rows of each class", Words(f"no weight on class {label!r}")
-            )
+            came = Words(f"no weight on class {label!r}")
+            raise refusal("sample_weight", "positive for some rows of each class", came)
     return np.ascontiguousarray(weights.canonical(weight)[0])
 
 

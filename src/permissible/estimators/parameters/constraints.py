@@ -60,9 +60,8 @@ def interaction_groups(given: object, schema: Schema) -> tuple[frozenset[int], .
         if one <= other or other <= one:
             names = sorted(schema.names[place] for place in min(one, other, key=len))
             came = Words(f"the group of {', '.join(names)} inside of another one")
-            raise refusal(
-                "interaction_cst", "groups of which none lies in another, since the smaller one says nothing", came
-            )
+            expected = "groups of which none lies in another, since the smaller one says nothing"
+            raise refusal("interaction_cst", expected, came)
     rest = frozenset(every) - frozenset().union(*groups)
     return (*groups, rest) if rest else tuple(groups)
 

@@ -23,26 +23,23 @@ if TYPE_CHECKING:
     from permissible.estimators.mcboost import MCBoostClassifier
 
 
-def _learning_rate(estimator: "MCBoostClassifier") -> float:
-    if is_auto("learning_rate", estimator.learning_rate, "a fraction in (0, 1]"):
-        return 1.0 if estimator._learner in ("linear", "linear-full") else 0.1
-    return fraction("learning_rate", estimator.learning_rate, also=", or 'auto'")
-
-
-def _row_share(estimator: "MCBoostClassifier") -> float:
-    """The fraction of the rows that a search looks at; 0 for the automatic sample of trees and rules."""
-    if is_auto("subsample", estimator.subsample, "a fraction in (0, 1]"):
-        return 1.0 if estimator._learner in ("linear", "linear-full") else 0.0
-    return fraction("subsample", estimator.subsample, also=", or 'auto'")
+def _share(estimator: "MCBoostClassifier", name: str, automatic: float) -> float:
+    """A fraction in (0, 1]; "auto" is 1 for affine terms and `automatic` for trees and rules."""
+    value = getattr(estimator, name)
+    if is_auto(name, value, "a fraction in (0, 1]"):
+        return 1.0 if estimator._learner in ("linear", "linear-full") else automatic
+    return fraction(name, value, also=", or 'auto'")
 
 
 def _growth(estimator: "MCBoostClassifier") -> Growth:
-    leaves, depth = estimator.max_leaf_nodes, estimator.max_depth
+    leaves, depth, least = estimator.max_leaf_nodes, estimator.max_depth, estimator.min_samples_leaf
+    if is_auto("min_samples_leaf", least, "a positive number"):  # a leaf along the gradient has a value for each class
+        least = 10 if (estimator._learner, estimator.descent) == ("tree", "gradient") else 1
     return Growth(
         max_leaf_nodes=MOST_LEAVES if leaves is None else count("max_leaf_nodes", leaves, 2, MOST_LEAVES),
         max_depth=None if depth is None else count("max_depth", depth),
         max_literals=count("max_literals", estimator.max_literals) if estimator._learner == "rule" else 0,
-        min_leaf_weight=positive_number("min_samples_leaf", estimator.min_samples_leaf),
+        min_leaf_weight=positive_number("min_samples_leaf", least),
         l2=real_number("l2_regularization", estimator.l2_regularization),
         exact=one_of("line_search", estimator.line_search, ("auto", "exact", "newton")) == "exact",
     )
@@ -58,9 +55,8 @@ def loss_name(loss: object) -> str:
         return loss.name
     name = loss.lower() if isinstance(loss, str) else getattr(loss, "name", None)
     if name not in LOSSES or not (isinstance(loss, str) or type(loss) is MULTICLASS[name]):
-        raise refusal(
-            "loss", "one of " + ", ".join(repr(known) for known in LOSSES) + ", its object, or a losses.GammaPhi", loss
-        )
+        expected = "one of " + ", ".join(repr(known) for known in LOSSES) + ", its object, or a losses.GammaPhi"
+        raise refusal("loss", expected, loss)
     return str(name)
 
 
@@ -84,11 +80,11 @@ def checked_settings(estimator: "MCBoostClassifier", seed: int, n_threads: int) 
         learner=one_of("learner", estimator._learner, LEARNERS),
         descent=one_of("descent", estimator.descent, ("coordinate", "gradient")),
         n_rounds=count("n_rounds", estimator.n_rounds),
-        learning_rate=_learning_rate(estimator),
+        learning_rate=_share(estimator, "learning_rate", 0.1),
         growth=_growth(estimator),
         n_bags=count("n_bags", estimator.n_bags),
         max_bins=count("max_bins", estimator.max_bins, 2, 255),
-        row_share=_row_share(estimator),
+        row_share=_share(estimator, "subsample", 0.0),  # 0: the automatic sample
         column_share=fraction("max_features", estimator.max_features),
         early_stopping=scoring if flag("early_stopping", estimator.early_stopping) else None,
         patience=count("patience", estimator.patience),

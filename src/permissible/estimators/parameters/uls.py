@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from permissible import losses
-from permissible.bins import Binning, encode
+from permissible.bins.binning import Binning
+from permissible.bins.encoding import encode
 from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.input.weights import canonical, in_unit, row_weights

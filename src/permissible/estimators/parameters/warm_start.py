@@ -11,11 +11,6 @@ KEPT = ("loss", "learner", "fit_intercept", "max_bins")
 """Parameters that the rounds so far depend on; the others hold for the rounds to come."""
 
 
-def settings_of(estimator: BaseEstimator) -> dict[str, object]:
-    """The parameters that a continuation must not change."""
-    return {name: getattr(estimator, name) for name in KEPT}
-
-
 def goes_on(estimator: BaseEstimator) -> bool:
     """Whether a fit continues from the last one; refused where that is not possible."""
     if not estimator.warm_start or not hasattr(estimator, "model_"):
@@ -38,11 +33,10 @@ def refuse_other_data(estimator: BaseEstimator, schema: Schema, classes: AnyArra
         now = getattr(estimator, name)
         if now is not before and now != before:
             raise refusal(name, f"that of the last fit, {before!r}, with warm_start=True", now)
-    done = max(len(getattr(trace, "trace", trace).rounds) for trace in estimator._traces)
+    done = max(len(trace.rounds) for trace in estimator._traces)
     if estimator.n_rounds < done:
-        raise refusal(
-            "n_rounds", f"at least the {done} rounds already fitted, with warm_start=True", estimator.n_rounds
-        )
+        came = estimator.n_rounds
+        raise refusal("n_rounds", f"at least the {done} rounds already fitted, with warm_start=True", came)
 
 
 def _difference(last: Schema, now: Schema) -> Words:

@@ -22,14 +22,8 @@ WIDEST = 60
 def plot_terms(card: Scorecard, classes: list[object], ax: "Axes | None" = None, n_terms: int = 15) -> Any:
     """Draw what the largest terms add to the score; boosted trees are drawn by the importance of their columns.
 
-    Parameters
-    ----------
-    card : Scorecard
-    classes : labels
-        Of the scores; where there are several, one panel per class (without `ax`) or those of the last class.
-    ax : matplotlib axes, optional
-    n_terms : int
-        The most bars; a line says how many others there are.
+    At most `n_terms` bars are drawn, and a line says how many others there are. Scores of several classes have a panel each,
+    or, on given axes, those of the last class are drawn.
     """
     if any(isinstance(term, TreeTerm) for term in card.terms):
         found = card_importances(card)

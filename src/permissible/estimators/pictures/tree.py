@@ -84,9 +84,8 @@ def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_s
     """
     tree = getattr(estimator, "model_", None)
     if not isinstance(tree, TreeModel):
-        raise refusal_type(
-            "estimator", "a fitted UDTClassifier", estimator, "draw other models with their method plot()"
-        )
+        expected = "a fitted UDTClassifier"
+        raise refusal_type("estimator", expected, estimator, "draw other models with their method plot()")
     drawn = tree_layout(tree, estimator.classes_.tolist(), predicted_at_nodes(estimator))
     if ax is None:
         ax = _axes(len(tree.leaves), int(tree.depth.max()))

@@ -10,12 +10,11 @@ from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.training import remember, seed, threads, training_rows
 from permissible.estimators.input.weights import canonical
 from permissible.estimators.parameters.boundary import refuse_many
-from permissible.learners.boundary.generation.certificate import TermCertificate, certified
+from permissible.learners.boundary.generation.certificate import TermCertificate, certify
 from permissible.learners.boundary.generation.edges import largest_edges
 from permissible.learners.boundary.generation.leaves import leaf_edges
 from permissible.learners.boundary.generation.rules import FittedTerms, Search, TermOptions, generate_rules
 from permissible.learners.boundary.target import Target
-from permissible.learners.doubts import of_boundary, saturated
 from permissible.learners.uls.trace import category_bins
 from permissible.models.kinds.rules import RuleModel
 from permissible.validation import refusal
@@ -56,23 +55,7 @@ def fit_terms(estimator: "BoundaryClassifier", X: object, y: object, sample_weig
     estimator.intercept_ = np.array([found.intercept])
     estimator._coverage = (list(found.support),)
     exhaustive = not trees and estimator.max_literals == 1
-    _store_trace(estimator, found, _certificate(found, target, options, exhaustive))
-
-
-def _certificate(found: FittedTerms, target: Target, options: TermOptions, exhaustive: bool) -> TermCertificate:
-    lower = found.last.dual_objective
-    gap = (found.objective - lower) / found.objective if found.objective > 0 else 0.0
-    short = "rounding hides any further decrease; raise tol, or alpha" if found.stopped == "rounding" else None
-    doubts = of_boundary(target.loss, found.coef, saturated(target.loss, found.score), gap, options.tol, short)
-    return certified(
-        (found.objective, lower, found.class_lower),
-        found.last.largest_edge,
-        options.alpha,
-        exhaustive,
-        found.n_terms,
-        stopped=found.stopped,
-        doubts=doubts,
-    )
+    _store_trace(estimator, found, certify(found, target.loss, options, exhaustive))
 
 
 def _store_trace(estimator: "BoundaryClassifier", found: FittedTerms, certificate: TermCertificate) -> None:

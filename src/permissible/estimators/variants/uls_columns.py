@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from permissible import losses
-from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.matrix import matrix, numeric_schema
 from permissible.estimators.input.target import decode_target
 from permissible.estimators.input.training import remember_schema
@@ -16,9 +15,8 @@ from permissible.estimators.input.weights import canonical, row_weights, with_cl
 from permissible.estimators.parameters.uls import plan
 from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
 from permissible.estimators.progress import watched
-from permissible.estimators.uls_rules import joined_histories
 from permissible.learners.doubts import Doubts, of_rules, spread
-from permissible.learners.uls.certificate import certify, history_of, in_unit, joined_certificates, largest_norm
+from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
 from permissible.learners.uls.columns import ColumnTrace, boost_columns
 from permissible.learners.uls.guarantees.separability import separation
 from permissible.models.kinds.linear import LinearModel
@@ -81,7 +79,6 @@ def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight:
     half = np.array([0.5])
     models = tuple(LinearModel(fit.coefficients, fit.intercept, loss, half, np.zeros(1)) for fit in fits)
     estimator.model_ = joined(models)
-    estimator._staged = tuple(list(fit.path) for fit in fits)
     scale, norm = spread(features), largest_norm(features, weight, options.fit_intercept)
 
     def doubts(fit: ColumnTrace, model: LinearModel) -> Doubts:
@@ -102,8 +99,4 @@ def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight:
         in_unit(certify(fit.trace, loss, doubts(fit, model), norm, separated(label)), unit)
         for fit, model, label in pairs
     ]
-    histories = [history_of(fit.trace, loss, options.scheme, norm) for fit in fits]
-    estimator.history_ = joined_histories(histories, classes)
-    estimator.certificate_ = joined_certificates(found, classes)
-    estimator.selection_ = estimator.loss_evidence_ = None
-    warn_of([certificate.doubts for certificate in found], classes)
+    estimator._tell((), [history_of(fit.trace, loss, options.scheme, norm) for fit in fits], found)

@@ -228,9 +228,8 @@ def _splits(cv: Any, rows: Rows) -> tuple[list[tuple[IntArray, IntArray]], str]:
         raise refusal("cv", "splits that hold each row out once", came)
     seen = sum(len(np.intersect1d(training, held_out)) for training, held_out in found)
     if seen:
-        raise refusal(
-            "cv", "splits whose held-out rows are not in their training rows", Words(f"{seen} rows in both parts")
-        )
+        came = Words(f"{seen} rows in both parts")
+        raise refusal("cv", "splits whose held-out rows are not in their training rows", came)
     return found, f"cross-validation in {len(found)} splits"
 
 
@@ -349,13 +348,7 @@ def _stacked(judged: dict[str, dict[str, Columns]]) -> dict[str, Columns]:
 def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
     """The first model minus each other: net benefit at the thresholds of two classes, and the saving of cost."""
     how, (first, *others) = rows.judgement.how, probas
-    found: dict[str, list[object]] = {key: [] for key in ("model", "measure", "threshold", "difference", "low", "high")}
-    weight = weights_of(rows.weight, len(rows.codes))
-
-    def add(name: str, measure: str, at: float, *ends: float) -> None:
-        for key, value in zip(found, (name, measure, at, *ends), strict=True):
-            found[key].append(value)
-
+    weight, lines = weights_of(rows.weight, len(rows.codes)), list[tuple[object, ...]]()
     for other in others:
         name = f"{first} minus {other}"
         if len(rows.classes) == 2:
@@ -364,10 +357,10 @@ def _differences(probas: dict[str, FloatArray], rows: Rows) -> Columns:
                 level=how.level, n_bootstrap=how.n_bootstrap, random_state=how.random_state,
             )  # fmt: skip
             table["threshold"] = shown(table["threshold"])
-            for line in zip(*table.values(), strict=True):
-                add(name, "net_benefit", *map(float, line))
+            lines += [(name, "net_benefit", *line) for line in zip(*table.values(), strict=True)]
         losses = [rows.judgement.decision.loss(rows.codes, probas[one]) for one in (other, first)]
         means = paired_means(np.stack(losses, axis=1), weight, how)
-        ends = [float(means[f"above_first{end}"][1]) for end in ("", "_low", "_high")]
-        add(name, "cost", np.nan, *ends)
-    return {key: values if key in ("model", "measure") else np.array(values) for key, values in found.items()}
+        lines.append((name, "cost", np.nan, *(means[f"above_first{end}"][1] for end in ("", "_low", "_high"))))
+    model, measure, *figures = zip(*lines, strict=True)
+    named = zip(("threshold", "difference", "low", "high"), figures, strict=True)
+    return {"model": list(model), "measure": list(measure), **{key: np.array(of, float) for key, of in named}}

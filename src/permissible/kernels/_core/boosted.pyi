@@ -33,6 +33,7 @@ class FitOptions:
     l2: float
     exact: bool
     column_fraction: float
+    numbers: list[int]
     search_rows: float
     seed: int
     patience: int
@@ -47,7 +48,7 @@ class FitOptions:
 class Codes:
     n_rows: int
     def __init__(self, blocks: CodeArray, n_columns: int, threads: int = 1, by_column: bool = True) -> None: ...
-    def hashes(self, names: Words, threads: int = 1) -> npt.NDArray[np.uint32]: ...
+    def hashes(self, numbers: Words, threads: int = 1) -> npt.NDArray[np.uint32]: ...
 
 class Rows:
     def __init__(

@@ -1,15 +1,32 @@
 """Readable NumPy twins of the boundary solvers: problem (18) of [K] by Newton, coordinate descent and pair updates.
 
-All take the loss of each class as hinges h_1 > h_2 > ... and widths D, arrays of shape (2, K), row 1 for the positive
+The loss of each class is given as hinges h_1 > h_2 > ... and widths D, arrays of shape (2, K), row 1 for the positive
 class: phi(z) = sum_k D_k (h_k - z)_+ and g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k). `strength` is L = lambda sum c,
-and each returns the primal point with a dual point t, from which `values` computes both sides of the gap.
+and each solver returns the primal point with a dual point t, from which `values` computes both sides of the gap.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Sides = npt.NDArray[np.int8]
+
+
+class HingeProblem(NamedTuple):
+    """The class and weight of each row, the loss of both classes, and the strength of the penalty."""
+
+    positive: Sides
+    weight: Floats
+    hinge: Floats
+    width: Floats
+    strength: float
+
+    @property
+    def rows(self) -> tuple[Floats, Floats, Floats]:
+        """Hinges and widths of each row, (n, K), and its sign y."""
+        return self.hinge[self.positive], self.width[self.positive], np.where(self.positive, 1.0, -1.0)
 
 
 def losses(z: Floats, hinge: Floats, width: Floats) -> Floats:
@@ -25,17 +42,13 @@ def gains(t: Floats, hinge: Floats, width: Floats) -> Floats:
 
 def values(
     X: Floats,
-    positive: Sides,
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
+    problem: HingeProblem,
     coef: Floats,
     intercept: float,
     t: Floats,
 ) -> tuple[float, float]:
     """Primal and dual value with a free intercept: the heavier class is scaled down until sum c t y = 0."""
-    h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
+    (positive, weight, *_, strength), (h, d, y) = problem, problem.rows
     primal = weight @ losses(y * (X @ coef + intercept), h, d) + strength / 2 * coef @ coef
     mass = [float(weight[positive == side] @ t[positive == side]) for side in (0, 1)]
     heavy = int(mass[1] > mass[0])
@@ -44,13 +57,12 @@ def values(
     return float(primal), float(weight @ gains(balanced, h, d) - pull @ pull / (2 * strength))
 
 
-def best_intercept(score: Floats, positive: Sides, weight: Floats, hinge: Floats, width: Floats) -> float:
+def best_intercept(score: Floats, problem: HingeProblem) -> float:
     """The minimiser b of sum c phi(y (f + b)), a weighted median of the kinks y h_k - f; the middle of an interval."""
-    sign = np.where(positive, 1.0, -1.0)[:, None]
-    kinks = (sign * hinge[positive] - score[:, None]).ravel()
-    rises = (weight[:, None] * width[positive]).ravel()
-    order = np.argsort(kinks, kind="stable")
-    slope = np.cumsum(rises[order]) - (weight[:, None] * width[positive])[positive == 1].sum()
+    h, d, y = problem.rows
+    kinks, widths = (y[:, None] * h - score[:, None]).ravel(), problem.weight[:, None] * d
+    rises, order = widths.ravel(), np.argsort(kinks, kind="stable")
+    slope = np.cumsum(rises[order]) - widths[problem.positive == 1].sum()
     first = int(np.flatnonzero(slope >= -1e-12 * rises.sum())[0])
     flat = slope[first] <= 1e-12 * rises.sum() and first + 1 < len(order)
     return float(kinks[order[first]] if not flat else (kinks[order[first]] + kinks[order[first + 1]]) / 2)
@@ -58,11 +70,7 @@ def best_intercept(score: Floats, positive: Sides, weight: Floats, hinge: Floats
 
 def newton(
     X: Floats,
-    positive: Sides,
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
+    problem: HingeProblem,
     tol: float = 1e-8,
     max_steps: int = 500,
 ) -> tuple[Floats, float, Floats]:
@@ -71,20 +79,20 @@ def newton(
     tau_k = clip(c_k + (h_k - z) / (2 e), 0, 1), t = sum D_k tau_k; e shrinks until few rows lie between kinks, then c
     <- tau.
     """
-    h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
+    weight, strength, (h, d, y) = problem.weight, problem.strength, problem.rows
     rows = np.column_stack([X, np.ones(len(X))]) * y[:, None]
     ridge = np.append(np.full(X.shape[1], strength), 0.0)
-    point, center, e = np.zeros(X.shape[1] + 1), np.full(h.shape, 0.5), 2 * np.abs(hinge).max()
+    point, center, e = np.zeros(X.shape[1] + 1), np.full(h.shape, 0.5), 2 * np.abs(problem.hinge).max()
     t = np.zeros(len(X))
     for _ in range(max_steps):
         raw = center + (h - (rows @ point)[:, None]) / (2 * e)
         tau = np.clip(raw, 0, 1)
         t = (d * tau).sum(axis=1)
         residual = rows.T @ (weight * t) - ridge * point
-        primal, dual = values(X, positive, weight, hinge, width, strength, point[:-1], point[-1], t)
+        primal, dual = values(X, problem, point[:-1], point[-1], t)
         if primal - dual <= tol * primal:
             break
-        inner = residual[:-1] @ residual[:-1] / (2 * strength) + np.abs(residual[-1]) * np.abs(hinge).max()
+        inner = residual[:-1] @ residual[:-1] / (2 * strength) + np.abs(residual[-1]) * np.abs(problem.hinge).max()
         between = raw == tau
         if inner <= 0.05 * (weight @ (losses(rows @ point, h, d) - gains(t, h, d) + t * (rows @ point))):
             if between.any(axis=1).sum() <= 4 * len(point):
@@ -94,9 +102,9 @@ def newton(
             continue
         bend = weight * (d * between).sum(axis=1) / (2 * e)
         step = np.linalg.lstsq(rows.T @ (bend[:, None] * rows) + np.diag(ridge), residual, rcond=None)[0]
-        moved = point + _line(point, step, rows, weight, h, d, center, e, ridge) * step
+        moved = point + _line(point, step, rows, (weight, h, d), (center, e), ridge) * step
         if np.allclose(moved, point, rtol=1e-12, atol=0):  # no curvature in b: solve for it, which puts a row on a kink
-            moved[-1] = best_intercept(X @ point[:-1], positive, weight, hinge, width)
+            moved[-1] = best_intercept(X @ point[:-1], problem)
         point = moved
     return point[:-1], float(point[-1]), t
 
@@ -105,14 +113,12 @@ def _line(
     point: Floats,
     step: Floats,
     rows: Floats,
-    weight: Floats,
-    h: Floats,
-    d: Floats,
-    center: Floats,
-    e: float,
+    hinges: tuple[Floats, Floats, Floats],
+    smoothing: tuple[Floats, float],
     ridge: Floats,
 ) -> float:
     """Bisection for the zero of the derivative along a step."""
+    (weight, h, d), (center, e) = hinges, smoothing
 
     def derivative(s: float) -> float:
         there = point + s * step
@@ -130,16 +136,12 @@ def _line(
 
 def descend(
     X: Floats,
-    positive: Sides,
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
+    problem: HingeProblem,
     epochs: int = 200,
     seed: int = 0,
 ) -> tuple[Floats, float, Floats]:
     """Coordinate descent with a penalised intercept: t <- sum_k clip((h_k - v) / q - t_{k-1}, 0, D_k), v = z - q t."""
-    h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
+    weight, strength, (h, d, y) = problem.weight, problem.strength, problem.rows
     rows = np.column_stack([X, np.ones(len(X))]) * y[:, None]
     below = np.cumsum(d, axis=1) - d
     q = weight * (rows * rows).sum(axis=1) / strength
@@ -155,16 +157,12 @@ def descend(
 
 def pair_updates(
     gram: Floats,
-    positive: Sides,
-    weight: Floats,
-    hinge: Floats,
-    width: Floats,
-    strength: float,
+    problem: HingeProblem,
     eps: float = 1e-7,
     limit: int = 100_000,
 ) -> tuple[Floats, float]:
     """Pair updates with a free intercept on gamma = y c t, one breakpoint a step; returns (t, b)."""
-    h, d, y = hinge[positive], width[positive], np.where(positive, 1.0, -1.0)
+    (positive, weight, *_, strength), (h, d, y) = problem, problem.rows
     edges = np.column_stack([np.zeros(len(y)), np.cumsum(d, axis=1)])
     t, f = np.zeros(len(y)), np.zeros(len(y))
     up, down = np.zeros(len(y)), np.zeros(len(y))

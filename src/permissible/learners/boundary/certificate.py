@@ -35,7 +35,7 @@ class Certificate(CertificateHead):
 
     Examples
     --------
-    >>> from permissible.learners.boundary import Certificate
+    >>> from permissible.learners.boundary.certificate import Certificate
     >>> certificate = Certificate.of(objective=0.5, dual_objective=0.4999)
     >>> round(certificate.gap, 6)
     0.0001

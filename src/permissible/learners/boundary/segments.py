@@ -5,6 +5,7 @@ widths are D_k = t_k - t_{k-1} and the hinges h_k = (A_k - A_{k-1}) / D_k, decre
 and every line is used. The concave g with g(t_k) = A_k, linear in between, is what a row adds to the dual objective.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,17 +35,11 @@ class Segments:
 
     def loss(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """phi(z) of each row."""
-        total = np.zeros_like(margin)
-        for hinge, width in self.per_row(positive):
-            total += width * np.maximum(hinge - margin, 0.0)
-        return total
+        return self.summed(positive, lambda hinge, width: width * np.maximum(hinge - margin, 0.0))
 
     def slope(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """-phi'(z) of each row; the smaller value at a kink."""
-        total = np.zeros_like(margin)
-        for hinge, width in self.per_row(positive):
-            total += np.where(margin < hinge, width, 0.0)
-        return total
+        return self.summed(positive, lambda hinge, width: np.where(margin < hinge, width, 0.0))
 
     def gain(self, positive: BoolArray, dual: FloatArray) -> FloatArray:
         """g(t) = sum_k h_k clip(t - t_{k-1}, 0, D_k) of each row."""
@@ -53,6 +48,13 @@ class Segments:
             part = np.clip(rest, 0.0, width)
             total += hinge * part
             rest -= width
+        return total
+
+    def summed(self, positive: BoolArray, term: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """The sum over the boundaries of a function of each row's hinge and width."""
+        total = np.zeros(len(positive))
+        for hinge, width in self.per_row(positive):
+            total += term(hinge, width)
         return total
 
     def per_row(self, positive: BoolArray) -> list[tuple[FloatArray, FloatArray]]:

@@ -60,25 +60,26 @@ class SmoothedHinges:
 
     def smooth(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """The hinges with their parabolas."""
-        total, half = np.zeros_like(margin), 0.5 * self.width
-        for hinge, weight in self.segments.per_row(positive):
+        half = 0.5 * self.width
+
+        def term(hinge: FloatArray, weight: FloatArray) -> FloatArray:
             inside = np.clip(hinge - margin + half, 0.0, self.width)
-            total += weight * (inside * inside / (2.0 * self.width) + np.maximum(hinge - margin - half, 0.0))
-        return total
+            return weight * (inside * inside / (2.0 * self.width) + np.maximum(hinge - margin - half, 0.0))
+
+        return self.segments.summed(positive, term)
 
     def slope(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """Between 0 and the sum of the weights of the hinges."""
-        total = np.zeros_like(margin)
-        for hinge, weight in self.segments.per_row(positive):
-            total += weight * np.clip((hinge - margin) / self.width + 0.5, 0.0, 1.0)
-        return total
+        return self.segments.summed(
+            positive, lambda hinge, weight: weight * np.clip((hinge - margin) / self.width + 0.5, 0.0, 1.0)
+        )
 
     def curvature(self, positive: BoolArray, margin: FloatArray) -> FloatArray:
         """The weight over the width near a kink, else 0."""
-        total = np.zeros_like(margin)
-        for hinge, weight in self.segments.per_row(positive):
-            total += np.where(np.abs(hinge - margin) < 0.5 * self.width, weight / self.width, 0.0)
-        return total
+        near = 0.5 * self.width
+        return self.segments.summed(
+            positive, lambda hinge, weight: np.where(np.abs(hinge - margin) < near, weight / self.width, 0.0)
+        )
 
     def gain(self, positive: BoolArray, dual: FloatArray) -> FloatArray:
         """The concave g of the hinges."""

@@ -9,11 +9,13 @@ made by row content; if each class is one duplicated row there are none, and all
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.special import logsumexp
 
 from permissible.bins.hashing import Hashes
+from permissible.bins.keys import Keys
 from permissible.kernels._core import sums
 from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of
@@ -26,9 +28,10 @@ from permissible.learners.mcboost.temperature import fitted_exponent, log_loss_l
 from permissible.learners.mcboost.trees import Growth
 from permissible.losses import GLL
 from permissible.models.kinds.additive import AdditiveModel, posterior
+from permissible.rows.keys import keys_of
 from permissible.rows.selection import ALL_ROWS
 from permissible.rows.source import Source
-from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split, folds
+from permissible.rows.splits import LAST_HASH, ContentsOf, DistinctHashes, Split, folds, with_all_classes
 from permissible.types import BoolArray, FloatArray, IntArray
 
 FEW_ROWS, FOLDS = 1000, 5
@@ -123,9 +126,12 @@ def fit_auto(source: Source, task: CostTask, settings: Settings, report: Report 
     """Choose by cross-validation, then fit the choice on every row."""
     blind = CostTask("gll", 1.0 - np.eye(task.n_classes))
     n_distinct = len(source.survey(DistinctHashes(LAST_HASH)))
-    splits = folds(source, FOLDS)
-    splits = splits[:1] if n_distinct > FEW_ROWS else splits or (Split(ALL_ROWS, ALL_ROWS),)
-    attributes = sum(max(len(column.categories), 1) for column in source.binning.schema.columns)
+    keys = keys_of(source, settings.seed)
+    wanted = 1 if n_distinct > FEW_ROWS else FOLDS
+    complete = with_all_classes(source, folds(source, FOLDS, keys=keys))
+    splits = tuple(islice(complete, wanted)) or (Split(ALL_ROWS, ALL_ROWS),)
+    schema = source.binning.schema
+    attributes = sum(max(len(schema.columns[j].categories), 1) for j, _ in keys.columns)
     families = families_of(settings, float(n_distinct * attributes * (task.n_classes - 1) * len(splits)))
     paths = {name: _out_of_fold(Boosting(source, blind, of), splits, rounds) for name, (of, rounds) in families.items()}
     compared = _compared(source, task, splits, settings.unit)
@@ -177,23 +183,23 @@ def _margins(source: Source, task: CostTask, model: AdditiveModel) -> tuple[floa
         rows.close()
 
 
-def _contents(source: Source) -> tuple[Hashes, IntArray, FloatArray]:
-    """Hashes, classes and weights of all rows, in the order of the parts."""
-    hashes, targets, weights = zip(*source.survey(ContentsOf()).values(), strict=True)
+def _contents(source: Source, keys: Keys | None) -> tuple[Hashes, IntArray, FloatArray]:
+    """Keys (or hashes), classes and weights of all rows, in the order of the parts."""
+    hashes, targets, weights = zip(*source.survey(ContentsOf(keys)).values(), strict=True)
     weight = np.concatenate(weights) if source.weighted else np.ones(source.n_rows)
     return np.concatenate(hashes), np.concatenate(targets), weight
 
 
 def _held_out(source: Source, splits: tuple[Split, ...]) -> list[BoolArray]:
     """The held-out rows of each split."""
-    hashes, target, _ = _contents(source)
+    hashes, target, _ = _contents(source, splits[0].held_out.keys)
     masks = [split.held_out.mask(hashes, target) for split in splits]
     return [np.ones(len(target), dtype=bool) if mask is None else mask for mask in masks]
 
 
 def _compared(source: Source, task: CostTask, splits: tuple[Split, ...], unit: float) -> Compared:
     """The rows that are held out by one of the splits."""
-    _, target, weight = _contents(source)
+    _, target, weight = _contents(source, splits[0].held_out.keys)
     rows: BoolArray = np.any(_held_out(source, splits), axis=0)
     return Compared(task.take(rows), target[rows], weight[rows], unit)
 

@@ -9,7 +9,7 @@ from permissible.kernels._core import sums
 from permissible.learners.mcboost.certificate import BoostCertificate, certificate_of
 from permissible.learners.mcboost.linear.affine import AffineLearner, affine_component
 from permissible.learners.mcboost.linear.standardise import standardise
-from permissible.learners.mcboost.linear.steps import AskedSteps, CompiledSteps
+from permissible.learners.mcboost.linear.steps import AskedSteps
 from permissible.learners.mcboost.loop import CostTrace, Limits, Report, Steps, boost, mean_trace
 from permissible.learners.mcboost.monitor import AddRound, HeldOut, HeldOutMonitor, HeldOutOpening, HeldOutTreesOpening
 from permissible.learners.mcboost.problem import CostTask, best_constant
@@ -30,6 +30,7 @@ from permissible.learners.mcboost.trees import Growth, TreeSteps
 from permissible.models.kinds.additive import AdditiveModel, Component
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.forest import Forest
+from permissible.rows.keys import column_numbers, keys_of
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
 from permissible.rows.splits import Split, hold_out
@@ -110,9 +111,10 @@ def fit(
     exponent, validation = exponent_of(task), list[float]()
     calibrated = exponent is None and settings.calibrate
     boosting = Boosting(source, task, settings, start)
-    split = (
-        hold_out(source, fraction=settings.validation_fraction, keep_rare=True) if settings.holds_out(task) else None
-    )
+    split = None
+    if settings.holds_out(task):
+        keys = None if settings.affine else keys_of(source, settings.seed)  # affine terms have values, no bins
+        split = hold_out(source, fraction=settings.validation_fraction, keep_rare=True, keys=keys)
     if split is not None:
         n_rounds, measures, found = boosting.fit_held_out(split, calibrated)
         exponent = found if calibrated else exponent
@@ -175,7 +177,7 @@ class Boosting:
         affine, threads = view.standardised is not None, settings.n_threads
         opening: Any = TrainingOpening(view, sampling, threads)
         if not affine:
-            opening = TreeOpening(view, True, threads, directions=settings.growth.directions)
+            opening = TreeOpening(view, column_numbers(self.source), threads, directions=settings.growth.directions)
         rows: OpenRows[Any] = self.source.open(opening)
         try:
             steps = (
@@ -217,7 +219,7 @@ class Boosting:
             selected, state = only.open()
             sampling = replace(sampling, hashes=selected.hashes if sampling.draws else None)
             how = n_classes, settings.descent, settings.learner == "linear-full", rate, sampling
-            return CompiledSteps(state, AffineLearner(standardised, selected.values, *how))
+            return AffineLearner(state, standardised, selected.values, *how)
         coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
         how_asked = n_classes, coordinates, rate, sampling, self.source.journal
         return AskedSteps(rows, n_rows, standardised, *how_asked)

@@ -7,9 +7,8 @@
 | `HeldOutScores` | their scores | by part |
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from permissible.learners.mcboost.temperature import log_loss_limbs
 from permissible.learners.mcboost.tree_rows import Look, PartTrees, TreeOpening
 from permissible.learners.mcboost.tree_step import TreeRound
 from permissible.rows.part import MemoryStorage, Part
-from permissible.rows.source import OpenRows, Question
+from permissible.rows.source import ByPart, OpenRows, Question
 from permissible.types import FloatArray, IntArray
 
 
@@ -89,27 +88,6 @@ class HeldOutOpening:
             standardised = replace(standardised, scale=np.ones(len(standardised.scale)))
         rows = replace(self.rows, standardised=standardised)
         return None if rows.empty(part) else HeldOutRows(part, rows)
-
-
-class HeldOut(Protocol):
-    """Held-out rows of one part: their current scores, and the scores after the best round."""
-
-    @property
-    def part(self) -> Part:
-        """The part."""
-        ...
-
-    def problem(self) -> CostProblem:
-        """Classes and weights."""
-        ...
-
-    def scored(self, best: bool) -> FloatArray:
-        """The current scores, or those after the best round."""
-        ...
-
-    def add(self, terms: Terms, was_best: bool) -> IntArray:
-        """Add a round, after keeping the scores if they were the best; exact sums of surrogate, cost and errors."""
-        ...
 
 
 class HeldOutRows:
@@ -190,6 +168,10 @@ class HeldOutTrees(PartTrees):
             return state.measure()
 
 
+HeldOut: TypeAlias = HeldOutRows | HeldOutTrees
+"""Held-out rows of one part: their current scores, and the scores after the best round."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AddRound(Question[HeldOut, IntArray]):
     """Add a round to the scores; exact sums of surrogate, cost and errors. `was_best`: the last round was the best."""
@@ -217,13 +199,9 @@ class LogLossAt(Question[HeldOut, IntArray]):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOutScores(Question[HeldOut, dict[int, FloatArray]]):
+class HeldOutScores(ByPart[HeldOut, FloatArray]):
     """The current scores of the held-out rows of each part, keyed by its position."""
 
     def answer(self, rows: HeldOut) -> dict[int, FloatArray]:
         """The answer of one part."""
         return {rows.part.number: rows.scored(best=False)}
-
-    def merge(self, answers: Sequence[dict[int, FloatArray]]) -> dict[int, FloatArray]:
-        """All parts, in order."""
-        return dict(sorted(item for answer in answers for item in answer.items()))

@@ -101,11 +101,3 @@ def best_constant(task: CostTask, class_weight: FloatArray) -> FloatArray:
         np.abs(surrogate(closer)[1]).max() < np.abs(surrogate(found)[1]).max() and np.abs(closer).max() <= bounds[0][1]
     )
     return np.asarray(words @ (closer if better else found))
-
-
-def smallest_margin(target: IntArray, scores: FloatArray) -> float:
-    """The least margin (9) of the rows: the score of a row's class minus the largest other one."""
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, target] = -np.inf
-    return float(np.min(scores[rows, target] - others.max(axis=1), initial=np.inf))

@@ -24,12 +24,13 @@ from permissible.kernels._core import sums
 from permissible.learners.doubts import LAST_DIGIT
 from permissible.learners.mcboost.linear.affine import AffineStep, affine_scores
 from permissible.learners.mcboost.linear.standardise import Standardised
-from permissible.learners.mcboost.problem import CostProblem, CostTask, smallest_margin
+from permissible.learners.mcboost.problem import CostProblem, CostTask
 from permissible.learners.mcboost.rounds import Sampling, Terms
 from permissible.learners.mcboost.tree_step import TreeRound
 from permissible.models.kinds.additive import AdditiveModel
 from permissible.models.kinds.forest import Forest, forest_values
 from permissible.models.kinds.simplex import scores_of
+from permissible.models.model import lead
 from permissible.rows.part import Part, Storage, table_of, weights_of
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import Question
@@ -253,8 +254,8 @@ class ClassWeights(Question[Part, IntArray]):
     def answer(self, rows: Part) -> IntArray:
         """The answer of one part."""
         target, weight = rows.target(), weights_of(rows)
-        if self.selection.intervals:
-            chosen = self.selection.mask(rows.hashes(), target)
+        chosen = self.selection.rows(rows)
+        if chosen is not None:
             target, weight = target[chosen], weight[chosen]
         terms = [weight * (target == label) for label in range(self.n_classes)]
         return sums.exact_limbs(np.ascontiguousarray(np.stack(terms)))
@@ -270,7 +271,8 @@ class ClassCodes(Question[Part, IntArray]):
     def answer(self, rows: Part) -> IntArray:
         """The answer of one part."""
         target, weight, binned = rows.target(), weights_of(rows), rows.binned()
-        chosen = self.selection.mask(rows.hashes(), target) if self.selection.intervals else np.ones(len(target), bool)
+        chosen = self.selection.rows(rows)
+        chosen = np.ones(len(target), bool) if chosen is None else chosen
         found = []
         for label in range(self.n_classes):
             own = chosen & (target == label)
@@ -292,11 +294,12 @@ AnyScored = TypeVar("AnyScored", bound=WithScores)
 
 @dataclass(frozen=True, slots=True)
 class SmallestMargin(Question[AnyScored, float]):
-    """The least margin of the rows."""
+    """The least margin (9) of the rows."""
 
     def answer(self, rows: AnyScored) -> float:
         """The answer of one part."""
-        return smallest_margin(*rows.scores())
+        target, scores = rows.scores()
+        return float(np.min(lead(scores, target), initial=np.inf))
 
     def merge(self, answers: Sequence[float]) -> float:
         """The least of all."""

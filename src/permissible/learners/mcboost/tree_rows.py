@@ -18,7 +18,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from permissible.bins.hashing import category_hash
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.problem import LOSSES, CostProblem, CostTask
 from permissible.learners.mcboost.rows import NO_SUMS, RowView
@@ -82,10 +81,13 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOpening:
-    """How a part builds the rows of a fit by trees. `drawn`: searches look at samples; `directions`: those of the columns."""
+    """How a part builds the rows of a fit by trees.
+
+    `drawn_by` are the numbers of the columns by which searches draw their rows, `directions` those of the constraints.
+    """
 
     rows: RowView
-    drawn: bool = False
+    drawn_by: tuple[int, ...] | None = None
     n_threads: int = 1
     look: Look = field(default_factory=lambda: Look(np.zeros(0), False))
     directions: tuple[int, ...] = ()
@@ -128,11 +130,10 @@ class PartTrees:
         opening, binning = self.opening, self.part.binned().binning
         rows = opening.rows.read(self.part)
         task = rows.problem.task
-        names = [category_hash(column.name) for column in binning.schema.columns] if opening.drawn else []
         state = kernel.tree_rows(
             rows.blocks,
             layout_of(binning, opening.directions),
-            np.array(names, dtype=np.uint64),
+            np.array(opening.drawn_by or (), dtype=np.uint64),
             rows.problem.target.astype(np.uint16),
             np.ascontiguousarray(task.costs, dtype=np.float64),
             not task.by_row,
@@ -144,7 +145,7 @@ class PartTrees:
         start = opening.rows.start_scores(self.part, rows)
         if start is not None:
             state.set_scores(np.ascontiguousarray(start))
-        if self._storage is not None and opening.drawn:
+        if self._storage is not None and opening.drawn_by is not None:
             state.borrow_hash(self.part.put_aside(state.hash()))
         self.keep(state)
         return state

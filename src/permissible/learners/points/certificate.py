@@ -4,14 +4,12 @@ On the same rules no points can be better than the best real coefficients, so th
 bound (branch.py) raises that bound to the optimum over all points where its time suffices.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from permissible.learners.certificate import CertificateHead
 from permissible.learners.doubts import Doubts
 from permissible.learners.points.branch import MAX_POINTS, MAX_RULES
 from permissible.learners.points.fit import FittedCard
-from permissible.types import AnyArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +46,6 @@ class PointsCertificate(CertificateHead):
     optimal: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CardCertificates(CertificateHead):
-    """The certificates of one card per class."""
-
-    by_class: tuple[PointsCertificate, ...]
-
-
 def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
     """What is known of one card; `doubts` are about the fit that was rounded."""
     loss, real = found.loss, found.real_loss
@@ -79,18 +70,4 @@ def certify(found: FittedCard, doubts: Doubts = ()) -> PointsCertificate:
         gap_percent=percent,
         bound=found.bound,
         optimal=found.optimal,
-    )
-
-
-def joined_cards(found: Sequence[PointsCertificate], classes: AnyArray) -> PointsCertificate | CardCertificates:
-    """The certificate of the one card of two classes, or of one card per class."""
-    if len(found) == 1:
-        return found[0]
-    said = zip(classes.tolist(), found, strict=True)
-    return CardCertificates(
-        by_class=tuple(found),
-        statement=" ".join(f"Class {label}: {certificate.statement}" for label, certificate in said),
-        stopped=", ".join(dict.fromkeys(certificate.stopped for certificate in found)),
-        gap=max(certificate.gap for certificate in found),
-        doubts=tuple(doubt for certificate in found for doubt in certificate.doubts),
     )

@@ -8,7 +8,7 @@ from permissible.bins.binning import Binning
 from permissible.bins.literal import OTHER, Literal, Test
 from permissible.kernels._core import trees
 from permissible.learners.trees.criteria import ImpurityCriterion, TreeTask
-from permissible.learners.trees.grower import GrownNodes
+from permissible.learners.trees.grower import TreeNode
 from permissible.models.kinds.tree import TreeModel
 from permissible.types import AnyArray, FloatArray, IntArray
 
@@ -42,19 +42,19 @@ class TreeTrace:
     stopped: str
 
 
-def arrays_of(grown: GrownNodes, criterion: ImpurityCriterion) -> TreeArrays:
-    """The arrays of a tree grown from answers."""
-    n = len(grown.nodes)
+def arrays_of(nodes: list[TreeNode], made: list[TreeNode], criterion: ImpurityCriterion) -> TreeArrays:
+    """The arrays of a tree grown from answers: its nodes, and those that were split, in order."""
+    n = len(nodes)
     left, right, column, code, test = (np.full(n, -1) for _ in range(5))
     left_set = np.zeros((n, 32), dtype=np.uint8)
-    for made, node in enumerate(grown.split):
+    for number, node in enumerate(made):
         split, place = node.split, node.place
         assert split is not None
-        left[place], right[place] = 2 * made + 1, 2 * made + 2
+        left[place], right[place] = 2 * number + 1, 2 * number + 2
         column[place], test[place], code[place], left_set[place] = split.column, split.test, split.code, split.left_set
-    weight = np.array([node.totals[: criterion.classes] for node in grown.nodes]) * criterion.weighting.unit
+    weight = np.array([node.totals[: criterion.classes] for node in nodes]) * criterion.weighting.unit
     impurity = criterion.finder.impurities(np.ascontiguousarray(weight.T, dtype=np.float64))
-    samples, order = np.array([node.rows for node in grown.nodes]), np.array([node.place for node in grown.split], int)
+    samples, order = np.array([node.rows for node in nodes]), np.array([node.place for node in made], int)
     return TreeArrays(left, right, column, code, test, left_set, weight, impurity, samples, order)
 
 

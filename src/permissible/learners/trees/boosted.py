@@ -36,14 +36,15 @@ MANY_ROWS = 2**18
 class BoostedRows:
     """Binned rows with a class each and a sample weight (None: 1 each).
 
-    `content` gives a hash of each row, by which a search draws its sample; without it, rows of the same codes count as equal.
+    `numbers` are those of the columns (rows/keys.py), by which a search draws its rows and columns; without them, columns
+    count by name and place.
     """
 
     binned: BinnedTable
     target: AnyArray
     n_classes: int
     weight: FloatArray | None = None
-    content: Callable[[], Hashes] | None = None
+    numbers: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +189,7 @@ def boost_trees(
         kernel_rows(codes, rows, loss, whole=whole, hashed=hashed, n_threads=n_threads),
         others,
         layout,
-        fit_options(options, rows.binned.n_columns, total, loss.scale, n_threads),
+        fit_options(options, rows, total, loss.scale, n_threads),
         callback,
     )
     return fitted(found, loss, order)
@@ -248,11 +249,12 @@ def tree_options(options: BoostedOptions, n_columns: int, n_threads: int = 1) ->
 
 
 def fit_options(
-    options: BoostedOptions, n_columns: int, total: float, scale: float, n_threads: int
+    options: BoostedOptions, rows: BoostedRows, total: float, scale: float, n_threads: int
 ) -> kernels.FitOptions:
-    """The options of the kernels for a fit on this many rows."""
+    """The options of the kernels for a fit on rows of this total."""
     fit = kernels.FitOptions()
-    fit.tree = tree_options(options, n_columns, n_threads)
+    fit.tree = tree_options(options, rows.binned.n_columns, n_threads)
+    fit.numbers = list(rows.numbers or range(1, rows.binned.n_columns + 1))
     fit.n_trees, fit.learning_rate, fit.l2 = options.n_trees, options.learning_rate, options.l2 * scale
     fit.fit_constant = options.fit_intercept
     fit.exact, fit.column_fraction, fit.seed = options.exact, options.column_fraction, options.seed
@@ -285,11 +287,8 @@ def kernel_rows(
         copies = rows.weight.astype(np.int32)
     elif rows.weight is not None:
         real = rows.weight.astype(np.float32)
-    target, hashes = np.ascontiguousarray(rows.target, dtype=np.uint16), None
-    if hashed and rows.content is None:
-        hashes = code_hashes(rows.binned, n_threads)
-    elif hashed and rows.content is not None:
-        hashes = rows.content().astype(np.uint32, copy=False)  # the lower half: the upper one chooses what is held out
+    target = np.ascontiguousarray(rows.target, dtype=np.uint16)
+    hashes = code_hashes(rows.binned, rows.numbers, n_threads) if hashed else None
     return kernels.Rows(codes, target, rows.n_classes, loss.name, loss.parameter, loss.table, copies, real, hashes)
 
 

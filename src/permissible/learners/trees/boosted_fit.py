@@ -25,6 +25,7 @@ from permissible.losses.entropy import Functor
 from permissible.losses.surrogate import natural_value
 from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
+from permissible.rows.keys import keys_of
 from permissible.rows.local import LocalSource
 from permissible.rows.source import Source
 from permissible.rows.splits import has_duplicates, hold_out
@@ -143,7 +144,7 @@ def _choice(
         return None
     by_training_loss = task.validation is None and has_duplicates(fit.source)
     if task.validation is None and not by_training_loss:
-        split = hold_out(fit.source)
+        split = hold_out(fit.source, keys=keys_of(fit.source, first.seed))
         if split is None:
             return None
     rows = fit.rows(split)

@@ -5,7 +5,7 @@ next search looks at, with their codes, gradients and curvatures. The tree is gr
 level. Answers are integers, maxima and rows in any order, so the trees are those of memory, bit for bit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -69,23 +69,19 @@ class OpenBoosted:
     order: tuple[int, ...] = ()
     hashed: bool = False
     n_threads: int = 1
+    numbers: tuple[int, ...] | None = None
 
     def selected(self, part: Part, selection: Selection) -> BoostedRows:
         """The selected rows of a part."""
         binned, target, weight = part.binned(), part.target(), self.unit.of(part.weight())
-        mask = selection.mask(part.hashes(), target) if selection.intervals else None
-        content: Callable[[], AnyArray] = part.hashes
+        mask = selection.rows(part)
         if mask is not None:
             blocks = np.ascontiguousarray(binned.blocks[:, mask])
             binned, target = BinnedTable(binned.binning, blocks, blocks.shape[1]), target[mask]
             weight = None if weight is None else weight[mask]
-
-            def content() -> AnyArray:
-                return part.hashes()[mask]
-
         if self.order:
             target = np.array(self.order)[target]
-        return BoostedRows(binned, target, self.n_classes, weight, content)
+        return BoostedRows(binned, target, self.n_classes, weight, self.numbers)
 
     def build(self, part: Part) -> kernels.Part:
         """The rows as the kernel holds them, with their scores."""
@@ -284,7 +280,7 @@ class RowsInParts:
         rows = self._source.open(replace(self._opening, hashed=hashed))
         binning: Binning = self._source.binning
         no_rows = BinnedTable(binning, np.zeros(((len(binning.columns) + 7) // 8, 0, 8), dtype=np.uint8), 0)
-        like = BoostedRows(no_rows, np.zeros(0, dtype=np.uint16), self.n_classes)
+        like = BoostedRows(no_rows, np.zeros(0, dtype=np.uint16), self.n_classes, numbers=self._opening.numbers)
         try:
             found = kernels.fit_asked(
                 _Asker(rows),
@@ -294,7 +290,7 @@ class RowsInParts:
                 self.has_held_out,
                 hashed,
                 layout_of(binning, options.monotone),
-                fit_options(options, len(binning.columns), self._rows, loss.scale, n_threads),
+                fit_options(options, like, self._rows, loss.scale, n_threads),
                 callback,
             )
         finally:

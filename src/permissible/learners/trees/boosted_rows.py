@@ -1,10 +1,7 @@
 """The rows of a fit of boosted trees, in memory or in parts, behind one protocol."""
 
-import functools
 import math
 from typing import Protocol, TypeGuard
-
-import numpy as np
 
 from permissible.learners.trees.boosted import BoostedRows, BoostedTrace, BoostedTrees, Callback, boost_trees
 from permissible.learners.trees.boosted_options import BoostedOptions
@@ -13,12 +10,11 @@ from permissible.learners.trees.boosted_weights import WeightUnit, unit_of
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
 from permissible.rows.few import few_rows
+from permissible.rows.keys import column_numbers
 from permissible.rows.local import LocalSource
-from permissible.rows.part import MemoryPart
 from permissible.rows.selection import ALL_ROWS
 from permissible.rows.source import Source
 from permissible.rows.splits import Split
-from permissible.types import AnyArray
 
 
 class RowSet(Protocol):
@@ -55,6 +51,7 @@ class BoostedSource:
     def __init__(self, source: Source, loss: Loss, validation: LocalSource | None, n_threads: int) -> None:
         self.source, self.loss, self.unit = source, loss, unit_of(source)
         self.n_threads, self._validation = n_threads, validation
+        self._numbers = column_numbers(source)
         self.memory = source if _is_in_memory(source) else None
 
     def rows(self, split: Split | None = None) -> RowSet:
@@ -62,11 +59,19 @@ class BoostedSource:
         if self.memory is not None:
             if split is not None:
                 return _RowsInMemory(*(self._in_memory(self.memory.selected(side)) for side in split))
-            given = None if self._validation is None else _rows_of(self._validation, WeightUnit(whole=False))
+            given = (
+                None if self._validation is None else _rows_of(self._validation, WeightUnit(whole=False), self._numbers)
+            )
             return _RowsInMemory(self._in_memory(self.memory), given)
         training, held_out = split if split is not None else (ALL_ROWS, None)
         opening = OpenBoosted(
-            self.loss, len(self.source.classes), self.unit, training, held_out, n_threads=self.n_threads
+            self.loss,
+            len(self.source.classes),
+            self.unit,
+            training,
+            held_out,
+            n_threads=self.n_threads,
+            numbers=self._numbers,
         )
         return RowsInParts(self.source, opening)
 
@@ -80,7 +85,7 @@ class BoostedSource:
         return BoostedRows(binned, target, len(self.source.classes), self.unit.of(weight))
 
     def _in_memory(self, source: LocalSource) -> BoostedRows:
-        return _rows_of(source, self.unit)
+        return _rows_of(source, self.unit, self._numbers)
 
 
 def _is_in_memory(source: Source) -> TypeGuard[LocalSource]:
@@ -91,13 +96,6 @@ def _weight_of(rows: BoostedRows) -> float:
     return float(rows.binned.n_rows) if rows.weight is None else math.fsum(rows.weight)
 
 
-def _rows_of(source: LocalSource, unit: WeightUnit) -> BoostedRows:
+def _rows_of(source: LocalSource, unit: WeightUnit, numbers: tuple[int, ...]) -> BoostedRows:
     part = source.parts[0]
-
-    @functools.cache
-    def drawn_by() -> AnyArray:
-        """Half of each hash; the whole ones are kept only where something else asked for them."""
-        known = part.content() if isinstance(part, MemoryPart) and callable(part.content) else part.hashes()
-        return known.astype(np.uint32)
-
-    return BoostedRows(part.binned(), part.target(), len(source.classes), unit.of(part.weight()), drawn_by)
+    return BoostedRows(part.binned(), part.target(), len(source.classes), unit.of(part.weight()), numbers)

@@ -40,17 +40,6 @@ class TreeNode:
 
 
 @dataclass(frozen=True, slots=True)
-class GrownNodes:
-    """The nodes of a tree in the order of their places, and those that were split, in order.
-
-    The t-th split makes the nodes 2t + 1 (left) and 2t + 2 (right).
-    """
-
-    nodes: list[TreeNode]
-    split: list[TreeNode]
-
-
-@dataclass(frozen=True, slots=True)
 class Weighed:
     """The result of one question: totals, rows and best split (or None) of some nodes. A journal keeps it."""
 
@@ -66,21 +55,23 @@ class Grower:
 
     ask: Ask
     criterion: ImpurityCriterion
-    max_leaf_nodes: int | None
-    max_depth: int | None
     most_together: int
     journal: Journal = field(default_factory=NoJournal)
     leaves: list[tuple[float, int, TreeNode]] = field(default_factory=list)  # a heap
     sent: list[NodeSplit] = field(default_factory=list)
     known: int = 1
 
-    def run(self) -> GrownNodes:
-        """Split the best leaf until no split has a gain or the limit of leaves is reached."""
-        root = TreeNode(0, 0, np.zeros(0, dtype=np.int64))
+    def run(self) -> tuple[list[TreeNode], list[TreeNode]]:
+        """Split the best leaf until no split has a gain or the limit of leaves is reached.
+
+        The nodes of the tree in the order of their places, and those that were split, in order: the t-th split makes the
+        nodes 2t + 1 (left) and 2t + 2 (right).
+        """
+        most, root = self.criterion.task.limits.max_leaf_nodes, TreeNode(0, 0, np.zeros(0, dtype=np.int64))
         self._find([root], lambda: self._ask_root(root))
         nodes, split = [root], list[TreeNode]()
         self._add(root)
-        while self.leaves and (self.max_leaf_nodes is None or len(split) + 1 < self.max_leaf_nodes):
+        while self.leaves and (most is None or len(split) + 1 < most):
             node = heapq.heappop(self.leaves)[2]
             if node.children is None:
                 self._split([node, *self._look_ahead(len(split))])
@@ -90,7 +81,7 @@ class Grower:
                 child.place = len(nodes)
                 nodes.append(child)
                 self._add(child)
-        return GrownNodes(nodes, split)
+        return nodes, split
 
     def _add(self, leaf: TreeNode) -> None:
         """Add a leaf if it can be split."""
@@ -99,9 +90,9 @@ class Grower:
 
     def _look_ahead(self, made: int) -> list[TreeNode]:
         """The leaves that may be split next, at most as many as splits remain."""
-        most = self.most_together - 1
-        if self.max_leaf_nodes is not None:
-            most = min(most, self.max_leaf_nodes - made - 2)
+        most, limit = self.most_together - 1, self.criterion.task.limits.max_leaf_nodes
+        if limit is not None:
+            most = min(most, limit - made - 2)
         if most <= 0:
             return []
         ranked: list[tuple[float, int, TreeNode]] = []
@@ -168,7 +159,8 @@ class Grower:
 
     def _examine(self, node: TreeNode) -> None:
         """Find the best split of a node, if it may be split; drop the histogram of a node without one."""
-        if node.histogram is not None and (self.max_depth is None or node.depth < self.max_depth):
+        deepest = self.criterion.task.limits.max_depth
+        if node.histogram is not None and (deepest is None or node.depth < deepest):
             node.split = self.criterion.best(node.histogram, node.totals, node.rows, node.bounds)
         if node.split is None:
             node.histogram = None

@@ -36,6 +36,7 @@ from permissible.learners.trees.rows import (
 )
 from permissible.learners.udt.certificate import TreeCertificate, certify
 from permissible.models.kinds.tree import TreeModel
+from permissible.rows.keys import keys_of
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import Journal, OpenRows, Source
 from permissible.rows.splits import Split, folds
@@ -52,6 +53,7 @@ class Pruning:
 
     level: float | None
     n_folds: int = 5
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +75,7 @@ def fit_tree(source: Source, task: TreeTask, pruning: Pruning | None = None) -> 
     if pruning is not None:
         levels = link_levels(tree, trace.impurity)
         if pruning.level is None:
-            path = cross_validate(source, task, candidate_levels(levels), pruning.n_folds)
+            path = cross_validate(source, task, candidate_levels(levels), pruning)
         tree, trace = prune(tree, trace, levels, path.chosen if path is not None else pruning.level or 0.0)
     return TreeFit(tree, trace, certify(tree, trace, source), path)
 
@@ -103,13 +105,11 @@ def grow_from_answers(rows: OpenRows[ClassRows], criterion: ImpurityCriterion, j
     def ask(splits: tuple[NodeSplit, ...], requested: tuple[int, ...]) -> NodeSums:
         return rows.ask(SumNodes(splits, requested))
 
-    limits = criterion.task.limits
-    together = most_together(int(criterion.shape.sum()))
-    grower = Grower(ask, criterion, limits.max_leaf_nodes, limits.max_depth, together, journal=journal)
-    return arrays_of(grower.run(), criterion)
+    grower = Grower(ask, criterion, most_together(int(criterion.shape.sum())), journal)
+    return arrays_of(*grower.run(), criterion)
 
 
-def cross_validate(source: Source, task: TreeTask, levels: FloatArray, n_folds: int) -> PruningPath:
+def cross_validate(source: Source, task: TreeTask, levels: FloatArray, pruning: Pruning) -> PruningPath:
     """Choose the pruning level of least surrogate on held-out rows, the largest one among equals."""
     weighting = Weighting.of(source.survey(TotalsOf()))
 
@@ -119,6 +119,6 @@ def cross_validate(source: Source, task: TreeTask, levels: FloatArray, n_folds: 
         held_out = source.survey(TotalsOf(split.held_out)).weight
         return held_out_surrogate(tree, trace, leaves.astype(np.float64), levels), held_out
 
-    splits = folds(source, n_folds)
+    splits = tuple(folds(source, pruning.n_folds, keys=keys_of(source, pruning.seed)))
     curve = choose.mean_curve(splits, losses) if splits else np.zeros(len(levels))
     return PruningPath(levels, curve, float(levels[choose.stage_of(None, curve, equals="last").stage]))

@@ -9,7 +9,7 @@ same steps in one call, bit for bit.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,35 +56,33 @@ class LoopTask:
 
     `surrogate` is the loss in the units of the rows; values of the model are `scale` times theirs. `start` is a fit to
     continue; its model is not changed by the classic scheme. `search` finds the rules where they have a criterion of
-    their own. `keyed` is the layout with the keys of draws (criteria/draws.py).
+    their own. `layout` has the columns as the kernels need them, with the keys of draws (criteria/draws.py) where there are any.
+    `pace` numbers the rounds as they may begin.
     """
 
     loss_name: str
     surrogate: Surrogate
     scale: float
     binning: Binning
+    layout: AnyArray
     start: Start | None = None
     callback: OnRound | None = None
     journal: Journal = field(default_factory=NoJournal)
     search: CriterionSearch | None = None
-    keyed: AnyArray | None = None
+    pace: "Pace | None" = None
 
     @staticmethod
-    def of(loss: Loss, binning: Binning, **more: Any) -> "LoopTask":
-        """The task of a loss: in the units of its compiled form where there is one."""
+    def of(loss: Loss, binning: Binning, layout: AnyArray | None = None, **more: Any) -> "LoopTask":
+        """The task of a loss: in the units of its compiled form where there is one; `layout` follows from the bins."""
         kernel: Functor | None = compiled(loss)
         surrogate: Surrogate = PythonSurrogate(loss) if kernel is None else kernel.function()
-        return LoopTask(loss.name, surrogate, 1.0 if kernel is None else kernel.scale, binning, **more)
+        columns = layout_of(binning).by_column if layout is None else layout
+        return LoopTask(loss.name, surrogate, 1.0 if kernel is None else kernel.scale, binning, columns, **more)
 
     @property
     def first_round(self) -> int:
         """Rounds of the fit to continue."""
         return 0 if self.start is None else len(self.start.trace.rounds)
-
-    @property
-    def layout(self) -> AnyArray:
-        """The columns as the kernels need them."""
-        return layout_of(self.binning).by_column if self.keyed is None else self.keyed
 
     @property
     def start_terms(self) -> Terms:
@@ -97,6 +95,7 @@ class LoopTask:
         return float(self.surrogate.at(np.zeros(1))[0, 0])
 
 
+Pace = Callable[["Fit"], Iterable[int]]
 Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
 
@@ -212,7 +211,7 @@ def _rounds(fit: Fit) -> Stop:
     """Algorithm 1: weights, rule, leverage, update; why it ended."""
     options, task, begun = fit.options, fit.task, time.monotonic()
     loss_at_zero = task.unit * fit.rows.sizes.total_weight
-    for number in range(options.n_rounds):
+    for number in range(options.n_rounds) if task.pace is None else task.pace(fit):
         if task.callback is not None and not task.callback(number):
             return "callback"
         if options.max_seconds and time.monotonic() - begun > options.max_seconds:
@@ -250,7 +249,7 @@ def grow(fit: Fit, seed: int) -> GrownRule | None:
     # Exclude refitted rules: they are at their optimum although l2 leaves them an edge, or have no finite coefficient.
     endless = {fit.rules[position - 1] for position in fit.endless if position > 0}
     found = search.best(excluded=set(fit.rules) if options.scheme == 0 else endless)
-    if found is None or not request.threshold:
+    if found is None or not request.threshold or options.scheme == 1:  # a classic step asks with its leverage
         return found
     return replace(found, slope=rows.slopes([found.rule])[0])
 
@@ -299,13 +298,13 @@ def leverage(fit: Fit, grown: GrownRule) -> Leverage:
 
 def _leverage(fit: Fit, grown: GrownRule) -> Leverage:
     """Exact values of the rule, inside and outside; without a constant one value for both."""
-    rows, l2 = fit.rows, fit.options.l2
+    rows, l2, sampled = fit.rows, fit.options.l2, fit.options.search_fraction < 1.0
     if fit.options.fit_intercept:
         out, curved = grown.weight_all - grown.weight_in, grown.curvature_all - grown.curvature_in
         start_in = grown.weight_in / (grown.curvature_in + l2 + 1e-300)
-        return rows.leverage(grown.rule, True, l2, start_in, out / (curved + l2 + 1e-300))
+        return rows.leverage(grown.rule, True, l2, start_in, out / (curved + l2 + 1e-300), sampled)
     guess = (2.0 * grown.weight_in - grown.weight_all) / (rows.state.curvature + 2.0 * l2 + 1e-300)
-    return rows.leverage(grown.rule, False, l2, guess, -guess)
+    return rows.leverage(grown.rule, False, l2, guess, -guess, sampled)
 
 
 def _step(fit: Fit, grown: GrownRule) -> bool:
@@ -314,6 +313,8 @@ def _step(fit: Fit, grown: GrownRule) -> bool:
     If only one side is pure its value is bounded by the cap and the rounds continue; its rows then have little weight.
     """
     step: Leverage = fit.task.journal.recall(lambda: leverage(fit, grown))
+    if not math.isnan(step.slope):
+        grown = replace(grown, slope=step.slope)
     options, scale, before = fit.options, fit.task.scale, fit.rows.state.weight
     value_in, value_out = options.learning_rate * step.value_in, options.learning_rate * step.value_out
     apply(fit.all_rows, grown.rule, value_in, value_out, fit.next_request)

@@ -8,7 +8,7 @@ is proved for the plain algorithm (no shrinkage, no l2); otherwise it is shown f
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,27 +64,6 @@ class RuleCertificate(CertificateHead):
     ingredients: Mapping[str, float]
     separation: str | None = None
     agreement: Agreement | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClassCertificates(CertificateHead):
-    """The certificates of one-versus-rest models: the common fields combined, and each certificate."""
-
-    by_class: tuple[RuleCertificate, ...]
-
-
-def joined_certificates(found: Sequence[RuleCertificate], classes: AnyArray) -> RuleCertificate | ClassCertificates:
-    """The certificate of the one model of two classes, or of one model per class."""
-    if len(found) == 1:
-        return found[0]
-    said = zip(classes.tolist(), found, strict=True)
-    return ClassCertificates(
-        by_class=tuple(found),
-        statement=" ".join(f"Class {label}: {certificate.statement}" for label, certificate in said),
-        stopped=", ".join(dict.fromkeys(certificate.stopped for certificate in found)),
-        gap=max(certificate.gap for certificate in found),
-        doubts=tuple(doubt for certificate in found for doubt in certificate.doubts),
-    )
 
 
 def certify(

@@ -139,6 +139,15 @@ class ColumnTrace:
     path: tuple[tuple[float, FloatArray], ...]
     joined: tuple[int, ...] = ()
 
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """The rounds, as those of a `Trace`."""
+        return self.trace.rounds
+
+    def terms(self, n_rounds: int) -> tuple[float, FloatArray]:
+        """Intercept and coefficients after this many rounds, as those of a `Trace`."""
+        return self.path[n_rounds - 1]
+
 
 def boost_columns(
     X: object,

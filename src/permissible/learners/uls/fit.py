@@ -6,15 +6,13 @@ is the average of these candidates, each fitted on all rows: by convexity its lo
 does not change when the folds narrowly prefer another one. While there is room for rules, each is fitted with more draws.
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
-The adaptive flavours have a loop of their own.
-
 A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
 the error with which the earlier fit ended, its rounds are kept as they are. Other rows measure them again, so that every entry
 of the history and the certificate is about the rows of the last fit.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permissible import losses
-from permissible.learners.choose import Choice, Fold, Runs, Tried, race
-from permissible.learners.uls.boost import Loop, LoopTask, OnRound, Start, boost
+from permissible.learners.choose import Choice, Fold, Runs, Sure, Tried, race
+from permissible.learners.uls.boost import Fit, Loop, LoopTask, OnRound, Pace, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
-from permissible.learners.uls.criteria.draws import keyed_layout
+from permissible.learners.uls.criteria.draws import search_layout
 from permissible.learners.uls.criteria.search import CriterionSearch
 from permissible.learners.uls.flavours import (
     FLAVOURS,
@@ -63,7 +61,7 @@ class Task:
     `validation` holds rows that were given instead of a hold-out: they choose where `stopping` says so, and otherwise their
     loss is only recorded. `start` is a fit to continue, without a hold-out. `fast_rate` is a learning rate that is tried where
     the chosen candidate would need more rounds than it may have. `ensemble` is the number of folds whose fits are averaged.
-    `keyed` is the layout of the columns with the keys by which the search draws.
+    `layout` is that of the columns in a search, with the keys by which it draws. `pace` is that of the rounds (uls/boost.py).
     """
 
     loss: Loss | str
@@ -75,7 +73,8 @@ class Task:
     callback: OnRound | None = None
     fast_rate: float | None = None
     ensemble: int | None = None
-    keyed: AnyArray | None = None
+    layout: AnyArray | None = None
+    pace: Pace | None = None
 
     def with_loss(self, name: str) -> "Task":
         """The task with one loss of the bag of "auto", whose penalty is as strong as with any other."""
@@ -132,11 +131,12 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
             fitted = fit_rules(training, label, replace(task.with_loss(name), callback=None))
             return fitted.loss, fitted.trace
 
-        evidence = choose_loss(source, label, fit)
+        evidence = choose_loss(source, label, fit, task.candidates[0].seed)
         return replace(fit_rules(source, label, task.with_loss(evidence.chosen)), evidence=evidence)
     if isinstance(task.loss, str):  # the search of the papers' flavours is exact
         task = replace(task, candidates=tuple(replace(options, noise=0.0) for options in task.candidates))
-    task = replace(task, keyed=keyed_layout(source, label) if task.candidates[0].noise > 0 else None)
+    options = task.candidates[0]  # constraints may differ between copies of a column
+    task = replace(task, layout=search_layout(source, label, options.noise > 0, options.constraints is not None))
     seen = _seen(source, label, task)
     everything = Chosen(source, label)
     additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
@@ -147,7 +147,7 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     options = task.candidates[told.get("candidate", 0)] if seen is None else _options(seen.choice.chosen)
     # Given validation rows stay beside the final fit, so that the history shows their loss.
     given = None if task.validation is None else Chosen(task.validation, label)
-    loss, trace = run(everything, given, task, options)
+    loss, trace = (None if seen is None else seen.followed) or run(everything, given, task, options)
     if seen is not None and task.candidates[0].scheme != 1:  # a continuation keeps the candidate
         told = {"candidate": task.candidates.index(seen.choice.chosen.candidate)}
         told["agreement"] = agreed(trace.terms(), loss, seen.beside, seen.choice.chosen)
@@ -188,12 +188,13 @@ def _averaged(everything: Chosen, fits: list[tuple[Chosen, Tried[ULSOptions]]], 
 
 
 class _Seen(NamedTuple):
-    """What the folds chose, the fraction of weight that was held out, the training rows of each fold, and its fits."""
+    """What the folds chose, the fraction held out, training rows and fits of each fold, and the last fit if it is known."""
 
     choice: Choice[ULSOptions]
     fraction: float
     training: list[Chosen]
     beside: tuple[FoldFits, ...] = ()
+    followed: tuple[Loss, Trace] | None = None
 
 
 def _seen(source: Source, label: int, task: Task) -> _Seen | None:
@@ -214,22 +215,39 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
         return None
     held = [held_out.weight for _, held_out in pairs]
     beside = tuple(FoldFits(partial(_open, held_out, task=task, options=task.candidates[0])) for _, held_out in pairs)
-    folds = [
-        Fold[ULSOptions](partial(_curve, training, held_out, task, fits), weight)
-        for (training, held_out), fits, weight in zip(pairs, beside, held, strict=True)
-    ]
-    total = everything.weight + (0.0 if task.validation is None else held[0])
-    contest = partial(race, folds, first_stage=1, run=partial(_curves, source))
-    choice = contest(task.candidates)
+
+    def contest(source: Source, task: Task, candidates: Sequence[ULSOptions]) -> Choice[ULSOptions]:
+        folds = [
+            Fold[ULSOptions](partial(_curve, training, held_out, task, fits), weight)
+            for (training, held_out), fits, weight in zip(pairs, beside, held, strict=True)
+        ]
+        return race(folds, candidates, first_stage=1, run=partial(_curves, source))
+
+    choice, followed = contest(source, task, task.candidates), None
     slow = choice.chosen
     if task.fast_rate is not None and slow.stage >= slow.candidate.n_rounds:
-        fast = contest([replace(slow.candidate, learning_rate=task.fast_rate)]).chosen
+        rate = replace(slow.candidate, learning_rate=task.fast_rate)
+        least = rate.n_rounds // 2 if rate.noise > 0 else 0  # fits of fewer rounds are drawn again
+        sure = Sure[ULSOptions](held[0], slow.loss, least, rate.n_rounds)
+
+        def told(fit: Fit) -> Iterator[int]:
+            return sure.told(fit.options.n_rounds, lambda: fit.validation / (fit.task.unit * held[0]))
+
+        def last(rows: Source, n_rounds: int) -> tuple[Loss, Trace]:
+            paced = replace(task, pace=lambda _: sure.rounds(rows.turn))
+            return run(everything._replace(source=rows), None, paced, replace(rate, n_rounds=n_rounds))
+
+        if len(pairs) > 1 or task.validation is not None or task.ensemble or rate.max_seconds:
+            fast = contest(source, task, [rate]).chosen
+        else:
+            fast, followed = sure.follow(
+                source, lambda rows: contest(rows, replace(task, pace=told), [rate]).chosen, last
+            )
         if fast.loss < slow.loss:
             choice = replace(choice, chosen=fast, kept=(fast,))
         choice = replace(choice, tried=(*choice.tried, fast))
-    return _Seen(
-        choice, sum(held) / total, [training for training, _ in pairs], beside if task.validation is None else ()
-    )
+    total = everything.weight + (0.0 if task.validation is None else held[0])
+    return _Seen(choice, sum(held) / total, [rows for rows, _ in pairs], () if task.validation else beside, followed)
 
 
 def _training_curve(training: Chosen, task: Task, options: ULSOptions, _: int, source: Source) -> FloatArray:
@@ -240,8 +258,7 @@ def _training_curve(training: Chosen, task: Task, options: ULSOptions, _: int, s
 
 def _curves(source: Source, runs: Runs[ULSOptions]) -> list[FloatArray]:
     """The curves of several fits on rows of a source; their questions to workers travel together."""
-    names = (f"{number}" for number in range(len(runs)))
-    asked = {name: partial(fold.losses, options, last) for name, (fold, options, last) in zip(names, runs, strict=True)}
+    asked = {f"{n}": partial(fold.losses, options, last) for n, (fold, options, last) in enumerate(runs)}
     return source.each(asked) if asked else []
 
 
@@ -257,7 +274,7 @@ def _curve(
         held_out = held_out._replace(source=source)
     training = training._replace(source=source)
     options = replace(options, n_rounds=last) if last else replace(options, patience=PATIENCE)
-    if isinstance(task.loss, Loss) and task.start is None:
+    if isinstance(task.loss, Loss) and task.start is None and isinstance(source, LocalSource):
         with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
             if in_memory and held is not None:
                 return held_out_curve(rows, held, loop_task, options)
@@ -311,8 +328,8 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
     examples, held = _examples(training), None if held_out is None else _examples(held_out)
-    more: dict[str, Any] = {"start": task.start, "n_threads": task.n_threads, "callback": task.callback}
-    trace = boost_adaptive(task.loss, examples, options, held, **more)
+    more: dict[str, Any] = {"start": task.start, "layout": task.layout, "callback": task.callback}
+    trace = boost_adaptive(task.loss, examples, options, held, n_threads=task.n_threads, **more)
     # The scores were last moved to the minimum of the last round's surrogate: its link gives their probabilities.
     last = trace.rounds or (() if task.start is None else task.start.trace.rounds)
     return losses.get(last[-1].loss if last else "logistic"), trace
@@ -343,11 +360,11 @@ def _rows_of(
         free = options.constraints is None and options.criterion == "newton"
         classic = free and options.scheme == 1 and (task.start is None or held is None)
         more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
-        more["keyed"] = task.keyed
         if options.criterion != "newton":
             score = None if task.start is None else task.start.scores
             more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
-        yield opened[0], held, LoopTask.of(task.loss, source.binning, **more), in_memory and classic
+        loop_task = LoopTask.of(task.loss, source.binning, task.layout, pace=task.pace, **more)
+        yield opened[0], held, loop_task, in_memory and classic
     finally:
         for rows in opened:
             rows.rows.close()

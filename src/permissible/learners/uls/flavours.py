@@ -24,7 +24,6 @@ from scipy.special import stdtr
 
 from permissible import losses
 from permissible.bins.hashing import code_hashes
-from permissible.bins.layout import layout_of
 from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import LoopTask, OnRound, Start
@@ -36,9 +35,10 @@ from permissible.learners.uls.rows import Examples
 from permissible.learners.uls.trace import Round, Trace
 from permissible.losses import BAGS, Loss, PermissibleLoss
 from permissible.losses.surrogate import compiled, natural_value
+from permissible.rows.keys import keys_of
 from permissible.rows.local import LocalSource
 from permissible.rows.splits import folds
-from permissible.types import FloatArray
+from permissible.types import AnyArray, FloatArray
 
 FLAVOURS = tuple(BAGS)
 BAG = ("logistic", "matsushita", "squared", "power")
@@ -63,11 +63,12 @@ def boost_adaptive(
     held_out: Examples | None = None,
     *,
     start: Start | None = None,
+    layout: AnyArray | None = None,
     n_threads: int = 1,
     callback: OnRound | None = None,
 ) -> Trace:
     """Run F1, F2, E1 or E2, from H = 0 or from an earlier fit; the trace has the rounds of this run."""
-    bag = [_Candidate(losses.get(name), examples, options, n_threads) for name in BAGS[flavour]]
+    bag = [_Candidate(losses.get(name), examples, options, layout, n_threads) for name in BAGS[flavour]]
     parts = [_Margins(part) for part in (examples, held_out) if part is not None]
     intercept, known = (0.0, dict[Rule, float]()) if start is None else start.trace.terms()
     rules, theta = list(known), np.array([intercept, *known.values()])
@@ -114,15 +115,16 @@ def boost_adaptive(
 class _Candidate:
     """One phi of the bag: from the shared scores, one round of the compiled loop."""
 
-    def __init__(self, loss: Loss, examples: Examples, options: ULSOptions, n_threads: int) -> None:
+    def __init__(
+        self, loss: Loss, examples: Examples, options: ULSOptions, layout: AnyArray | None, n_threads: int
+    ) -> None:
         kernel = compiled(loss)
         assert kernel is not None  # the bags hold built-in losses
         self.loss, self.options, self.total = loss, replace(options, n_rounds=1, max_seconds=0.0), examples.total
-        self.task = LoopTask.of(loss, examples.binned.binning)
+        self.task = LoopTask.of(loss, examples.binned.binning, layout)
         if options.search_fraction < 1.0:
-            examples = replace(examples, hashes=code_hashes(examples.binned, n_threads))
+            examples = replace(examples, hashes=code_hashes(examples.binned, n_threads=n_threads))
         self.rows = kernel_rows(examples, kernel, options.fit_intercept, n_threads)
-        self.layout = layout_of(examples.binned.binning).by_column
         own = options.criterion != "newton"
         self.search = CriterionSearch(examples, loss, options) if own else None
 
@@ -132,7 +134,7 @@ class _Candidate:
             self.search.score = score
             return self._searched(self.search)
         options = loop_options(self.options, self.task, number, start_constant=False)
-        found = kernels.boost(self.rows, None, self.layout, options, score / self.task.scale)
+        found = kernels.boost(self.rows, None, self.task.layout, options, score / self.task.scale)
         if not found.rounds:
             return STOPS[found.stop]
         step = found.rounds[0]
@@ -232,10 +234,12 @@ def equally_penalised(loss: Loss, l2: float) -> float:
     return l2 * at_zero[0] / at_zero[1]
 
 
-def choose_loss(source: LocalSource, label: int, fit: Callable[[LocalSource, str], tuple[Loss, Trace]]) -> LossEvidence:
+def choose_loss(
+    source: LocalSource, label: int, fit: Callable[[LocalSource, str], tuple[Loss, Trace]], seed: int = 0
+) -> LossEvidence:
     """Cross-validate the bag; `fit` learns from the training rows of a fold with a loss of the bag."""
     scores = []
-    for split in folds(source, FOLDS, label):
+    for split in folds(source, FOLDS, label, keys_of(source, seed)):
         training, held_out = source.selected(split.training), source.open(ExamplesOpening(label, split.held_out)).only
         positive = np.concatenate([part.target() == label for part in training.parts])
         if held_out is not None and positive.any() and not positive.all():

@@ -30,6 +30,7 @@ from permissible.learners.uls.rows import (
 from permissible.losses import Loss
 from permissible.losses.entropy import Functor
 from permissible.losses.surrogate import compiled, natural_value
+from permissible.rows.keys import column_numbers
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import OpenRows, Source
@@ -83,13 +84,16 @@ class ExamplesOpening:
 
 @dataclass(frozen=True, slots=True)
 class RuleOpening:
-    """Builds the rows of a fit: `two_sums` asks for curvatures in the histograms too, `sampled` for hashes of the rows."""
+    """Builds the rows of a fit.
+
+    `two_sums` asks for curvatures in the histograms too; `drawn_by` are the numbers of the columns by which samples are drawn.
+    """
 
     examples: ExamplesOpening
     loss: Loss
     two_sums: bool
     n_threads: int = 1
-    sampled: bool = False
+    drawn_by: tuple[int, ...] | None = None
 
     def build(self, part: Part) -> RulePart | None:
         """The rows of one part; None where no row is selected."""
@@ -98,8 +102,9 @@ class RuleOpening:
             return None
         # Weights of their own and other losses take more memory: on disk their rows are built for each question.
         light = examples.weight is None and compiled(self.loss) is not None
-        if self.sampled:
-            examples = replace(examples, hashes=part.put_aside(code_hashes(examples.binned, self.n_threads)))
+        if self.drawn_by is not None:
+            hashes = code_hashes(examples.binned, self.drawn_by, self.n_threads)
+            examples = replace(examples, hashes=part.put_aside(hashes))
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
@@ -133,7 +138,8 @@ def open_rows(
     real = source.weighted and not integers
     sizes = RowSizes(totals.n_rows, totals.weight, totals.largest if real else 1.0, real)
     examples = ExamplesOpening(label, selection, integers)
-    return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads, sampled)), sizes)
+    drawn_by = column_numbers(source) if sampled else None
+    return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads, drawn_by)), sizes)
 
 
 def kernel_rows(

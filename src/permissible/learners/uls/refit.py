@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permissible.kernels._core import boosting as kernels
-from permissible.learners.newton import Expansion, minimise
+from permissible.learners.newton import minimise
 from permissible.learners.uls.rows import Patterns
 from permissible.losses.surrogate import Surrogate
 from permissible.types import BoolArray, FloatArray
@@ -131,9 +131,8 @@ class ScoreObjective:
         """The objective at some coefficients."""
         return ScoreExpansion(self, point, self.rest + self.design @ point)
 
-    def direction(self, at: Expansion, damping: float, free: BoolArray) -> FloatArray:
+    def direction(self, at: ScoreExpansion, damping: float, free: BoolArray) -> FloatArray:
         """The damped Newton step, solved for columns of unit norm."""
-        assert isinstance(at, ScoreExpansion)
         diagonal = at.hessian.diagonal() + damping * self.unit
         used = np.flatnonzero(free & (diagonal > 0))
         norm = np.sqrt(diagonal[used])
@@ -143,17 +142,14 @@ class ScoreObjective:
         step[used] = _solved(scaled, -at.gradient[used] / norm) / norm
         return step
 
-    def bent(self, at: Expansion, refused: Expansion) -> ScoreExpansion:
+    def bent(self, at: ScoreExpansion, refused: ScoreExpansion) -> ScoreExpansion:
         """The same point, with the mean curvature of each row on the way to the rejected point if that is larger."""
-        assert isinstance(at, ScoreExpansion)
-        assert isinstance(refused, ScoreExpansion)
         move = refused.score - at.score
         mean = (at.losses.first - refused.losses.first) / np.where(np.abs(move) > 1e-12, move, np.inf)
         return ScoreExpansion(self, at.theta, at.score, at.losses._replace(second=np.maximum(at.losses.second, mean)))
 
-    def endless(self, at: Expansion, step: FloatArray) -> int | None:
+    def endless(self, at: ScoreExpansion, step: FloatArray) -> int | None:
         """The coefficient that moves most along a step on which extreme scores grow and no margin falls."""
-        assert isinstance(at, ScoreExpansion)
         if not self.is_far(at):
             return None
         far = int(np.argmax(np.abs(at.score)))
@@ -188,14 +184,12 @@ def fit_scores(objective: ScoreObjective, theta: FloatArray, free: BoolArray) ->
     """Minimise over the free coefficients, and say where there is no finite minimiser."""
     start = float(objective.weight.sum()) * objective.at_zero[0]
 
-    def enough(at: Expansion, residual: float) -> bool:
+    def enough(at: ScoreExpansion, residual: float) -> bool:
         """Whether nothing is left to gain, or the coefficients diverge with hardly any gain."""
-        assert isinstance(at, ScoreExpansion)
         vanished = objective.may_recede and at.value <= VANISHED * start
         return vanished or (residual <= ACCEPTED and objective.is_far(at))
 
     found = minimise(objective, theta, free, tolerance=TOLERANCE, accepted=ACCEPTED, max_steps=MAX_STEPS, enough=enough)
-    assert isinstance(found.at, ScoreExpansion)
     endless, left = list(found.held), free.copy()
     left[endless] = False
     if objective.may_recede:

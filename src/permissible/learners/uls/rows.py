@@ -258,6 +258,11 @@ class SignedWeights(Question[RulePart, IntArray]):
         """The answer of one part."""
         return rows.now.signed_weights(self.rules, self.weight_grid)
 
+    def slopes(self, answer: IntArray) -> list[float]:
+        """The sum of y h w of each +-1 rule after the first one, which covers every row."""
+        total, *inside = answer.tolist()
+        return [float(2 * weight - total) / self.weight_grid for weight in inside]
+
 
 @dataclass(frozen=True, slots=True)
 class PatternsOf(Question[RulePart, Patterns]):

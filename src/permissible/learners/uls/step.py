@@ -61,12 +61,16 @@ class FitState:
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """Values of a step inside and outside, whether no side has a finite one within the cap, passes over the rows."""
+    """Values of a step inside and outside, whether no side has a finite one within the cap, passes over the rows.
+
+    `slope` is the sum of y h w over all rows, where the search saw a sample.
+    """
 
     value_in: float
     value_out: float
     capped: bool
     passes: int
+    slope: float = math.nan
 
 
 @dataclass(slots=True)
@@ -127,9 +131,12 @@ class FitRows:
 
     def slopes(self, rules: Sequence[Rule]) -> list[float]:
         """The sum of y h w of each +-1 rule."""
-        grid = self.request(False).weight_grid
-        total, *inside = self.rows.ask(SignedWeights(((), *rules), grid)).tolist()
-        return [float(2 * weight - total) / grid for weight in inside]
+        question = self.signed_weights(rules)
+        return question.slopes(self.rows.ask(question))
+
+    def signed_weights(self, rules: Sequence[Rule]) -> SignedWeights:
+        """The question of `slopes`."""
+        return SignedWeights(((), *rules), self.request(False).weight_grid)
 
     def reset(self, terms: Terms) -> None:
         """Set the margins to those of a model."""
@@ -175,30 +182,38 @@ class FitRows:
         weight, curvature, surrogate, error, covered, positive = values
         self.state = FitState(weight, curvature, surrogate, error, covered, positive, step.low_state, step.high_state)
 
-    def derivatives(self, rule: Rule, trials: Sequence[Trial], l2: float) -> tuple[list[Slopes], list[Slopes]]:
-        """The derivative of the surrogate, and its next two, at trial steps: inside, and outside."""
+    def derivatives(
+        self, rule: Rule, trials: Sequence[Trial], l2: float, beside: Sequence[SignedWeights] = ()
+    ) -> tuple[list[Slopes], list[Slopes], list[IntArray]]:
+        """The derivative of the surrogate, and its next two, at trial steps: inside, and outside; and what is asked beside."""
         grids = self.grids(max(abs(value) for trial in trials for value in trial))
         scales = grids.weight, grids.curvature, grids.curvature
         found: tuple[list[Slopes], list[Slopes]] = [], []
-        measured: IntArray = self.rows.ask(Measure(rule, tuple(trials), grids))
+        others = [(self.rows, question) for question in beside]
+        measured, *told = self.rows.ask_beside(Measure(rule, tuple(trials), grids), others)
         for trial, sums in zip(trials, measured, strict=True):
             for side, value, own in zip(found, trial, (sums[:3], sums[3:]), strict=True):
                 f, k, t = (value_of(pair, grid) for pair, grid in zip(own, scales, strict=True))
                 side.append((f - l2 * value, -k - l2, -t))
-        return found
+        return *found, told
 
-    def leverage(self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float) -> Leverage:
-        """The exact step along a rule, from a guess."""
+    def leverage(
+        self, rule: Rule, two_values: bool, l2: float, start_in: float, start_out: float, sloped: bool = False
+    ) -> Leverage:
+        """The exact step along a rule, from a guess; `sloped`: with the slope on all rows."""
         remainder, cap = self.surrogate.remainder, self.surrogate.cap
         inner, outer = kernels.Root(), kernels.Root()
         inner.value, outer.value = min(max(start_in, -cap), cap), min(max(start_out, -cap), cap)
         outer.done = not rule
-        passes = 0
+        passes, slope = 0, math.nan
+        beside = [self.signed_weights([rule])] if sloped else []
         while not (inner.done and outer.done):
             values = inner.trials(remainder)
             opposite = outer.trials(remainder) if two_values else [-value for value in values]
-            at_in, at_out = self.derivatives(rule, list(zip(values, opposite, strict=True)), l2)
+            at_in, at_out, told = self.derivatives(rule, list(zip(values, opposite, strict=True)), l2, beside)
             passes += 1
+            if beside:
+                (slope,), beside = beside.pop().slopes(told[0]), []
             if two_values:
                 inner.advance(at_in, remainder, cap)
                 outer.advance(at_out, remainder, cap)
@@ -210,7 +225,7 @@ class FitRows:
             inner.retreat()
             outer.retreat()
         value_out = outer.value if two_values else -inner.value
-        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes)
+        return Leverage(inner.value, value_out, inner.capped and (outer.capped or not two_values), passes, slope)
 
 
 def apply(

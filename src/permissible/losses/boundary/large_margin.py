@@ -6,7 +6,6 @@ boundaries ([K]) can be checked, by :func:`permissible.losses.check_consistency`
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import nan
 
 import numpy as np
@@ -51,6 +50,9 @@ class LargeMarginLoss:
         """Return delta(pi), the score at which a decision at probability pi changes; NaN where none is consistent."""
         return self.score_formula(probability)
 
+    def __reduce__(self) -> tuple[object, tuple[float, ...]]:
+        return globals()[self.name], tuple(self.params.values())
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{key}={value:g}" for key, value in self.params.items())
         return f"losses.{self.name}({shown})"
@@ -66,7 +68,12 @@ def hinge() -> LargeMarginLoss:
     [1.0, 0.0]
     """
     return LargeMarginLoss(
-        "hinge", {}, value_formula=_hinge, weight_formula=_hinge_weight, score_formula=_hinge_score, kinks=(1.0,)
+        "hinge",
+        {},
+        value_formula=lambda z: np.maximum(1 - z, 0),
+        weight_formula=lambda z: np.where(z < 1, 1.0, 0.0),
+        score_formula=lambda p: np.where(p == 0.5, 0.0, nan),
+        kinks=(1.0,),
     )
 
 
@@ -82,9 +89,9 @@ def squared_hinge() -> LargeMarginLoss:
     return LargeMarginLoss(
         "squared_hinge",
         {},
-        value_formula=_squared_hinge,
-        weight_formula=_squared_hinge_weight,
-        score_formula=_squared_hinge_score,
+        value_formula=lambda z: np.maximum(1 - z, 0) ** 2,
+        weight_formula=lambda z: 2 * np.maximum(1 - z, 0),
+        score_formula=lambda p: 2 * p - 1,
     )
 
 
@@ -101,12 +108,22 @@ def lum(a: float = 1.0, c: float = 1.0) -> LargeMarginLoss:
         raise refusal("a", "a positive number", a)
     if not c >= 0:
         raise refusal("c", "a non-negative number", c)
+    corner = c / (1 + c)
+
+    def ratio(z: FloatArray) -> FloatArray:
+        return np.asarray(a / ((1 + c) * np.maximum(z, corner) - c + a))
+
+    def score(p: FloatArray) -> FloatArray:
+        q = np.clip(np.maximum(p, 1 - p), 0.5, 1 - 2**-53)
+        size = (c - a + a * (q / (1 - q)) ** (1 / (a + 1))) / (1 + c)
+        return np.where(p == 0.5, 0.0, np.sign(p - 0.5) * size)
+
     return LargeMarginLoss(
         "lum",
         {"a": a, "c": c},
-        value_formula=partial(_lum, a=a, c=c),
-        weight_formula=partial(_lum_weight, a=a, c=c),
-        score_formula=partial(_lum_score, a=a, c=c),
+        value_formula=lambda z: np.where(z < corner, 1 - z, ratio(z) ** a / (1 + c)),
+        weight_formula=lambda z: np.where(z < corner, 1.0, ratio(z) ** (a + 1)),
+        score_formula=score,
     )
 
 
@@ -120,48 +137,3 @@ def dwd() -> LargeMarginLoss:
     [1.0, 0.25]
     """
     return replace(lum(1.0, 1.0), name="dwd", params={})
-
-
-# The formulas are functions of this module, so that a loss can be pickled.
-
-
-def _hinge(z: FloatArray) -> FloatArray:
-    return np.maximum(1 - z, 0)
-
-
-def _hinge_weight(z: FloatArray) -> FloatArray:
-    return np.where(z < 1, 1.0, 0.0)
-
-
-def _hinge_score(p: FloatArray) -> FloatArray:
-    return np.where(p == 0.5, 0.0, nan)
-
-
-def _squared_hinge(z: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(1 - z, 0) ** 2)
-
-
-def _squared_hinge_weight(z: FloatArray) -> FloatArray:
-    return 2 * np.maximum(1 - z, 0)
-
-
-def _squared_hinge_score(p: FloatArray) -> FloatArray:
-    return 2 * p - 1
-
-
-def _lum(z: FloatArray, a: float, c: float) -> FloatArray:
-    return np.where(z < c / (1 + c), 1 - z, _lum_ratio(z, a, c) ** a / (1 + c))
-
-
-def _lum_weight(z: FloatArray, a: float, c: float) -> FloatArray:
-    return np.where(z < c / (1 + c), 1.0, _lum_ratio(z, a, c) ** (a + 1))
-
-
-def _lum_ratio(z: FloatArray, a: float, c: float) -> FloatArray:
-    return np.asarray(a / ((1 + c) * np.maximum(z, c / (1 + c)) - c + a))
-
-
-def _lum_score(p: FloatArray, a: float, c: float) -> FloatArray:
-    q = np.clip(np.maximum(p, 1 - p), 0.5, 1 - 2**-53)
-    size = (c - a + a * (q / (1 - q)) ** (1 / (a + 1))) / (1 + c)
-    return np.where(p == 0.5, 0.0, np.sign(p - 0.5) * size)

@@ -79,7 +79,19 @@ class PiecewiseLinear:
         boundaries = checked_boundaries(self.boundaries)
         pi = np.array(boundaries)
         height = np.asarray(loss.impurity(pi)) * loss.b  # phi(pi) - a
-        _fill(self, boundaries, loss, height, -(1 - pi), height, -pi, np.asarray(loss.score(pi)))
+        self._set(boundaries, loss, np.asarray(loss.score(pi)), (height, -(1 - pi), height, -pi))
+
+    def _set(
+        self, boundaries: tuple[float, ...], base: Loss | None, deltas: FloatArray, lines: tuple[FloatArray, ...]
+    ) -> None:
+        """Set the fields of a frozen surrogate, arrays read-only; `lines` are A+, B+, A-, B-."""
+        names = ("intercepts_pos", "slopes_pos", "intercepts_neg", "slopes_neg", "deltas")
+        for name, array in zip(names, (*lines, deltas), strict=True):
+            own = np.array(array, dtype=np.float64)
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
+        object.__setattr__(self, "boundaries", boundaries)
+        object.__setattr__(self, "base", base)
 
     # -- other ways to build one ---------------------------------------------------------------------------------------
 
@@ -99,12 +111,13 @@ class PiecewiseLinear:
         """
         pi = checked_boundaries(boundaries)
         size = len(pi)
-        a_pos, b_pos = _numbers("intercepts_pos", intercepts_pos, size), _numbers("slopes_pos", slopes_pos, size)
-        a_neg, b_neg = _numbers("intercepts_neg", intercepts_neg, size), _numbers("slopes_neg", slopes_neg, size)
+        given = {"intercepts_pos": intercepts_pos, "slopes_pos": slopes_pos}
+        given |= {"intercepts_neg": intercepts_neg, "slopes_neg": slopes_neg}
+        lines = tuple(_numbers(name, values, size) for name, values in given.items())
         made = object.__new__(cls)
-        _fill(made, pi, None, a_pos, b_pos, a_neg, b_neg, np.full(size, np.nan))
-        given = (made.hinges[:-1] + made.hinges[1:]) / 2 if deltas is None else _numbers("deltas", deltas, size)
-        _fill(made, pi, None, a_pos, b_pos, a_neg, b_neg, given)
+        made._set(pi, None, np.full(size, np.nan), lines)
+        middles = (made.hinges[:-1] + made.hinges[1:]) / 2
+        made._set(pi, None, middles if deltas is None else _numbers("deltas", deltas, size), lines)
         return made
 
     @classmethod
@@ -199,26 +212,6 @@ class PiecewiseLinear:
             return float((pi / (-self.slopes_neg * distance)).max())
 
 
-def _fill(
-    made: PiecewiseLinear,
-    boundaries: tuple[float, ...],
-    base: Loss | None,
-    intercepts_pos: FloatArray,
-    slopes_pos: FloatArray,
-    intercepts_neg: FloatArray,
-    slopes_neg: FloatArray,
-    deltas: FloatArray,
-) -> None:
-    """Set the fields of a frozen surrogate, arrays read-only."""
-    values = {"intercepts_pos": intercepts_pos, "slopes_pos": slopes_pos, "intercepts_neg": intercepts_neg}
-    for name, array in {**values, "slopes_neg": slopes_neg, "deltas": deltas}.items():
-        own = np.array(array, dtype=np.float64)
-        own.setflags(write=False)
-        object.__setattr__(made, name, own)
-    object.__setattr__(made, "boundaries", boundaries)
-    object.__setattr__(made, "base", base)
-
-
 def _numbers(argument: str, values: ArrayLike, size: int) -> FloatArray:
     array = real_numbers(argument, values, f"{size} finite numbers")
     if array.shape != (size,) or not np.isfinite(array).all():
@@ -229,9 +222,8 @@ def _numbers(argument: str, values: ArrayLike, size: int) -> FloatArray:
 def _labelled(y: ArrayLike, score: ArrayLike) -> tuple[BoolArray, FloatArray]:
     labels = np.asarray(y)
     if not np.isin(labels, (-1, 0, 1)).all():
-        raise refusal(
-            "y", "1 for positives, 0 or -1 for negatives", labels[~np.isin(labels, (-1, 0, 1))].flat[0].item()
-        )
+        came = labels[~np.isin(labels, (-1, 0, 1))].flat[0].item()
+        raise refusal("y", "1 for positives, 0 or -1 for negatives", came)
     positive, f = np.broadcast_arrays(labels > 0, real_numbers("score", score, "an array of numbers"))
     return positive, f
 

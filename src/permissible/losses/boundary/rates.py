@@ -165,9 +165,8 @@ def _of_lines(
     M = float(np.abs(lines.hinges).max())
     if extra or B < M:
         came = Words(f"an approximation error of {extra:g}" if extra else f"limit={B:g} below {M:.4g}")
-        raise refusal(
-            "loss", "a smooth loss where the class lacks the best score f*, whose largest value is a hinge", came
-        )
+        expected = "a smooth loss where the class lacks the best score f*, whose largest value is a hinge"
+        raise refusal("loss", expected, came)
     L = float(max(-lines.slopes_pos.min(), -lines.slopes_neg.min()))
     constant = bernstein_constant(lines, B, margin)
     first, power = 4.0 / 3.0 * L * (B + M) * G, 1.0 - margin.beta

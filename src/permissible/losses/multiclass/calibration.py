@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from permissible.losses.multiclass.guess_aversion import right_answers, trial_costs
+from permissible.losses.multiclass.guess_aversion import Verdict, right_answers, trial_costs
 from permissible.losses.multiclass.losses import MulticlassLoss, StructuredHinge, get_multiclass
 from permissible.types import FloatArray
 from permissible.validation.numbers import whole_number
@@ -81,8 +81,7 @@ class CheapMistake:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Verdict[WrongDecision | CheapMistake]):
     """The verdict; true when no counterexample was found.
 
     Examples
@@ -91,13 +90,6 @@ class Calibration:
     >>> bool(losses.is_classification_calibrated("gll", 3, n_trials=1))
     False
     """
-
-    holds: bool
-    trials: int
-    counterexample: WrongDecision | CheapMistake | None = None
-
-    def __bool__(self) -> bool:
-        return self.holds
 
 
 def is_classification_calibrated(

@@ -55,9 +55,8 @@ def _cost_rows(cost: object, y: IntArray, m: int, per_row: bool) -> FloatArray:
     if costs.shape == (m, m) and not per_row:
         return np.asarray(checked_costs(costs, "cost")[y])
     if costs.shape != (y.size, m):
-        raise refusal(
-            "cost", f"of shape ({m}, {m}), or ({y.size}, {m}) with a row per example", Words(f"shape {costs.shape}")
-        )
+        came = Words(f"shape {costs.shape}")
+        raise refusal("cost", f"of shape ({m}, {m}), or ({y.size}, {m}) with a row per example", came)
     if not (np.isfinite(costs) & (costs >= 0)).all():
         raise refusal("cost", "finite and non-negative", float(costs[~(np.isfinite(costs) & (costs >= 0))][0]))
     own = costs[np.arange(y.size), y]

@@ -7,12 +7,15 @@ asymmetric, sparse), classes and scores on many scales, next to the boundary too
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from permissible.losses.multiclass.losses import MulticlassLoss, get_multiclass
 from permissible.types import FloatArray
 from permissible.validation.numbers import whole_number
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,18 @@ class Counterexample:
 
 
 @dataclass(frozen=True, eq=False)
-class GuessAversion:
+class Verdict(Generic[Found]):
+    """The result of a search for a counterexample; true when none was found."""
+
+    holds: bool
+    trials: int
+    counterexample: Found | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+class GuessAversion(Verdict[Counterexample]):
     """The verdict; true when no counterexample was found.
 
     Examples
@@ -48,13 +62,6 @@ class GuessAversion:
     >>> bool(losses.is_guess_averse("gll", 3)), bool(losses.is_guess_averse("lt", 3))
     (True, False)
     """
-
-    holds: bool
-    trials: int
-    counterexample: Counterexample | None = None
-
-    def __bool__(self) -> bool:
-        return self.holds
 
 
 def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 2000, seed: int = 0) -> GuessAversion:

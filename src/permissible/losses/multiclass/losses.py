@@ -21,10 +21,6 @@ from permissible.validation import refusal
 LARGEST = 600.0  # e^600 times any sensible cost and number of classes is still a double
 
 
-def _always(costs: FloatArray | None) -> bool:
-    return True
-
-
 def _without_costs(costs: FloatArray | None) -> bool:
     return costs is not None and bool(np.all(costs[~np.eye(len(costs), dtype=bool)] == 1.0))
 
@@ -72,8 +68,16 @@ class MulticlassLoss:
         raise NotImplementedError
 
 
+class _WithPosterior(MulticlassLoss):
+    """A loss whose scores give class probabilities, for the costs for which `estimates_posterior` holds."""
+
+    def posterior(self, scores: ArrayLike) -> FloatArray:
+        """Return the class probabilities, proportional to e^(exponent S): of GLL without costs, GEL with symmetric ones, MC."""
+        return softmax(scores, self.exponent)
+
+
 @dataclass(frozen=True)
-class GLL(MulticlassLoss):
+class GLL(_WithPosterior):
     """Generalised logistic loss ln(1 + sum_j C_zj e^(S_j - S_z)) ([B] (21)); guess-averse, never overflows.
 
     Examples
@@ -94,13 +98,9 @@ class GLL(MulticlassLoss):
         top, terms = _factored(at)
         return balanced(at, terms / (np.exp(-top) + terms.sum(axis=1))[:, None])
 
-    def posterior(self, scores: ArrayLike) -> FloatArray:
-        """Return the class probabilities of the cost-insensitive loss: proportional to e^S."""
-        return softmax(scores, 1.0)
-
 
 @dataclass(frozen=True)
-class GEL(MulticlassLoss):
+class GEL(_WithPosterior):
     """Generalised exponential loss sum_j C_zj e^(S_j - S_z) ([B] (20)); guess-averse.
 
     Examples
@@ -121,13 +121,9 @@ class GEL(MulticlassLoss):
     def _slopes(self, at: ScoredRows) -> FloatArray:
         return balanced(at, _exponentials(at))
 
-    def posterior(self, scores: ArrayLike) -> FloatArray:
-        """Return class probabilities, proportional to e^(2S); right for a symmetric cost matrix only."""
-        return softmax(scores, 2.0)
-
 
 @dataclass(frozen=True)
-class MC(MulticlassLoss):
+class MC(GEL):
     """Cost-insensitive multiclass exponential loss sum_j e^(S_j - S_z), j = z included ([B] (22)); ignores costs.
 
     Examples
@@ -139,20 +135,16 @@ class MC(MulticlassLoss):
     """
 
     name: ClassVar[str] = "mc"
-    exponent: ClassVar[float] = 2.0
     least: ClassVar[float] = 1.0  # the true class is counted
     ignores_costs: ClassVar[bool] = True
-    estimates_posterior = staticmethod(_always)
+
+    @staticmethod
+    def estimates_posterior(costs: FloatArray | None) -> bool:
+        """True, whatever the costs."""
+        return True
 
     def _values(self, at: ScoredRows) -> FloatArray:
-        return np.asarray(1 + _exponentials(at).sum(axis=1))
-
-    def _slopes(self, at: ScoredRows) -> FloatArray:
-        return balanced(at, _exponentials(at))
-
-    def posterior(self, scores: ArrayLike) -> FloatArray:
-        """Return class probabilities, proportional to e^(2S) ([B] (33))."""
-        return softmax(scores, 2.0)
+        return np.asarray(1 + super()._values(at))
 
 
 @dataclass(frozen=True)

@@ -66,17 +66,13 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
     slope, rough = _derivative(phi, formula, phi_prime)
     limit = _limit(slope)
     entropy = Entropy(
-        a=a, b=b, score_limit=limit, excess=partial(_excess, formula, a), link=partial(_link, slope), rough=rough
+        a=a, b=b, score_limit=limit, excess=partial(_excess, formula, a), link=lambda p: -slope(p), rough=rough
     )
     return PermissibleLoss(name, {}, entropy, (from_phi, (phi, phi_prime, name)))
 
 
 def _excess(formula: Formula, a: float, p: FloatArray) -> FloatArray:
     return np.where(p > 0, np.maximum(formula(np.where(p > 0, p, 0.5)) - a, 0.0), 0.0)
-
-
-def _link(slope: Formula, p: FloatArray) -> FloatArray:
-    return -slope(p)
 
 
 def _check(phi: Formula) -> tuple[float, float]:

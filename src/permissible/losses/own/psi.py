@@ -46,7 +46,7 @@ def from_psi(
     probability = partial(_probability, slope)
     made = Psi(
         value=psi,
-        weight=partial(_weight, slope),
+        weight=lambda margin: -slope(margin),
         curvature=curvature,
         probability=probability,
         score=partial(_score, probability),
@@ -60,15 +60,13 @@ def _check(psi: Formula, slope: Formula) -> None:
     for argument, found in (("value", values), ("derivative", slopes)):
         if not np.isfinite(found).all():
             x = GRID[~np.isfinite(found)][0]
-            raise refusal(
-                argument, "finite on the real line", Words(f"{found[~np.isfinite(found)][0]} at margin {x:g}")
-            )
+            bad = Words(f"{found[~np.isfinite(found)][0]} at margin {x:g}")
+            raise refusal(argument, "finite on the real line", bad)
     if values.min() < 0:
         raise refusal("value", "non-negative", Words(f"{values.min():.6g} at margin {GRID[values.argmin()]:g}"))
     if not slopes[160] < 0:
-        raise refusal(
-            "derivative", "negative at margin 0", float(slopes[160]), "the loss must fall where the margin grows"
-        )
+        remedy = "the loss must fall where the margin grows"
+        raise refusal("derivative", "negative at margin 0", float(slopes[160]), remedy)
     falling = np.diff(slopes) < 0
     if falling.any():
         raise refusal("value", "convex", Words(f"a derivative that falls after margin {GRID[:-1][falling][0]:g}"))
@@ -80,10 +78,6 @@ def _check(psi: Formula, slope: Formula) -> None:
     if wrong.any():
         came = f"{slopes[wrong][0]:.6g} at margin {GRID[wrong][0]:g}, where differences of the value give {rough[wrong][0]:.6g}"
         raise refusal("derivative", "the derivative of the value", Words(came))
-
-
-def _weight(slope: Formula, margin: FloatArray) -> FloatArray:
-    return -slope(margin)
 
 
 def _curvature(slope: Formula, x: FloatArray) -> FloatArray:

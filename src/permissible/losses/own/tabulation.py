@@ -41,22 +41,13 @@ _POWERS = np.arange(DEGREE + 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossTable:
-    """Weight, curvature and loss of a margin by cells.
+    """Weight, curvature and loss of a margin by cells."""
 
-    Attributes
-    ----------
-    breaks : the ends of the cells, rising from 0.
-    weight : coefficients of p in y = (x - centre) / half width, lowest power first, one row for each cell.
-    value : psi = b F at the centre of each cell.
-    unit : a power of two; the cells are pieces of the octaves of 1 + x / unit, by which a margin finds its own.
-    largest_curvature : curvatures are cut here; next to the end of the scores they may have no bound.
-    """
-
-    breaks: FloatArray
-    weight: FloatArray
-    value: FloatArray
-    unit: float
-    largest_curvature: float
+    breaks: FloatArray  # the ends of the cells, rising from 0
+    weight: FloatArray  # coefficients of p in y = (x - centre) / half width, lowest power first, one row for each cell
+    value: FloatArray  # psi = b F at the centre of each cell
+    unit: float  # a power of two; the cells are pieces of the octaves of 1 + x / unit, by which a margin finds its own
+    largest_curvature: float  # curvatures are cut here; next to the end of the scores they may have no bound
 
     def at(self, margin: FloatArray) -> FloatArray:
         """Loss, weight, curvature and slope of the curvature at margins: the readable twin of the compiled functor."""

@@ -145,12 +145,9 @@ def is_own(loss: Loss) -> bool:
 def own_loss(name: str, own_losses: Losses) -> Loss:
     """A user's own loss, which a file only names."""
     if name not in own_losses:
-        raise refusal(
-            "losses",
-            f"a mapping with the loss {name!r} that the model was fitted with",
-            Words("one with " + (", ".join(map(repr, own_losses)) or "nothing in it")),
-            f"pass it again: pm.load(path, losses={{{name!r}: loss}})",
-        )
+        expected = f"a mapping with the loss {name!r} that the model was fitted with"
+        came = Words("one with " + (", ".join(map(repr, own_losses)) or "nothing in it"))
+        raise refusal("losses", expected, came, f"pass it again: pm.load(path, losses={{{name!r}: loss}})")
     return own_losses[name]
 
 

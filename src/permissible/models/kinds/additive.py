@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from permissible.models.model import Link, Model, counted
+from permissible.models.model import Link, Model, counted, lead
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
@@ -80,10 +80,7 @@ class AdditiveModel(Model):
 
     def margins(self, table: Table, codes: IntArray, n_threads: int = 1) -> FloatArray:
         """The margin (9) of each row: the score of its class minus the largest other one."""
-        scores, rows = self.scores(table), np.arange(len(codes))
-        others = scores.copy()
-        others[rows, codes] = -np.inf
-        return np.asarray(scores[rows, codes] - others.max(axis=1))
+        return lead(self.scores(table), codes)
 
 
 def posterior(scores: FloatArray, exponent: float) -> FloatArray:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from permissible.bins import encode
+from permissible.bins.encoding import encode
 from permissible.bins.literal import MISSING
 from permissible.kernels._core import boosted as kernels
 from permissible.losses import Loss

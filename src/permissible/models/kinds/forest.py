@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from permissible.bins import Binning, encode
+from permissible.bins.binning import Binning
+from permissible.bins.encoding import encode
 from permissible.bins.literal import MISSING, OTHER, Literal, category_literal, threshold_literal
 from permissible.kernels._core import mcboost as kernel
 from permissible.models.kinds.simplex import scores_of

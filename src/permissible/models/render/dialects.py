@@ -46,9 +46,8 @@ class Dialect:
         """A quoted text; NUL, which no SQL text may contain, is joined in by its number where the database can."""
         pieces = ["'" + piece.replace("'", "''") + "'" for piece in _encodable(value).split("\0")]
         if len(pieces) > 1 and self.char is None:
-            raise refusal(
-                "category", f"a text that {self.name} SQL can hold", value, "rename the category before fitting"
-            )
+            expected = f"a text that {self.name} SQL can hold"
+            raise refusal("category", expected, value, "rename the category before fitting")
         return pieces[0] if len(pieces) == 1 else "(" + f" || {self.char}(0) || ".join(pieces) + ")"
 
     def value(self, value: Category) -> str:

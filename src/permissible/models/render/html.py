@@ -27,7 +27,7 @@ def table(card: Scorecard, classes: tuple[object, ...], max_terms: int = 200) ->
     --------
     >>> import numpy as np
     >>> from permissible import losses
-    >>> from permissible.bins import Literal
+    >>> from permissible.bins.literal import Literal
     >>> from permissible.models.card.from_model import scorecard
     >>> from permissible.models.kinds.rules import RuleModel
     >>> from permissible.table import Column, Schema

@@ -47,9 +47,8 @@ def _refuse_empty_text(card: Scorecard) -> None:
         column = card.schema.columns[place]
         if "" in column.categories:
             came, remedy = Words(f"the category '' in column {column.name!r}"), "rename that category before fitting"
-            raise refusal(
-                "X", "without an empty text among the categories, which a graph takes for missing", came, remedy
-            )
+            expected = "without an empty text among the categories, which a graph takes for missing"
+            raise refusal("X", expected, came, remedy)
 
 
 class _Inputs:

@@ -199,12 +199,8 @@ def _centred(column: int, center: float, card: Scorecard, target: Dialect, neede
 
 def _kernel(term: KernelTerm, k: int, card: Scorecard, target: Dialect) -> str:
     if len(term.vectors) > MAX_SUPPORT:
-        raise refusal(
-            "model",
-            f"a kernel model with at most {MAX_SUPPORT} support vectors, to be written as SQL",
-            len(term.vectors),
-            "export it as ONNX, or fit without a kernel",
-        )
+        expected = f"a kernel model with at most {MAX_SUPPORT} support vectors, to be written as SQL"
+        raise refusal("model", expected, len(term.vectors), "export it as ONNX, or fit without a kernel")
     points = [_centred(column, 0.0, card, target, True) for column in range(len(card.schema.columns))]
     parts = []
     vectors = np.where(np.abs(term.vectors) < TINY, 0.0, term.vectors)

@@ -6,9 +6,12 @@ pyarrow only splits lines into cells. What a cell means is decided by `cells` fo
 from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from permissible.table.files.cells import RawChunk
+
+if TYPE_CHECKING:
+    from permissible.table.files.delimited import Delimited
 
 SMALL = 1 << 16
 """Smaller files, in bytes, use the csv module: importing pyarrow would take longer."""
@@ -16,22 +19,10 @@ BLOCK = 1 << 20
 """Bytes of a block: pyarrow reads up to 32 of them ahead."""
 
 
-class CsvFile(Protocol):
-    """A CSV file whose delimiter and header are known."""
-
-    path: Path
-    names: tuple[str, ...]
-    delimiter: str
-    has_header: bool
-
-    def lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Line and cells of each row below the header."""
-
-
 class Lines(Sequence[int]):
     """The lines of some rows, looked up only when an error needs one."""
 
-    def __init__(self, file: CsvFile, start: int, count: int) -> None:
+    def __init__(self, file: "Delimited", start: int, count: int) -> None:
         self.file, self.start, self.n_rows = file, start, count
 
     def __len__(self) -> int:
@@ -47,7 +38,7 @@ class Lines(Sequence[int]):
         return next(islice(self.file.lines(), self.start + row, None))[0]
 
 
-def fast_chunks(file: CsvFile, rows: int) -> Generator[RawChunk, None, int | None]:
+def fast_chunks(file: "Delimited", rows: int) -> Generator[RawChunk, None, int | None]:
     """Yield chunks of `rows` rows. Returns None when all was read, else the number of rows read so far."""
     if not _is_plain(file.path):
         return 0
@@ -91,7 +82,7 @@ def _is_plain(path: Path) -> bool:
     return True
 
 
-def _batches(pyarrow: Any, file: CsvFile) -> Iterator[Any]:
+def _batches(pyarrow: Any, file: "Delimited") -> Iterator[Any]:
     options = pyarrow.csv
     with (
         pyarrow.OSFile(str(file.path)) as stream,
@@ -109,7 +100,7 @@ def _batches(pyarrow: Any, file: CsvFile) -> Iterator[Any]:
         yield from reader
 
 
-def _chunk(file: CsvFile, table: Any, start: int) -> RawChunk:
+def _chunk(file: "Delimited", table: Any, start: int) -> RawChunk:
     columns = [column.combine_chunks() for column in table.columns]
     flat = [column.chunk(0) if hasattr(column, "chunks") else column for column in columns]
     return RawChunk(flat, Lines(file, start, table.num_rows))

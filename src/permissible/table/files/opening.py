@@ -9,7 +9,7 @@ from permissible.table.files.delimited import Delimited
 from permissible.table.files.errors import FileError
 from permissible.table.files.reader import ROWS, FileReader
 
-_ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")
 
 
@@ -28,7 +28,7 @@ def open_table(
         raise FileError(f"{path} is a folder; name a file in it.")
     suffix = Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
     try:
-        if suffix in _ARROW:
+        if suffix in ARROW:
             return Arrow(path, rows)
         if suffix == ".arff":
             return Arff(path, rows)

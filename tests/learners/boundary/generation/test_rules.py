@@ -7,7 +7,7 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.bins import encode
+from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
 from permissible.bins.layout import layout_of
 from permissible.learners.boundary.generation.edges import largest_edges, mask_of
@@ -64,7 +64,7 @@ def test_stumps_are_optimal_over_all_of_them(surrogate, alpha):
     assert fit.class_lower <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= fit.objective <= exact * (1 + 2e-7)
     assert fit.objective - fit.class_lower <= 2e-7 * exact
-    assert fit.last.largest_edge <= alpha * (1 + 1e-6)
+    assert fit.rounds[-1].largest_edge <= alpha * (1 + 1e-6)
 
 
 def test_a_fit_that_stops_early_still_bounds_the_optimum_over_all_stumps():
@@ -76,7 +76,7 @@ def test_a_fit_that_stops_early_still_bounds_the_optimum_over_all_stumps():
         assert fit.stopped == "rounds"
         assert fit.n_terms == n_rounds
         assert fit.class_lower <= exact <= fit.objective
-        assert fit.objective - fit.last.dual_objective <= 1e-7 * fit.objective  # optimal over the rules found
+        assert fit.objective - fit.rounds[-1].dual_objective <= 1e-7 * fit.objective  # optimal over the rules found
 
 
 def test_the_largest_edge_of_one_test_is_that_of_brute_force():
@@ -171,7 +171,7 @@ def test_leaves_are_fitted_to_a_certified_gap_and_a_row_of_weight_two_is_the_row
     )
     assert one.rules == other.rules
     assert np.array_equal(one.coef, other.coef)
-    assert one.objective - one.last.dual_objective <= 1e-7 * one.objective
+    assert one.objective - one.rounds[-1].dual_objective <= 1e-7 * one.objective
     exact = linear_program(
         positive,
         weight / weight.sum(),

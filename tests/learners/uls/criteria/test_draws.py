@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import permissible as pm
-from permissible.learners.uls.criteria.draws import keyed_layout
+from permissible.learners.uls.criteria.draws import search_layout
 from tests.learners.uls.cases import examples_of, noisy_table, source_of
 
 
 def keys_of(columns, positive, weight=None, label=1):
-    return keyed_layout(source_of(examples_of(columns, positive, weight)), label)[:, 3:].tolist()
+    return search_layout(source_of(examples_of(columns, positive, weight)), label, drawn=True)[:, 3:].tolist()
 
 
 def test_keys_do_not_depend_on_order_copies_units_and_the_order_of_classes():

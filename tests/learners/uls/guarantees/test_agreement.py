@@ -8,7 +8,8 @@ import pytest
 
 import permissible as pm
 from permissible import losses
-from permissible.bins import encode, find_bins
+from permissible.bins.encoding import encode
+from permissible.bins.find import find_bins
 from permissible.learners.uls.fit import Task, fit_rules
 from permissible.learners.uls.options import ULSOptions
 from permissible.rows.local import LocalSource

@@ -26,7 +26,7 @@ def test_the_weak_edge_is_the_mean_over_the_features_of_the_round(scheme):
     settings = {"l2_regularization": 0.0, "fit_intercept": False, "tol": 0.0}
     model = pm.ULSClassifier("logistic", learner="column", scheme=scheme, n_rounds=6, **settings).fit(X, Y)
     loss, history = losses.get("logistic"), model.history_
-    coefficients = [np.zeros(4), *(coef for _, coef in model._staged[0])]
+    coefficients = [np.zeros(4), *(coef for _, coef in model._traces[0].path)]
     seen = []
     for number, weight in enumerate(weights(model, loss, len(history["weak_edge"]))):
         edges = (SIGN * weight) @ X / weight.sum()  # of every column, by definition

@@ -9,8 +9,10 @@ import math
 from dataclasses import dataclass
 
 from permissible.learners.boundary.certificate import ROUNDING
+from permissible.learners.boundary.generation.rules import FittedTerms, TermOptions
 from permissible.learners.certificate import CertificateHead
-from permissible.learners.doubts import Doubts
+from permissible.learners.doubts import of_boundary, saturated
+from permissible.losses import Loss
 
 _REASONS = {
     "optimal": "no rule that the search found has an edge above alpha",
@@ -59,40 +61,31 @@ class TermCertificate(CertificateHead):
         return self.gap / self.objective if self.objective > 0 else 0.0
 
 
-def certified(
-    values: tuple[float, float, float],
-    largest_edge: float,
-    alpha: float,
-    exhaustive: bool,
-    n_terms: int,
-    *,
-    stopped: str,
-    doubts: Doubts,
-) -> TermCertificate:
-    """The certificate of the objective and its two lower bounds, over the terms found and over the class."""
-    objective, lower, class_lower = values
+def certify(found: FittedTerms, loss: Loss, options: TermOptions, exhaustive: bool) -> TermCertificate:
+    """What is known of a fit; `exhaustive` says that the search looked at every term of the class."""
+    objective, last = found.objective, found.rounds[-1]
     slack = ROUNDING * abs(objective)
-    gap = max(objective - lower, 0.0) + slack
-    class_gap = max(objective - class_lower, 0.0) + slack if exhaustive else math.inf
-    reason = _REASONS[stopped]
-    over = f"no coefficients of the {n_terms} rules found give less than {lower:.6g}"
+    gap = max(objective - last.dual_objective, 0.0) + slack
+    over = f"no coefficients of the {found.n_terms} rules found give less than {last.dual_objective:.6g}"
     if exhaustive:
-        over += f", and none of any rules of one test less than {class_lower:.6g}"
+        over += f", and none of any rules of one test less than {found.class_lower:.6g}"
     statement = (
-        f"The fit ended with {n_terms} rules because {reason}: the objective is {objective:.6g}, {over}; the largest edge "
-        f"found is {largest_edge:.3g}, alpha is {alpha:.3g}."
+        f"The fit ended with {found.n_terms} rules because {_REASONS[found.stopped]}: the objective is {objective:.6g}, "
+        f"{over}; the largest edge found is {last.largest_edge:.3g}, alpha is {options.alpha:.3g}."
     )
+    short = "rounding hides any further decrease; raise tol, or alpha" if found.stopped == "rounding" else None
+    relative = (objective - last.dual_objective) / objective if objective > 0 else 0.0
     return TermCertificate(
         objective,
-        lower,
-        class_lower if exhaustive else -math.inf,
-        class_gap,
-        largest_edge,
-        alpha,
+        last.dual_objective,
+        found.class_lower if exhaustive else -math.inf,
+        max(objective - found.class_lower, 0.0) + slack if exhaustive else math.inf,
+        last.largest_edge,
+        options.alpha,
         exhaustive,
-        n_terms,
+        found.n_terms,
         statement=statement,
-        stopped=stopped,
+        stopped=found.stopped,
         gap=gap,
-        doubts=doubts,
+        doubts=of_boundary(loss, found.coef, saturated(loss, found.score), relative, options.tol, short),
     )

@@ -70,11 +70,6 @@ class FittedTerms:
     stopped: str
     score: FloatArray
 
-    @property
-    def last(self) -> TermRound:
-        """The round that the fit ended with."""
-        return self.rounds[-1]
-
 
 def generate_rules(
     binned: BinnedTable,

@@ -24,7 +24,7 @@ from permissible.learners.boundary.linear import solve_linear
 from permissible.learners.boundary.parts.rows import LinearRows, SummedObjective, Values, exact
 from permissible.learners.boundary.problem import Options, Penalty, Problem, Solution
 from permissible.learners.boundary.segments import Segments
-from permissible.rows.source import Question, Source
+from permissible.rows.source import ByPart, Question, Source
 from permissible.rows.totals import RowsByPart
 from permissible.types import FloatArray, IntArray
 
@@ -65,7 +65,7 @@ class Spaced:
 
 
 @dataclass(frozen=True, slots=True)
-class SampledRows(Question[LinearRows, NumberedRows]):
+class SampledRows(ByPart[LinearRows, Values]):
     """The rows of a sample."""
 
     spaced: Spaced
@@ -73,10 +73,6 @@ class SampledRows(Question[LinearRows, NumberedRows]):
     def answer(self, rows: LinearRows) -> NumberedRows:
         """Those of one part."""
         return {rows.part.number: self.spaced.of(rows)}
-
-    def merge(self, answers: Sequence[NumberedRows]) -> NumberedRows:
-        """Those of all parts."""
-        return {number: values for answer in answers for number, values in answer.items()}
 
 
 class Reduced(NamedTuple):

@@ -16,14 +16,11 @@ import numpy as np
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.linear.own import OwnState, best_attribute
 from permissible.learners.mcboost.linear.standardise import Standardised
-from permissible.learners.mcboost.rounds import CostRound, Sampling
+from permissible.learners.mcboost.rounds import AffineArrays, CostRound, Sampling
 from permissible.models.kinds.affine import AffineTerms
 from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.simplex import codewords
-from permissible.types import Codes, FloatArray, IntArray
-
-AffineArrays = tuple[IntArray, IntArray, FloatArray, FloatArray]
-"""Coordinate, attribute (-1: none), slope and level of each affine term of a round."""
+from permissible.types import Codes, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +49,9 @@ class AffineStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineLearner:
-    """Affine terms on rows in one part, compiled; `full` fits all attributes instead of the best one."""
+    """Rounds of affine terms on rows in one part, compiled; `full` fits all attributes instead of the best one."""
 
+    state: kernel.State
     standardised: Standardised
     values: FloatArray
     n_classes: int
@@ -62,17 +60,22 @@ class AffineLearner:
     rate: float = 1.0
     sampling: Sampling = field(default_factory=Sampling)
 
-    def step(self, state: kernel.State, number: int) -> CostRound:
+    def begin_round(self) -> tuple[float, float, float]:
+        """Sums of the surrogate, the cost and the errors of all rows."""
+        surrogate, cost, error = self.state.begin_round()
+        return surrogate, cost, error
+
+    def step(self, number: int) -> CostRound:
         """One round: a step along every coordinate in turn, or one step along the gradient."""
         of, drawn = self.standardised, self.sampling.rows(number)
         allowed = self.sampling.columns(len(of.attributes), number)
         if self.full:
-            return _full_round(self, state, allowed, drawn)
-        own: object = state
+            return _full_round(self, allowed, drawn)
+        own: object = self.state
         if isinstance(own, OwnState):
             return affine_round(list(_own_steps(self, own, allowed, drawn)), self.rate, of.scale)
         attributes, gradient = of.record(self.values), self.descent == "gradient"
-        steps = state.round_affine(attributes, allowed, drawn, self.rate, gradient)
+        steps = self.state.round_affine(attributes, allowed, drawn, self.rate, gradient)
         return affine_round([AffineStep.of(step) for step in steps], self.rate, of.scale)
 
 
@@ -118,8 +121,9 @@ def _own_steps(
         yield AffineStep(column, slope, level, edge, leverage, capped)
 
 
-def _full_round(learner: AffineLearner, state: kernel.State, allowed: Codes, drawn: FloatArray | None) -> CostRound:
+def _full_round(learner: AffineLearner, allowed: Codes, drawn: FloatArray | None) -> CostRound:
     """One round of full-vector steps, along each coordinate in turn or along the gradient."""
+    state = learner.state
     used = np.flatnonzero(allowed)
     values = np.column_stack([learner.values[:, used], np.ones(len(learner.values))])
     outputs = learner.n_classes - 1

@@ -1,12 +1,11 @@
-"""How a round of affine terms is made: compiled on rows in one part, or from answers of parts, with identical results.
+"""How a round of affine terms is made from the answers of parts, with the results of `AffineLearner` on rows in one part.
 
-From answers a term takes one question and those of its line search. One more question takes the step and returns the sums
+A term takes one question and those of its line search. One more question takes the step and returns the sums
 for the next one. Terms and leverages are choices, which a journal may record.
 """
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -17,31 +16,6 @@ from permissible.learners.mcboost.linear.standardise import Standardised
 from permissible.learners.mcboost.rounds import CostRound, Sampling
 from permissible.learners.mcboost.rows import AffineSums, BoostRows, NextStep, Slopes, Standpoint, TakeStep
 from permissible.rows.source import Journal, OpenRows
-
-
-class Learner(Protocol):
-    """Makes a round on a compiled state."""
-
-    def step(self, state: kernel.State, number: int) -> CostRound:
-        """Make a round."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledSteps:
-    """Rounds on rows in one part."""
-
-    state: kernel.State
-    learner: Learner
-
-    def begin_round(self) -> tuple[float, float, float]:
-        """Sums of the surrogate, the cost and the errors of all rows."""
-        surrogate, cost, error = self.state.begin_round()
-        return surrogate, cost, error
-
-    def step(self, number: int) -> CostRound:
-        """Make a round."""
-        return self.learner.step(self.state, number)
 
 
 @dataclass(slots=True)

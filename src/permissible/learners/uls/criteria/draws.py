@@ -2,22 +2,25 @@
 
 A draw is a hash of the round, of the literals of the rule so far, of the key of the column and of its cut. The key is a
 hash of the weight of each class in each bin, counted once over all rows of a fit. So it is the same in every round, fold and
-continuation, in memory, on disk and on workers, for every loss, and for a copy of a column wherever it stands. Weight 2
+continuation, in memory, on disk and on workers, for every loss, and wherever a column stands. Columns that share a key
+and differ in their rows are told apart by their names. Weight 2
 counts as the row twice, the unit of the weights does not matter, and both classes count alike, so that mirrored labels
 mirror the model.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from permissible.bins.hashing import GOLDEN, Hashes, finalised
+from permissible.bins.hashing import GOLDEN, Hashes, category_hash, finalised
 from permissible.bins.layout import layout_of
 from permissible.kernels._core import boosting as kernels
 from permissible.losses.surrogate import Surrogate
+from permissible.rows.keys import distinct_columns
 from permissible.rows.part import Part
 from permissible.rows.source import Question, Source
 from permissible.rows.totals import TotalsOf
@@ -58,20 +61,26 @@ class BinWeights(Question[Part, IntArray]):
             limbs.append(kernels.histogram(binned.blocks, binned.n_columns, sign * share, share, copies, None, *grids))
         return np.stack(limbs) if len(limbs) > 1 else limbs[0][None]
 
-    def merge(self, answers: Sequence[IntArray]) -> IntArray:
-        """Weights add."""
-        return sum(answers[1:], answers[0])
 
+def search_layout(source: Source, label: int, drawn: bool, copies: bool = False) -> npt.NDArray[np.int32]:
+    """The layout of the columns in a search; a constant or a copy of another column has no literals unless `copies`.
 
-def keyed_layout(source: Source, label: int) -> npt.NDArray[np.int32]:
-    """The layout of all columns with the two halves of their keys, int32 (columns, 5)."""
+    Where literals are `drawn`, the two halves of the keys follow, so that the shape is (columns, 5) instead of (columns, 3).
+    """
+    layout, distinct = layout_of(source.binning).by_column, distinct_columns(source)
+    if not copies:
+        layout[[j for j in range(len(layout)) if j not in distinct]] = 0
+    if not drawn:
+        return layout
     totals = source.survey(TotalsOf())
     integers = totals.integers and totals.largest <= kernels.MULTIPLICITY_LIMIT
     units = totals.weight if integers else float(totals.n_rows)
     grid = min(kernels.histogram_grids(1.0, 1.0, units, True)[0], FINEST)
-    limbs = source.survey(BinWeights(label, totals.largest, integers, grid))
-    halves = column_keys(limbs, grid).view(np.int32).reshape(-1, 2)
-    return np.ascontiguousarray(np.column_stack((layout_of(source.binning).by_column, halves)))
+    keys = column_keys(source.survey(BinWeights(label, totals.largest, integers, grid)), grid)
+    alike = Counter(int(keys[j]) for j in distinct)
+    for j in (j for j in distinct if alike[int(keys[j])] > 1):
+        keys[j] ^= np.uint64(category_hash(source.binning.schema.columns[j].name))
+    return np.ascontiguousarray(np.column_stack((layout, keys.view(np.int32).reshape(-1, 2))))
 
 
 def column_keys(limbs: IntArray, grid: float) -> Hashes:
