@@ -17,7 +17,8 @@ REACHED = {"adult": 6.0, "higgs-11k": 6.0, "covertype": 6.0, "1e5x28": 6.0}
 CLASSES = {"letter": 20.0, "pendigits": 5.0}
 RULES_LOSS, RULES_SECONDS = 0.26, 4.6
 MOST = 400  # trees in the search for how many reach the loss
-SMALL_SAMPLE = 0.5  # as the estimator searches a small table
+SEEDS = 4  # one draw of samples and columns says little: the trees that reach a loss vary by a third
+SMALL_SAMPLE = 0.4  # as the estimator searches a small table
 LARGE = {"same": {"1e6x28": 8.0}, "reached": {"1e6x28": 6.0}, "classes": {"covertype, 7 classes": 10.0}}
 
 
@@ -64,8 +65,8 @@ def rows(full: bool) -> Iterator[Row]:
             at_least={"LightGBM": ratio},
             quality="test log-loss",
             repeats=1 if name == "1e6x28" else 3,
-            note="one setting of ours: rate .1, 31 leaves, .7 of the columns (several classes .3, all columns); as many "
-            "trees as the loss needs",
+            note=f"one setting of ours: rate .1, 31 leaves, .75 of the columns, samples that grow to 16,384 rows and .3 of "
+            f"all (several classes: rate .3); as many trees as the loss needs, mean of {SEEDS} seeds, the largest loss",
         )
 
 
@@ -220,18 +221,32 @@ def rules_to_loss() -> Mapping[str, Work]:
 
 
 def equal_loss(name: str) -> Mapping[str, Work]:
-    """LightGBM's default, and as many trees of ours as reach its test loss."""
+    """LightGBM's default, and as many trees of ours as reach its test loss, in the mean of several seeds."""
     from permissible.learners.trees.boosted_options import BoostedOptions
 
     data = split_of(name)
     peer = light(data)
     target = test_loss(data, peer())
-    two = BoostedOptions(n_trees=MOST, column_fraction=0.7, small_fraction=SMALL_SAMPLE)
-    setting = two if data.n_classes == 2 else BoostedOptions(n_trees=MOST, learning_rate=0.3)
+    two = BoostedOptions(
+        MOST, learning_rate=0.1, column_fraction=0.75, search_fraction=0.3, small_fraction=SMALL_SAMPLE
+    )
+    setting = two if data.n_classes == 2 else BoostedOptions(MOST, learning_rate=0.3)
+    fits = [_reaching(data, replace(setting, seed=seed), target) for seed in range(SEEDS)]
+    known = [test_loss(data, fit()) for fit in fits]
+
+    def mean() -> Any:
+        start = time.process_time()
+        for fit in fits:
+            fit()
+        return (time.process_time() - start) / SEEDS, max(known)
+
+    return {"permissible": mean, "LightGBM": judged(data, peer)}
+
+
+def _reaching(data: Split, setting: Any, target: float) -> Callable[[], Any]:
     model, binning = ours(data, setting)()
     stages = model.staged_scores(encoded(data, binning))
     needed = next((k for k, scores in enumerate(stages, 1) if log_loss(data.truth, softmax(scores)) <= target), None)
     if needed is None:
         raise RuntimeError(f"{MOST} trees do not reach a test loss of {target:.4f}")
-    fits = {"permissible": ours(data, replace(setting, n_trees=needed)), "LightGBM": peer}
-    return {contender: judged(data, fit) for contender, fit in fits.items()}
+    return ours(data, replace(setting, n_trees=needed))

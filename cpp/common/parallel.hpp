@@ -51,7 +51,8 @@ inline int resolve_threads(int requested, std::size_t cells) {
 // The same with AVX-512 where the machine has it, for long chains of arithmetic (a third less time). The file must be
 // among those that CMakeLists.txt compiles for vectors of 512 bits.
 #if !defined(PERMISSIBLE_ONE_VERSION) && defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && \
-    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    !defined(PERMISSIBLE_NO_AVX512) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&        \
+    !defined(__SANITIZE_THREAD__)
 #define PERMISSIBLE_WIDE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define PERMISSIBLE_WIDE_CLONES PERMISSIBLE_CLONES

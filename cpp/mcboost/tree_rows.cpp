@@ -153,15 +153,12 @@ void TreeRows::sum(const std::vector<boosted::Split>& splits, uint8_t wanted, co
                    int64_t* cells) const {
     const boosted::Codes& codes = searched().codes;
     const std::vector<uint8_t> leaf = leaves_of({splits, -1}, codes);
-    std::vector<uint32_t> list(codes.rows());
-    std::vector<int64_t> packed(codes.rows());
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < codes.rows(); ++i)
-        if (leaf[i] == wanted) list[count] = static_cast<uint32_t>(i), packed[count++] = packed_[i];
+    std::vector<uint32_t> list(codes.rows() + 8);
+    const std::size_t count = boosted::find_bytes(leaf.data(), 0, codes.rows(), wanted, list.data());
     std::fill_n(cells, layout_.size() + 1, 0);
     for (std::size_t block = 0; block < codes.n_blocks(); ++block)
-        boosted::sum_block(codes, block, {list.data(), packed.data(), count}, columns_, used.data(), layout_, cells);
-    for (std::size_t i = 0; i < count; ++i) cells[layout_.size()] += packed[i];
+        boosted::sum_block(codes, block, {list.data(), packed_.data(), count}, columns_, used.data(), layout_, cells);
+    for (std::size_t i = 0; i < count; ++i) cells[layout_.size()] += packed_[list[i]];
 }
 
 StepSums TreeRows::step_sums(const Shape& tree, double gradient_grid, double curvature_grid) const {

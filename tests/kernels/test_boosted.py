@@ -189,6 +189,22 @@ def test_weight_two_equals_row_twice(loss, n_classes):
     assert same(weighted, fitted(codes[again], target[again], fit, hashes=hashes[again], **more))
 
 
+def test_samples_grow_until_rate_times_trees_is_ten():
+    codes, target = made(60_000)
+    hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
+    found = fitted(codes, target, options(56, learning_rate=0.2, search_rows=30_000.0), hashes=hashes)
+    wanted = 8192 + (30_000 - 8192) * np.minimum(0.2 * np.arange(56) / 10, 1)
+    np.testing.assert_allclose(found.searched, wanted, rtol=0.2)  # the threshold follows the gradients, a round late
+    np.testing.assert_allclose(found.searched[[0, -1]], wanted[[0, -1]], rtol=0.05)
+
+
+def test_small_samples_do_not_grow():
+    codes, target = made(9000)
+    hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)
+    found = fitted(codes, target, options(12, search_rows=6000.0), hashes=hashes)
+    np.testing.assert_allclose(found.searched, 6000, rtol=0.1)
+
+
 def test_the_order_of_rows_does_not_matter():
     codes, target = made(3000)
     hashes = np.random.default_rng(1).integers(0, 2**32, len(codes), dtype=np.uint32)

@@ -1,8 +1,13 @@
 // See codes.hpp.
 #include "trees/boosted/codes.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__) && (defined(__AVX2__) || !defined(PERMISSIBLE_ONE_VERSION))
+#include <array>
+#include <bit>
+
+#ifdef __SSE2__
 #include <immintrin.h>
+#endif
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__AVX2__) || !defined(PERMISSIBLE_ONE_VERSION))
 #define PERMISSIBLE_AVX2_TRANSPOSE
 #endif
 
@@ -40,6 +45,48 @@ void interleave(const uint8_t* columns, std::size_t stride, std::size_t begin, s
 
 constexpr std::size_t kAhead = 1024, kAheadChosen = 64;  // rows are asked for so early: streams end with each page
 
+/// The places of the bits of each byte that are set.
+constexpr auto kPlaces = [] {
+    std::array<std::array<uint32_t, 8>, 256> places{};
+    for (std::size_t byte = 0; byte < 256; ++byte)
+        for (uint32_t bit = 0, count = 0; bit < 8; ++bit)
+            if (byte >> bit & 1) places[byte][count++] = bit;
+    return places;
+}();
+
+/// Writes the places of the bits that are set, from `first` on, and up to eight numbers beyond them; returns how many.
+/// Few bits are taken one by one, always as many, since a loop of unknown length costs more.
+inline __attribute__((always_inline)) std::size_t write_places(uint64_t bits, uint32_t first, uint32_t* to) {
+    const auto count = static_cast<std::size_t>(std::popcount(bits));
+    if (count <= 4) {
+        for (int k = 0; k < 4; ++k, bits &= bits - 1)
+            to[k] = first + static_cast<uint32_t>(__builtin_ctzll(bits | uint64_t{1} << 63));
+        return count;
+    }
+    for (uint32_t shift = 0; shift < 64; shift += 8) {
+        const uint64_t byte = bits >> shift & 255;
+        for (int k = 0; k < 8; ++k) to[k] = kPlaces[byte][k] + (first + shift);
+        to += std::popcount(byte);
+    }
+    return count;
+}
+
+/// The bits of the 64 bytes that are as wanted.
+inline __attribute__((always_inline)) uint64_t equal_bytes(const uint8_t* bytes, uint8_t wanted) {
+    uint64_t bits = 0;
+#ifdef __SSE2__
+    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
+    for (int quarter = 0; quarter < 4; ++quarter) {
+        const __m128i own = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + quarter);
+        const auto found = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(own, want)));
+        bits |= static_cast<uint64_t>(found) << (16 * quarter);
+    }
+#else
+    for (int k = 0; k < 64; ++k) bits |= static_cast<uint64_t>(bytes[k] == wanted) << k;
+#endif
+    return bits;
+}
+
 uint32_t mixed(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -47,6 +94,18 @@ uint32_t mixed(uint64_t x) {
 }
 
 }  // namespace
+
+PERMISSIBLE_WIDE_CLONES
+std::size_t find_bytes(const uint8_t* bytes, std::size_t begin, std::size_t end, uint8_t wanted, uint32_t* found) {
+    std::size_t count = 0, i = begin;
+    for (; i + 64 <= end; i += 64)
+        count += write_places(equal_bytes(bytes + i, wanted), static_cast<uint32_t>(i), found + count);
+    for (; i < end; ++i) {
+        found[count] = static_cast<uint32_t>(i);
+        count += bytes[i] == wanted;
+    }
+    return count;
+}
 
 std::vector<uint32_t> Codes::hashes(const uint64_t* numbers, int threads) const {
     std::vector<uint32_t> table(256 * columns_), found(rows_, 0);

@@ -16,6 +16,9 @@ namespace permissible::boosted {
 inline constexpr std::size_t kChunk = 4096;  // rows of one work item: their leaves and sums stay in the first cache
 inline constexpr int kMissing = 255, kOther = 254;
 
+/// Where in [begin, end) the bytes are as wanted; returns how many. Up to eight numbers beyond them are overwritten.
+std::size_t find_bytes(const uint8_t* bytes, std::size_t begin, std::size_t end, uint8_t wanted, uint32_t* found);
+
 /// What a learner knows of a column.
 struct Column {
     int bins = 0;  // codes 0 to bins - 1; beside them 254 (rare categories) and 255 (missing)

@@ -14,6 +14,9 @@ namespace {
 constexpr int kFewTrees = 16;        // a curve of fewer trees says nothing yet
 constexpr double kSampleMost = 0.9;  // a larger fraction of the rows is not worth drawing
 
+/// Samples grow from this share, and from so many rows, to all that are wanted where learning rate times trees is 10.
+constexpr double kFirstShare = 0.2, kFewestSearched = 8192.0, kGrowth = 10.0;
+
 /// The power-of-two grid on which numbers up to `largest` take so many bits.
 double term_grid(float largest, int bits) {
     if (!(largest > 0.0f) || !std::isfinite(largest)) return std::ldexp(1.0, bits);
@@ -144,12 +147,19 @@ class Boosting {
         const Moved moved = rows_.move(request);
         extremes_ = moved.extremes;
         if (sampled_) {  // the next round's mu, from how many rows this one took
-            const double ratio = std::clamp(static_cast<double>(moved.taken) / options_.search_rows, 0.5, 2.0);
-            mu_ = static_cast<float>(static_cast<double>(mu_) * ratio);
+            const double wanted = wanted_rows(next_round);
+            const double ratio = std::clamp(static_cast<double>(moved.taken) / wanted, 0.5, 2.0);
+            mu_ = static_cast<float>(static_cast<double>(mu_) * ratio * (wanted / wanted_rows(next_round + 1)));
         }
         if (!recorded) return;
         if (options_.track_loss) result_.loss.push_back(static_cast<double>(moved.loss) / kLossGrid);
         if (facts_.held_out) result_.held_out.push_back(static_cast<double>(moved.held_out) / kLossGrid);
+    }
+
+    /// The first trees find splits far above the noise of a sample, later ones do not: samples grow with the path.
+    double wanted_rows(int round) const {
+        const double most = options_.search_rows, least = std::min(most, std::max(kFewestSearched, kFirstShare * most));
+        return least + (most - least) * std::min(1.0, options_.step.learning_rate * round / kGrowth);
     }
 
     float first_mu() {
@@ -158,7 +168,7 @@ class Boosting {
         int exponent = 0;
         const float mantissa = std::frexp(largest, &exponent);
         const double grid = std::ldexp(1.0, 20 - exponent + (mantissa == 0.5f));
-        return static_cast<float>(std::max(static_cast<double>(sum) / grid / options_.search_rows, 1e-30));
+        return static_cast<float>(std::max(static_cast<double>(sum) / grid / wanted_rows(0), 1e-30));
     }
 
     bool no_longer_better(int trees) {

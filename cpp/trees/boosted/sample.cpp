@@ -2,9 +2,9 @@
 #include "trees/boosted/sample.hpp"
 
 #include <cmath>
-#include <cstring>
 
 #include "common/parallel.hpp"
+#include "trees/boosted/scores/scores.hpp"
 
 namespace permissible::boosted {
 
@@ -30,51 +30,15 @@ void decide(const float* g, const float* h, const uint32_t* hash, uint32_t key, 
     }
 }
 
-/// Where the flags (0 or 1) are set; eight of them make eight bits by one product.
-std::size_t places_of(const uint8_t* flags, std::size_t n, uint16_t* place) {
-    std::size_t count = 0, i = 0;
-    for (; i + 64 <= n; i += 64) {
-        uint64_t bits = 0;
-        for (int eight = 0; eight < 8; ++eight) {
-            uint64_t bytes;
-            std::memcpy(&bytes, flags + i + 8 * eight, 8);
-            bits |= ((bytes * 0x0102040810204080u) >> 56) << (8 * eight);
-        }
-        for (; bits != 0; bits &= bits - 1)
-            place[count++] = static_cast<uint16_t>(i + static_cast<std::size_t>(__builtin_ctzll(bits)));
-    }
-    for (; i < n; ++i)
-        if (flags[i]) place[count++] = static_cast<uint16_t>(i);
-    return count;
-}
-
-/// Multiplies by 1 / p.
+/// Of n rows that were taken gradient and curvature, times 1 / p.
 PERMISSIBLE_WIDE_CLONES
-void divide_by_probability(float mu, std::size_t n, float* g, float* h) {
+void divide_by_probability(const Draw& draw, const uint32_t* rows, std::size_t n, float* g, float* h) {
+    for (std::size_t k = 0; k < n; ++k) g[k] = draw.gradient[rows[k]], h[k] = draw.curvature[rows[k]];
     for (std::size_t i = 0; i < n; ++i) {
-        const float ratio = mu / __builtin_sqrtf(g[i] * g[i] + 0.1f * h[i] * h[i]);
+        const float ratio = draw.mu / __builtin_sqrtf(g[i] * g[i] + 0.1f * h[i] * h[i]);
         const float inverse = ratio > 1.0f ? ratio : 1.0f;
         g[i] *= inverse, h[i] *= inverse;
     }
-}
-
-struct Largest {
-    float gradient = 0.0f, curvature = 0.0f;
-};
-
-PERMISSIBLE_WIDE_CLONES
-Largest largest_of(const float* g, const float* h, std::size_t n) {
-    int32_t most_g = 0, most_h = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        int32_t a, b;
-        std::memcpy(&a, g + i, 4);
-        std::memcpy(&b, h + i, 4);
-        most_g = std::max(most_g, a & 0x7fffffff), most_h = std::max(most_h, b & 0x7fffffff);
-    }
-    Largest found;
-    std::memcpy(&found.gradient, &most_g, 4);
-    std::memcpy(&found.curvature, &most_h, 4);
-    return found;
 }
 
 /// The sum of sizes, in units of `unit`.
@@ -121,24 +85,18 @@ uint32_t round_key(uint64_t seed, uint64_t round) {
 
 void take_rows(const Draw& draw, std::size_t begin, std::size_t end, Taken& taken) {
     uint8_t flags[kChunk];
-    uint16_t place[kChunk + 1];
+    uint32_t place[kChunk + 8];
     for (std::size_t at = begin; at < end; at += kChunk) {
-        const std::size_t n = std::min(kChunk, end - at);
-        const float *g = draw.gradient + at, *h = draw.curvature + at;
-        decide(g, h, draw.hash + at, draw.key, draw.mu, n, flags);
-        const std::size_t count = places_of(flags, n, place);
-        const std::size_t before = taken.count;
+        const std::size_t n = std::min(kChunk, end - at), before = taken.count;
+        decide(draw.gradient + at, draw.curvature + at, draw.hash + at, draw.key, draw.mu, n, flags);
+        const std::size_t count = find_bytes(flags, 0, n, 1, place);
         taken.grow(before + count);
-        for (std::size_t k = 0; k < count; ++k) {
-            const std::size_t i = place[k];
-            taken.rows[before + k] = static_cast<uint32_t>(at + i);
-            taken.gradient[before + k] = g[i];
-            taken.curvature[before + k] = h[i];
-        }
-        divide_by_probability(draw.mu, count, taken.gradient.data() + before, taken.curvature.data() + before);
+        uint32_t* rows = taken.rows.data() + before;
+        for (std::size_t k = 0; k < count; ++k) rows[k] = static_cast<uint32_t>(at) + place[k];
+        divide_by_probability(draw, rows, count, taken.gradient.data() + before, taken.curvature.data() + before);
         taken.weight += static_cast<int64_t>(count);
         if (draw.copies)
-            for (std::size_t k = 0; k < count; ++k) taken.weight += draw.copies[at + place[k]] - 1;
+            for (std::size_t k = 0; k < count; ++k) taken.weight += draw.copies[rows[k]] - 1;
     }
 }
 
@@ -169,7 +127,7 @@ int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float
 }
 
 void PackedRows::pack(const float* g, const float* h, const uint32_t* rows, const int32_t* copies, std::size_t n) {
-    const Largest most = largest_of(g, h, n);
+    const Extremes most = extremes_of(g, h, n);
     const double first_g = grid_to(most.gradient, 30), first_h = grid_to(most.curvature, 30);
     const int64_t sum_g = sum_sizes(g, rows, copies, n, static_cast<float>(first_g));
     const int64_t sum_h = sum_sizes(h, rows, copies, n, static_cast<float>(first_h));

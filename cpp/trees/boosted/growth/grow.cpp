@@ -51,8 +51,7 @@ void Grower::begin(const SearchRows& rows) {
     leaf_.assign(n, 0);
     const std::size_t needed = layout_.size() * options_.max_leaf_nodes;
     if (histograms_.size() < needed) histograms_.resize(needed);
-    list_.resize(n);
-    list_packed_.resize(n);
+    list_.resize(n + 8);
     asked_.resize(rows.codes ? 0 : cells());
 }
 
@@ -190,12 +189,9 @@ RowList Grower::list_of(const SearchRows& rows, const Split& split, uint8_t made
     for (std::size_t first = 0; first < n; first += kChunk) {
         const std::size_t last = std::min(n, first + kChunk);
         divide(split, made, column, leaf_.data(), first, last);
-        const std::size_t found = rows_of_leaf(leaf_.data() + first, last - first, wanted, rows.packed + first,
-                                               list_.data() + count, list_packed_.data() + count);
-        for (std::size_t i = count; i < count + found; ++i) list_[i] += static_cast<uint32_t>(first);
-        count += found;
+        count += find_bytes(leaf_.data(), first, last, wanted, list_.data() + count);
     }
-    return {list_.data(), list_packed_.data(), count};
+    return {list_.data(), rows.packed, count};
 }
 
 void Grower::split(const SearchRows& rows, std::size_t at, Tree& tree) {

@@ -94,7 +94,7 @@ class Grower {
     LargeVector<int64_t> histograms_;
     std::vector<uint8_t> leaf_;
     std::vector<uint32_t> list_;
-    std::vector<int64_t> list_packed_, asked_;
+    std::vector<int64_t> asked_;
     std::vector<Candidate> found_[2];
     double l2_ = 0.0, gain_unit_ = 1.0;
     int32_t least_curvature_ = 1;

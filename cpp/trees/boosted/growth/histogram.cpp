@@ -3,10 +3,6 @@
 
 #include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace permissible::boosted {
 
 namespace {
@@ -23,8 +19,9 @@ void add(const uint64_t* codes, const RowList& list, const int* shifts, int64_t*
     int shift[Lanes];
     for (int k = 0; k < Lanes; ++k) shift[k] = Leading ? 8 * k : shifts[k];
     for (std::size_t i = 0; i < list.count; ++i) {
-        const uint64_t code = codes[All ? i : list.rows[i]];
-        const int64_t value = list.packed[i];
+        const std::size_t row = All ? i : list.rows[i];
+        const uint64_t code = codes[row];
+        const int64_t value = list.packed[row];
         for (int k = 0; k < Lanes; ++k) cells[256 * k + ((code >> (Leading ? 8 * k : shift[k])) & 255)] += value;
     }
 }
@@ -85,33 +82,6 @@ void sum_block(const Codes& codes, std::size_t block, const RowList& list, const
         const std::size_t j = 8 * block + lanes.lane[k];
         write_column(columns[j], sums + 256 * k, layout.width(j), cells + layout.begin(j));
     }
-}
-
-std::size_t rows_of_leaf(const uint8_t* leaf, std::size_t n, uint8_t wanted, const int64_t* packed, uint32_t* rows,
-                         int64_t* values) {
-    std::size_t count = 0, i = 0;
-#ifdef __SSE2__
-    const __m128i want = _mm_set1_epi8(static_cast<char>(wanted));
-    for (; i + 64 <= n; i += 64) {
-        uint64_t bits = 0;
-        for (int quarter = 0; quarter < 4; ++quarter) {
-            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaf + i) + quarter);
-            const auto found = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, want)));
-            bits |= static_cast<uint64_t>(found) << (16 * quarter);
-        }
-        for (; bits != 0; bits &= bits - 1, ++count) {
-            const std::size_t row = i + static_cast<std::size_t>(__builtin_ctzll(bits));
-            rows[count] = static_cast<uint32_t>(row);
-            values[count] = packed[row];
-        }
-    }
-#endif
-    for (; i < n; ++i) {
-        if (leaf[i] != wanted) continue;
-        rows[count] = static_cast<uint32_t>(i);
-        values[count++] = packed[i];
-    }
-    return count;
 }
 
 PERMISSIBLE_WIDE_CLONES

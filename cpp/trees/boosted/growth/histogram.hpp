@@ -34,7 +34,7 @@ class CellLayout {
     std::size_t size_ = 0;
 };
 
-/// Some of the rows searched: their numbers, and their packed gradients in the same order. Without numbers: all rows.
+/// Some of the rows searched: their numbers (null: all rows), and the packed gradients of all.
 struct RowList {
     const uint32_t* rows = nullptr;
     const int64_t* packed = nullptr;
@@ -44,10 +44,6 @@ struct RowList {
 /// Sums the rows of a list over the used columns of one block, and writes them in the form of the layout.
 void sum_block(const Codes& codes, std::size_t block, const RowList& list, const std::vector<Column>& columns,
                const uint8_t* used, const CellLayout& layout, int64_t* cells);
-
-/// The rows whose leaf is `wanted`, and their packed gradients; returns how many.
-std::size_t rows_of_leaf(const uint8_t* leaf, std::size_t n, uint8_t wanted, const int64_t* packed, uint32_t* rows,
-                         int64_t* values);
 
 /// larger -= smaller, over one column's cells.
 void subtract(int64_t* larger, const int64_t* smaller, std::size_t n);

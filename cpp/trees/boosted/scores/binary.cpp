@@ -1,5 +1,6 @@
 // Scores of two classes, four rows at a time; see scores.hpp. A functor's state stands for the margin y H(x).
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -96,23 +97,12 @@ double largest_of(const double* value, std::size_t n) {
     return most;
 }
 
-/// Signs and real weights, and the largest sizes.
+/// Signs and real weights.
 PERMISSIBLE_WIDE_CLONES
-Extremes sign_and_weigh(const uint16_t* target, const float* weight, std::size_t n, float* g, float* h) {
+void sign_and_weigh(const uint16_t* target, const float* weight, std::size_t n, float* g, float* h) {
     if (weight)
         for (std::size_t i = 0; i < n; ++i) g[i] *= weight[i], h[i] *= weight[i];
     for (std::size_t i = 0; i < n; ++i) g[i] = target[i] ? g[i] : -g[i];
-    int32_t most_g = 0, most_h = 0;  // sizes of floats order as the integers of their bits
-    for (std::size_t i = 0; i < n; ++i) {
-        int32_t a, b;
-        std::memcpy(&a, g + i, 4);
-        std::memcpy(&b, h + i, 4);
-        most_g = std::max(most_g, a & 0x7fffffff), most_h = std::max(most_h, b & 0x7fffffff);
-    }
-    Extremes found;
-    std::memcpy(&found.gradient, &most_g, 4);
-    std::memcpy(&found.curvature, &most_h, 4);
-    return found;
 }
 
 /// Integers of n numbers: gradient in the upper half, curvature in the lower. A step that is tried may lead to numbers
@@ -191,7 +181,8 @@ class BinaryScores final : public Scores {
                 continue;
             }
             derive_rows(loss_, state, factor, state, n, g, h);
-            found.merge(sign_and_weigh(labels_.target + at, weight(at), n, g, h));
+            sign_and_weigh(labels_.target + at, weight(at), n, g, h);
+            found.merge(extremes_of(g, h, n));
         }
         return found;
     }
@@ -244,7 +235,8 @@ class BinaryScores final : public Scores {
         float *g = tried.gradient.data(), *h = tried.curvature.data();
         LeafFactors(loss_, step, leaves).spread(labels_.target + at, leaf, n, factor);
         derive_rows(loss_, state_.data() + at, factor, static_cast<double*>(nullptr), n, g, h);
-        tried.extremes = sign_and_weigh(labels_.target + at, weight(at), n, g, h);
+        sign_and_weigh(labels_.target + at, weight(at), n, g, h);
+        tried.extremes = extremes_of(g, h, n);
         return tried;
     }
     __int128 weighted_loss(std::size_t at, std::size_t n, const double* values) const {
@@ -265,6 +257,16 @@ class BinaryScores final : public Scores {
 };
 
 }  // namespace
+
+PERMISSIBLE_WIDE_CLONES
+Extremes extremes_of(const float* gradient, const float* curvature, std::size_t n) {
+    int32_t most_g = 0, most_h = 0;  // sizes of floats order as the integers of their bits
+    for (std::size_t i = 0; i < n; ++i) {
+        most_g = std::max(most_g, std::bit_cast<int32_t>(gradient[i]) & 0x7fffffff);
+        most_h = std::max(most_h, std::bit_cast<int32_t>(curvature[i]) & 0x7fffffff);
+    }
+    return {std::bit_cast<float>(most_g), std::bit_cast<float>(most_h)};
+}
 
 std::unique_ptr<Scores> make_binary_scores(const rules::Functor& loss, const Labels& labels) {
     return with_functor(loss, [&](auto functor) -> std::unique_ptr<Scores> {

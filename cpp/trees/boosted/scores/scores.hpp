@@ -52,6 +52,9 @@ struct Extremes {
     }
 };
 
+/// Of n rows.
+Extremes extremes_of(const float* gradient, const float* curvature, std::size_t n);
+
 /// How a loss lets a step be bounded: see `step_limit` in step.hpp.
 struct StepRule {
     bool bounded_slope = false;  // |k'| <= slope k

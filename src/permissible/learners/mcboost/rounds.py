@@ -15,7 +15,7 @@ AffineArrays: TypeAlias = tuple[IntArray, IntArray, FloatArray, FloatArray]
 """Coordinate, attribute (-1: none), slope and level of affine terms."""
 Terms: TypeAlias = Mapping[str, AnyArray] | AffineArrays | TreeRound
 """Trees as the arrays of a `Forest`, affine terms, or the trees of a round."""
-AUTO_SEARCH = BoostedOptions(search_rows=16384.0)
+AUTO_SEARCH = BoostedOptions(search_rows=16384.0, search_fraction=0.1)
 """How many of the rows a search by trees looks at, unless a fraction is given."""
 
 

@@ -31,7 +31,8 @@ class BoostedOptions:
     column_fraction : float
         Fraction of the columns that one tree may use.
     search_rows, search_fraction : float
-        The search looks at `search_rows` rows and this fraction of all; at all rows where that is nearly as many.
+        The search looks at `search_rows` rows and this fraction of all; at all rows where that is nearly as many. The first
+        tree looks at a fifth of that, or at 8,192 rows; from then on it grows, until learning rate times trees is 10.
     small_fraction : float
         `search_rows` are at most this fraction of all rows.
     exact : bool
@@ -64,8 +65,8 @@ class BoostedOptions:
     category_smoothing: float = 1.0
     category_l2: float = 20.0
     column_fraction: float = 1.0
-    search_rows: float = 32768.0
-    search_fraction: float = 0.1
+    search_rows: float = 16384.0
+    search_fraction: float = 0.2
     small_fraction: float = 1.0
     exact: bool = False
     patience: int = 0
