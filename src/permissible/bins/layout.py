@@ -17,9 +17,8 @@ class Layout:
 
     Attributes
     ----------
-    categorical : uint8, whether the column is one of categories.
-    n_codes : int32, how many codes a value can have, the missing one not included.
-    n_bins : int32, how many bins a literal may name: less than `n_codes` where rare categories share a code.
+    categorical : uint8, whether the column is one of categories. n_codes : int32, how many codes a value can have, the missing
+    one not included. n_bins : int32, how many bins a literal may name: less than `n_codes` where rare categories share a code.
     has_missing : uint8, whether training rows have missing values there.
     """
 

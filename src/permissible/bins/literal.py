@@ -1,8 +1,7 @@
 """A literal: one test on one column, as data; text, SQL and ONNX are renderings of it.
 
-Codes of a column: 0..254 are value bins, `OTHER` (254) in a categorical column is the code of rare and unseen
-categories, and `MISSING` (255) for a missing value. `x <= t` covers codes 0..k, where thresholds[k] == t; `x > t`
-covers k+1..254.
+Codes of a column: 0..254 are value bins, `OTHER` (254) in a categorical column is the code of rare and unseen categories, and
+`MISSING` (255) for a missing value. `x <= t` covers codes 0..k, where thresholds[k] == t; `x > t` covers k+1..254.
 """
 
 from dataclasses import dataclass, replace

@@ -28,9 +28,8 @@ ALPHAS = tuple(2.0**exponent for exponent in range(-15, 11))
 class BoundaryClassifierCV(BoundaryClassifier):
     """`BoundaryClassifier` with `alpha` chosen by cross-validation.
 
-    Each fold follows the path from the largest lambda down, every fit starting from the previous one; the risk of the
-    decision (its theoretical loss, [K] (7)) on the held-out fold decides (ties: the largest lambda); then all rows are
-    fitted.
+    Each fold follows the path from the largest lambda down, every fit starting from the previous one; the risk of the decision
+    (its theoretical loss, [K] (7)) on the held-out fold decides (ties: the largest lambda); then all rows are fitted.
 
     Parameters
     ----------

@@ -127,8 +127,7 @@ class MCBoostClassifier(StagedClassifier, ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting,
-    ICML 2014.
+    [B] Beijbom, Saberian, Kriegman, Vasconcelos: Guess-Averse Loss Functions for Cost-Sensitive Multiclass Boosting, ICML 2014.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """The margin of a linear separator, y H / sum |alpha|, beside that of the probabilities ([T] section 4.1.5).
 
-It lies in [-1, 1] where every h_t does, as rules do, and does not depend on the loss ([T] prints the sum of alpha: E20).
-The margin bounds of boosting refer to it; (27) of [T], the default of `margins`, depends on the scale of the
-scores as well.
+It lies in [-1, 1] where every h_t does, as rules do, and does not depend on the loss ([T] prints the sum of alpha: E20). The
+margin bounds of boosting refer to it; (27) of [T], the default of `margins`, depends on the scale of the scores as well.
 """
 
 from typing import Any

@@ -1,9 +1,8 @@
 """A journal of the choices of a fit, so that a fit that was interrupted can continue, to the identical model.
 
-A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal
-keeps the choices in order. A resumed fit takes them from the journal instead of asking the rows again, and only applies
-the steps to the rows; after the last recorded choice it continues as any fit. The file is plain JSON: reading one runs
-no code.
+A fit is a fixed sequence of choices (a rule, its leverage, a whole run), each made from sums over the rows. A journal keeps the
+choices in order. A resumed fit takes them from the journal instead of asking the rows again, and only applies the steps to the
+rows; after the last recorded choice it continues as any fit. The file is plain JSON: reading one runs no code.
 """
 
 import dataclasses

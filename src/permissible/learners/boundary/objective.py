@@ -1,9 +1,8 @@
 """Newton's method for (18) with a smooth loss, over rows in memory or in parts.
 
-Minimise (1/W) sum_i c_i L(y_i f_i) + (alpha/2) |w|^2 over points (w, b). The slope t of the loss at a row's margin is a
-dual point, so every step has a certified gap. For the soft classifier L is bF(z) = G*(-z) - a (ln(1 + e^-z) for the
-logistic phi), the limit of many boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual
-objective.
+Minimise (1/W) sum_i c_i L(y_i f_i) + (alpha/2) |w|^2 over points (w, b). The slope t of the loss at a row's margin is a dual
+point, so every step has a certified gap. For the soft classifier L is bF(z) = G*(-z) - a (ln(1 + e^-z) for the logistic phi),
+the limit of many boundaries, where t = ginv(-z) and a row adds g(t) = phi(t) - a to the dual objective.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,9 +3,8 @@
 Continuation: the width of the smoothing starts at the largest margin of a kink and shrinks, each fit starting from the
 one before. The slopes of a smoothed loss are a feasible dual point of the true one, so its gap can be certified.
 
-For the classes and margins of rows a surface gives the `loss` to be minimised, its `smooth` version, minus the first
-derivative (`slope`) and the second derivative (`curvature`) of that, and the `gain` that a dual point adds to the dual
-objective.
+For the classes and margins of rows a surface gives the `loss` to be minimised, its `smooth` version, minus the first derivative
+(`slope`) and the second derivative (`curvature`) of that, and the `gain` that a dual point adds to the dual objective.
 """
 
 from dataclasses import dataclass

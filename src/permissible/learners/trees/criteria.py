@@ -1,7 +1,6 @@
 """The split criterion, computed from the histogram of a node: the impurity of phi.
 
-It does not read rows. The best split of a node depends neither on which part holds its rows nor on the order
-of growth.
+It does not read rows. The best split of a node depends neither on which part holds its rows nor on the order of growth.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,9 @@
 """Cost-complexity pruning of a tree by its own surrogate (the weakest links of Breiman et al., with (49) as the cost).
 
-Pruning at node t raises the mean surrogate R by R(t) - R(T_t) and saves |leaves of T_t| - 1 leaves. The weakest link is
-the node with the least increase per leaf saved; that ratio is its *level*. Prune it, and continue until only the root
-is left. The tree pruned at level x keeps the nodes whose own level, and those of all nodes above, exceed x. The level
-can be chosen by cross-validation of the held-out surrogate, with probabilities smoothed by Laplace's rule so that it is
-finite.
+Pruning at node t raises the mean surrogate R by R(t) - R(T_t) and saves |leaves of T_t| - 1 leaves. The weakest link is the node
+with the least increase per leaf saved; that ratio is its *level*. Prune it, and continue until only the root is left. The tree
+pruned at level x keeps the nodes whose own level, and those of all nodes above, exceed x. The level can be chosen by
+cross-validation of the held-out surrogate, with probabilities smoothed by Laplace's rule so that it is finite.
 """
 
 import heapq

@@ -1,9 +1,8 @@
 """Codewords: the corners of a regular simplex, one per class, that relate M scores to M-1 boosted functions.
 
-Equation (23) of [B]: S = Y f / 2. The paper requires sum 0 and unit rows only, which for M >= 4 does not make the
-simplex regular; here all pairs have the same inner product, -1/(M-1), by the Helmert construction. Coordinate r
-compares the classes 0..r with class r+1 and not the later ones, so coordinate steps are cheap
-(cpp/losses/multiclass.hpp).
+Equation (23) of [B]: S = Y f / 2. The paper requires sum 0 and unit rows only, which for M >= 4 does not make the simplex
+regular; here all pairs have the same inner product, -1/(M-1), by the Helmert construction. Coordinate r compares the classes
+0..r with class r+1 and not the later ones, so coordinate steps are cheap (cpp/losses/multiclass.hpp).
 """
 
 from functools import cache
