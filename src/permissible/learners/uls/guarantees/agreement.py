@@ -19,7 +19,7 @@ from permissible.bins.literal import Rule
 from permissible.learners.choose import Tried
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import PatternsOf
+from permissible.learners.uls.rows import Patterns, PatternsOf
 from permissible.losses import Loss
 from permissible.types import FloatArray
 
@@ -116,16 +116,16 @@ def held_rows(final: Terms, fold: Terms, opened: Callable[[], Opened]) -> HeldSc
     try:
         rules = tuple(dict.fromkeys((*final[1], *fold[1])))
         patterns = held.rows.ask(PatternsOf(rules, held.sizes.pattern_grid))
-        signs: FloatArray = 2.0 * patterns.bits.astype(np.float64) - 1.0
         weight = np.asarray(patterns.weight / held.sizes.pattern_grid)
-        return HeldScores(weight, _scores(final, rules, signs), _scores(fold, rules, signs))
+        return HeldScores(weight, scores(final, rules, patterns), scores(fold, rules, patterns))
     finally:
         held.rows.close()
 
 
-def _scores(terms: Terms, rules: tuple[Rule, ...], signs: FloatArray) -> FloatArray:
-    score = np.full(len(signs), terms[0])
+def scores(terms: Terms, rules: tuple[Rule, ...], patterns: Patterns) -> FloatArray:
+    """The score of each pattern of rules, added up rule by rule, so that it is the same wherever it is computed."""
+    score = np.full(len(patterns.bits), terms[0])
     for place, rule in enumerate(rules):
         if rule in terms[1]:
-            score += terms[1][rule] * signs[:, place]
+            score += np.where(patterns.bits[:, place] != 0, terms[1][rule], -terms[1][rule])
     return score

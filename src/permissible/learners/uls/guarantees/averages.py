@@ -20,7 +20,7 @@ from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.choose import Tried
 from permissible.learners.uls.boost import LoopTask
-from permissible.learners.uls.guarantees.agreement import FoldFits, HeldScores, agreement, fold_terms, held_rows
+from permissible.learners.uls.guarantees.agreement import FoldFits, HeldScores, agreement, fold_terms, held_rows, scores
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import PatternsOf
 from permissible.learners.uls.step import FitRows
@@ -44,7 +44,7 @@ def fewer(trace: Trace, most: int, task: LoopTask, rows: FitRows) -> Trace:
         return trace
     grid, coefficients = rows.sizes.pattern_grid, np.array(list(found.values()))
     patterns = rows.rows.ask(PatternsOf(tuple(found), grid))
-    score = (constant + (2.0 * patterns.bits.astype(np.float64) - 1.0) @ coefficients) / task.scale
+    score = scores((constant, found), tuple(found), patterns) / task.scale
     negative, positive = task.surrogate.at(-score)[:, 2], task.surrogate.at(score)[:, 2]
     curvature = (patterns.weight[:, 0] * negative + patterns.weight[:, 1] * positive) / grid
     products = kernels.pattern_hessian(patterns.bits, curvature)
