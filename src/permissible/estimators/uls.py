@@ -58,8 +58,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
         Factor on each step. "auto": 0.2 for rules, 0.5 where the folds find that `n_rounds` steps of 0.2 are too few, 1 where
-        coefficients are refitted; trees: the hold-out chooses from 0.05 to 0.4, 0.1 without one. Below 1 the search for rules
-        on all rows varies a literal's gain by half its standard error (at l2 = 1), and the average has several such fits.
+        coefficients are refitted; trees: the hold-out chooses from 0.05 to 0.4, 0.1 without one. Below 1 the search on all rows
+        varies a literal's gain by half its standard error; such fits are averaged, and rules that others can replace leave.
     l2_regularization : float or "auto", default=1.0
         Each value v that a rule adds to a score costs l2 v^2 / 2, beside the sum of b F over the examples, so it is in the
         unit of the weights. The coefficient c of a +-1 rule, which adds c inside and -c outside, costs l2 c^2, and so does
@@ -125,7 +125,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         How far the fit is from the optimum and what is doubtful about it; where there are more than two classes,
         ``certificate_.by_class`` has one for each.
     selection_ : mapping or None
-        What the folds saw: candidates, their mean validation curves, and which of them the model uses.
+        What the folds saw: candidates, their mean validation curves, which of them the model uses, the `factor` of an average.
     loss_evidence_ : LossEvidence or None
         What ``loss="auto"`` saw.
     classes_ : array

@@ -122,10 +122,9 @@ class RuleAttributes(CardMethods):
         warn_of([certificate.doubts for certificate in certificates], self.classes_)
 
     def _doubts(self, fitted: FittedRules, model: RuleModel, table: Table | None) -> Doubts:
-        exact = not self.l2_regularization or self.scheme in ("classic", 1)  # refits lower the penalised surrogate,
-        exact = (
-            exact and "averaged" not in fitted.trace.evidence
-        )  # and a step of one of several fits was not made for all
+        # Refits lower the penalised surrogate, and a step of one of several fits was not made for all.
+        stepwise = not self.l2_regularization or self.scheme in ("classic", 1)
+        exact = stepwise and "averaged" not in fitted.trace.evidence
         score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:

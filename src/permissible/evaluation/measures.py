@@ -177,9 +177,7 @@ def estimates(
             found[k].append(measures[k].value(sample))
     grouped, empty = rows.grouped(), np.empty(0)
     replicates = [np.concatenate(found[k]) if found.get(k) else empty for k in range(len(measures))]
-    if (
-        grouped is not rows.cells and how.n_bootstrap
-    ):  # resamples are those of the grouped cells: centre them on the estimate
+    if grouped is not rows.cells and how.n_bootstrap:  # resamples are those of the grouped cells: centre them
         for k in drawn:
             replicates[k] = replicates[k] + (values[k] - float(measures[k].value(grouped)[0]))
     return [_estimate(rows, *each, how) for each in zip(measures, values, replicates, strict=True)]

@@ -185,9 +185,7 @@ def rising(start: float, values: FloatArray, exact: bool, comparable: AnyArray |
     path = np.append(start, values)
     unit = max(abs(start), np.finfo(np.float64).tiny)
     steps = np.diff(path)
-    if (
-        comparable is not None and len(comparable) == len(steps) - 1
-    ):  # rounds of different or rescaled losses cannot be compared
+    if comparable is not None and len(comparable) == len(steps) - 1:  # not rounds of different or rescaled losses
         steps = np.where(np.append(True, comparable), steps, 0.0)
     if exact:
         worst = int(np.argmax(steps)) if len(steps) else 0

@@ -59,9 +59,7 @@ class LightGBMOnColumns:
             n_estimators=1000, learning_rate=0.05, random_state=self.seed, n_jobs=1, verbose=-1
         )
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # eval_set is deprecated in the newest version, and all that older ones know
+            warnings.simplefilter("ignore")  # eval_set is deprecated in the newest version; older ones know no other
             self.model = model.fit(
                 matrix[kept],
                 y[kept],

@@ -1,10 +1,9 @@
 """The readable loop of ULS: Algorithm 1 of [N] and [T] with a rule search (mathematics.md sections 4 and 5).
 
-In each round the examples have weights w = weight(margin). A rule with the largest predicted decrease of the surrogate
-is grown. Its leverage solves (35), so that the rule has edge 0 under the next weights; then the margins are updated.
-The corrective scheme also solves (35) for all rules so far, a block scheme for some of them. The rows answer with
-integer sums (uls/rows.py), in memory, on disk or on workers. For compiled losses in memory uls/compiled.py takes the
-same steps in one call, bit for bit.
+In each round the examples have weights w = weight(margin). A rule with the largest predicted decrease of the surrogate is grown.
+Its leverage solves (35), so that the rule has edge 0 under the next weights; then the margins are updated. The corrective scheme
+also solves (35) for all rules so far, a block scheme for some of them. The rows answer with integer sums (uls/rows.py), in
+memory, on disk or on workers. For compiled losses in memory uls/compiled.py takes the same steps in one call, bit for bit.
 """
 
 import math
@@ -192,9 +191,7 @@ def _continue(fit: Fit, terms: Terms) -> None:
     fit.rules, fit.theta = list(terms.rules), np.array([terms.constant, *terms.coefficients])
     fit.short = np.zeros(len(fit.theta))
     start = fit.task.start
-    if (
-        start is not None and start.same_rows and "unconverged" in start.trace.evidence
-    ):  # its coefficients were refitted too
+    if start is not None and start.same_rows and "unconverged" in start.trace.evidence:  # refitted coefficients
         evidence = start.trace.evidence
         fit.endless, fit.short = [place + 1 for place in evidence["endless"]], np.array(evidence["unconverged"])
 

@@ -49,8 +49,8 @@ class RuleCertificate(CertificateHead):
         With ``learner="column"`` and a loss whose weights never vanish, by linear programming: "none" (a finite minimiser
         exists), "partial" or "complete" (it does not: some or all rows are separated). None: not looked at.
     agreement : Agreement or None
-        What the models of the folds that chose have in common with this one: `n_rules`, `found`, `flipped`. Only where
-        coefficients are refitted, as with `compact`: the compiled loop of the classic scheme keeps no fold's model.
+        What the models of the folds that chose, each fitted once, have in common with this one: `n_rules`, `found`, `flipped`.
+        None where nothing was held out, and of the classic scheme where five folds chose no average.
 
     `stopped` is "rounds", "no edge", "separable", "time" or "callback". No bound on the gap is known.
     """

@@ -1,10 +1,9 @@
 """ULS with features known in advance: the columns of X are the h_t, exactly Algorithm 1 of [N] and [T] (section 4).
 
-In each round the weights w = weight(margin) give every column its edge; the column with the largest predicted decrease
-joins, and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The
-constant, if requested, is one more column. The penalty of a coefficient c is l2 c^2, as for a +-1 rule. Every scheme
-ends at the same minimum; without l2 that is logistic regression for the logistic loss, and least squares for
-`least_squares`.
+In each round the weights w = weight(margin) give every column its edge; the column with the largest predicted decrease joins,
+and (35) is solved for T_j: that column alone (classic), all columns so far (corrective), or a block of them. The constant, if
+requested, is one more column. The penalty of a coefficient c is l2 c^2, as for a +-1 rule. Every scheme ends at the same
+minimum; without l2 that is logistic regression for the logistic loss, and least squares for `least_squares`.
 
 A column without a finite coefficient (its rows of one sign are all of one class) keeps the one it reached, and the
 others continue.

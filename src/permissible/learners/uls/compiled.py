@@ -1,7 +1,9 @@
 """The loop of uls/boost.py for compiled losses in memory, in one call; it gives the same trace, bit for bit."""
 
 import math
+from collections.abc import Callable
 
+from permissible.bins.literal import Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.learners.uls.boost import LoopTask
 from permissible.learners.uls.criteria.draws import noise_of
@@ -33,11 +35,18 @@ def boost_compiled(training: Opened, held_out: Opened | None, task: LoopTask, op
     )
 
 
-def held_out_curve(training: Opened, held_out: Opened, task: LoopTask, options: ULSOptions) -> FloatArray:
-    """The mean loss of the held-out rows before the first round and after each: the same rounds without their record."""
+def held_out_curve(
+    training: Opened, held_out: Opened, task: LoopTask, options: ULSOptions
+) -> tuple[FloatArray, Callable[[int], tuple[float, dict[Rule, float]]]]:
+    """The mean loss of the held-out rows before the first round and after each, and the model after so many rounds."""
     asked = loop_options(options, task, 0, start_constant=True, certified=False)
     found = kernels.boost(_rows(training), _rows(held_out), task.layout, asked, None, task.callback)
-    return found.validation() / (task.unit * held_out.sizes.total_weight)
+
+    def terms(n_rounds: int) -> tuple[float, dict[Rule, float]]:
+        rounds = tuple(round_of(step, task, 1.0) for step in found.rounds[:n_rounds])
+        return Trace(task.scale * found.constant, rounds, STOPS[found.stop], math.nan, math.nan).terms()
+
+    return found.validation() / (task.unit * held_out.sizes.total_weight), terms
 
 
 def _rows(opened: Opened) -> kernels.Rows:

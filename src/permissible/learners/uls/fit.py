@@ -3,7 +3,8 @@
 The folds (rows/splits.py) choose the number of rounds of each candidate, and the candidates that are as good as the best
 (learners/choose.py). A run on a fold ends when its held-out loss has had no new minimum for `PATIENCE` rounds. The model
 is the average of these candidates, each fitted on all rows: by convexity its loss is at most the mean of theirs, and it
-does not change when the folds narrowly prefer another one. While there is room for rules, each is fitted with more draws.
+does not change when the folds narrowly prefer another one. While there is room, each is fitted with more draws. Of up to 10,000
+rows twice as many rules are found as are left, and the folds say how far scores go (guarantees/averages.py).
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
@@ -11,6 +12,7 @@ the error with which the earlier fit ended, its rounds are kept as they are. Oth
 of the history and the certificate is about the rows of the last fit.
 """
 
+import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,16 +37,17 @@ from permissible.learners.uls.flavours import (
     equally_penalised,
 )
 from permissible.learners.uls.guarantees.agreement import FoldFits, agreed
-from permissible.learners.uls.guarantees.remeasured import Measured, up_to
-from permissible.learners.uls.loss_rows import ExamplesOpening, Opened, open_rows
-from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import Examples
+from permissible.learners.uls.guarantees.averages import borne_out, fewer
+from permissible.learners.uls.guarantees.remeasured import Measured, continued
+from permissible.learners.uls.loss_rows import Opened, examples_in_memory, open_rows
+from permissible.learners.uls.options import ULSOptions, described
+from permissible.learners.uls.step import FitRows
 from permissible.learners.uls.trace import Trace
 from permissible.losses import Loss
 from permissible.rows.local import LocalSource
 from permissible.rows.selection import ALL_ROWS, Selection
 from permissible.rows.source import NoJournal, Source
-from permissible.rows.splits import evaluation_folds, has_duplicates
+from permissible.rows.splits import FOLDS, evaluation_folds, has_duplicates
 from permissible.rows.totals import TotalsOf
 from permissible.types import AnyArray, FloatArray
 
@@ -142,7 +145,9 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
     members = _members(everything, seen, task) if seen is not None and additive else []
     if seen is not None and isinstance(task.loss, Loss) and len(members) > 1:
-        return FittedRules(_averaged(everything, members, task, task.loss), task.loss, _selection(seen, averaged=True))
+        trace = _averaged(everything, members, task, task.loss, seen if _thinned(seen, task) else None)
+        factor = {"factor": trace.evidence.get("factor", 1.0)}
+        return FittedRules(trace, task.loss, _selection(seen, averaged=True) | factor)
     told = {} if task.start is None else {k: v for k, v in task.start.trace.evidence.items() if k == "candidate"}
     options = task.candidates[told.get("candidate", 0)] if seen is None else _options(seen.choice.chosen)
     # Given validation rows stay beside the final fit, so that the history shows their loss.
@@ -160,29 +165,46 @@ def _options(tried: Tried[ULSOptions]) -> ULSOptions:
     return replace(tried.candidate, n_rounds=max(tried.stage, 1))
 
 
+def _thinned(seen: "_Seen", task: Task) -> bool:
+    """Whether rules of an average may leave, since all folds are known; constraints hold for each fit, not for what is left."""
+    own = task.candidates[0]
+    return own.noise > 0 and own.constraints is None and not task.ensemble and len(seen.beside) == FOLDS
+
+
 def _members(everything: Chosen, seen: "_Seen", task: Task) -> list[tuple[Chosen, Tried[ULSOptions]]]:
     """The candidates as good as the best, on all rows (drawn as often as the number of rules allows), or on each fold's."""
-    kept, most = seen.choice.kept, task.candidates[0].n_rounds
+    kept, most, thinned = seen.choice.kept, task.candidates[0].n_rounds, _thinned(seen, task)
     if task.ensemble:
         return [(rows, tried) for rows in seen.training for tried in kept]
-    drawn = task.candidates[0].noise > 0 and task.validation is None
-    n_draws = min(most // max(sum(tried.stage for tried in kept), 1), MOST_DRAWS) if drawn else 1
+    if thinned:  # all rows are FOLDS / (FOLDS - 1) times those of a fold's run, and bear so many times the rounds
+        kept = tuple(replace(t, stage=min(math.ceil(t.stage * FOLDS / (FOLDS - 1)), most)) for t in kept)
+    total = sum(tried.stage for tried in kept)
+    room = 2 * most if thinned else most  # half of the rules leave (guarantees/averages.py)
+    n_draws = min(room // max(total, 1), MOST_DRAWS) if task.candidates[0].noise > 0 and task.validation is None else 1
     seeds = [task.candidates[0].seed + draw * most for draw in range(max(n_draws, 1))]
+    if not thinned and total > most:
+        kept = tuple(replace(t, stage=min(t.stage, max(most // len(kept), 1))) for t in kept)
     return [(everything, replace(t, candidate=replace(t.candidate, seed=seed))) for seed in seeds for t in kept]
 
 
-def _averaged(everything: Chosen, fits: list[tuple[Chosen, Tried[ULSOptions]]], task: Task, loss: Loss) -> Trace:
-    """The average of several fits; those on all rows have together at most as many rules as one may have rounds."""
+def _averaged(
+    everything: Chosen, fits: list[tuple[Chosen, Tried[ULSOptions]]], task: Task, loss: Loss, seen: "_Seen | None"
+) -> Trace:
+    """The average of several fits; where `seen` is given, rules leave, and the folds say how far the scores go."""
 
     def fitted(rows: Chosen, tried: Tried[ULSOptions], source: Source) -> Trace:
         return run(rows._replace(source=source), None, task, _options(tried))[1]
 
+    def shaped(trace: Trace, loop: LoopTask, rows: FitRows) -> Trace:
+        if seen is None:
+            return trace
+        left = fewer(trace, task.candidates[0].n_rounds, loop, rows)
+        return borne_out(left, loss, seen.beside, seen.choice.kept, loop)
+
     members = everything.source.each({f"{number}": partial(fitted, *fit) for number, fit in enumerate(fits)})
-    if not task.ensemble:
-        members = [up_to(fit, max(task.candidates[0].n_rounds // len(members), 1)) for fit in members]
     known = _measured(everything, task, task.candidates[0])
     try:
-        return known.average(members, loss, task.candidates[0])
+        return known.average(members, loss, task.candidates[0], shaped)
     finally:
         known.close()
 
@@ -267,7 +289,7 @@ def _curve(
 ) -> FloatArray:
     """The mean loss of the held-out rows after each round, or up to the round `last` where one is asked for.
 
-    `source` has the training rows, for this fit. `fits` remembers a fit of the readable loop.
+    `source` has the training rows, for this fit. `fits` remembers the models.
     """
     candidate = options
     if held_out.source is training.source:
@@ -277,27 +299,18 @@ def _curve(
     if isinstance(task.loss, Loss) and task.start is None and isinstance(source, LocalSource):
         with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
             if in_memory and held is not None:
-                return held_out_curve(rows, held, loop_task, options)
+                curve, terms = held_out_curve(rows, held, loop_task, options)
+                fits.known.append((candidate, terms))
+                return curve
     trace = run(training, held_out, task, options)[1]
-    fits.known.append((candidate, trace))
+    fits.known.append((candidate, trace.terms))
     return np.array([trace.start_validation, *(step.validation for step in trace.rounds)])
 
 
 def _selection(seen: _Seen, averaged: bool = False) -> dict[str, object]:
     """What the choice saw, as the estimator shows it."""
     used = seen.choice.kept if averaged else (seen.choice.chosen,)
-    candidates = [
-        {
-            "used": any(tried is one for one in used),
-            "max_literals": tried.candidate.max_literals,
-            "learning_rate": tried.candidate.learning_rate,
-            "l2_regularization": tried.candidate.l2,
-            "n_rounds": tried.stage,
-            "validation": tried.loss,
-            "curve": tried.curve,
-        }
-        for tried in seen.choice.tried
-    ]
+    candidates = [{"used": any(tried is one for one in used), **described(tried)} for tried in seen.choice.tried]
     return {"candidates": candidates, "validation_share": seen.fraction}
 
 
@@ -312,7 +325,7 @@ def run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptio
         start = replace(task.start, same_rows=earlier is before)
         left = replace(options, n_rounds=max(options.n_rounds - len(before.rounds), 0))
         loss, after = _run(training, held_out, replace(task, start=start), left)
-        trace = _joined(earlier, after)
+        trace = continued(earlier, after)
         if options.scheme != 1:  # its gradient is over all rules
             return loss, trace
         return loss, replace(trace, gradient_norm=known.gradient_norm(trace, earlier, after, loss))
@@ -327,7 +340,8 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
     if not isinstance(task.loss, str) or task.loss not in FLAVOURS:
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
-    examples, held = _examples(training), None if held_out is None else _examples(held_out)
+    examples = examples_in_memory(*training)
+    held = None if held_out is None else examples_in_memory(*held_out)
     more: dict[str, Any] = {"start": task.start, "layout": task.layout, "callback": task.callback}
     trace = boost_adaptive(task.loss, examples, options, held, n_threads=task.n_threads, **more)
     # The scores were last moved to the minimum of the last round's surrogate: its link gives their probabilities.
@@ -362,7 +376,7 @@ def _rows_of(
         more: dict[str, Any] = {"start": task.start, "callback": task.callback, "journal": source.journal}
         if options.criterion != "newton":
             score = None if task.start is None else task.start.scores
-            more["search"] = CriterionSearch(_examples(training), task.loss, options, score)
+            more["search"] = CriterionSearch(examples_in_memory(*training), task.loss, options, score)
         loop_task = LoopTask.of(task.loss, source.binning, task.layout, pace=task.pace, **more)
         yield opened[0], held, loop_task, in_memory and classic
     finally:
@@ -378,23 +392,3 @@ def _open(chosen: Chosen, loss: Loss, *, task: Task, options: ULSOptions) -> Ope
 
 def _measured(rows: Chosen, task: Task, options: ULSOptions) -> Measured:
     return Measured(partial(_open, rows, task=task, options=options), rows.source.binning, task.loss)
-
-
-def _examples(chosen: Chosen) -> Examples:
-    """All rows in one place, where they lie in memory: flavours are refused for rows on disk or on workers."""
-    examples = chosen.source.open(ExamplesOpening(chosen.label, chosen.selection)).only
-    assert examples is not None
-    return examples
-
-
-def _joined(before: Trace, after: Trace) -> Trace:
-    """A trace followed by its continuation."""
-    evidence = {**after.evidence, "earlier": len(before.rounds)}
-    if "shrunk" in after.evidence:
-        earlier = before.evidence.get("shrunk", [False] * len(before.rounds))
-        evidence["shrunk"] = [*earlier, *after.evidence["shrunk"]]
-    trace = replace(after, constant=before.constant, rounds=before.rounds + after.rounds, evidence=evidence)
-    if not before.rounds:
-        return trace
-    start = before.start_surrogate, before.start_error, before.start_validation
-    return replace(trace, start_surrogate=start[0], start_error=start[1], start_validation=start[2])

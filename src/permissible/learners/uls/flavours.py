@@ -6,12 +6,11 @@ from phi_M. When phi_B is picked the coefficients are renormalised: divided by t
 exceeds 1 (mathematics.md 4.2 iii). The probability of a score is that of the phi of the last round. F* fits each of
 five phi separately and keeps the one of least training risk.
 
-loss="auto" cross-validates a bag of phi of different shapes and keeps the results. phi_mu is not in the bag, since
-alone it is phi_M (E5). Folds are by content of the rows. The losses are compared by the log-loss of the probabilities
-that each derives from its own scores. The first of the bag is kept unless another is better by a paired t-test over the
-folds. Shapes are compared, not strengths of the penalty: s times phi has the same shape, F(x / s), with coefficients
-times s, but the same l2 would penalise it s times as much. `equally_penalised` gives each loss an l2 in proportion to
-its curvature at margin 0.
+loss="auto" cross-validates a bag of phi of different shapes and keeps the results. phi_mu is not in the bag, since alone it is
+phi_M (E5). Folds are by content of the rows. The losses are compared by the log-loss of the probabilities that each derives from
+its own scores. The first of the bag is kept unless another is better by a paired t-test over the folds. Shapes are compared, not
+strengths of the penalty: s times phi has the same shape, F(x / s), with coefficients times s, but the same l2 would penalise it
+s times as much. `equally_penalised` gives each loss an l2 in proportion to its curvature at margin 0.
 """
 
 import math

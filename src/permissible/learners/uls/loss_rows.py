@@ -145,6 +145,13 @@ def open_rows(
     return Opened(source.open(RuleOpening(examples, loss, two_sums, n_threads, drawn_by)), sizes)
 
 
+def examples_in_memory(source: Source, label: int, selection: Selection) -> Examples:
+    """The selected rows in one place, where they lie in memory: flavours are refused for rows on disk or on workers."""
+    examples = source.open(ExamplesOpening(label, selection)).only
+    assert examples is not None
+    return examples
+
+
 def kernel_rows(
     examples: Examples, loss: Functor, two_sums: bool, n_threads: int = 1, state: FloatArray | None = None
 ) -> kernels.Rows:

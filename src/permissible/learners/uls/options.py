@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from permissible.learners.choose import Tried
 from permissible.learners.constraints.rules import Constraints
 
 Stop: TypeAlias = Literal["rounds", "no edge", "separable", "time", "callback", "held out"]
@@ -32,3 +33,15 @@ class ULSOptions:
     # Whether the trace tells what is left to gain at the end; a card, which exchanges its rules, has no use for it.
     edges: bool = True
     noise: float = 0.0  # variance by which the search varies the gain of a literal, in units of its own error
+
+
+def described(tried: Tried[ULSOptions]) -> dict[str, object]:
+    """A candidate with what held-out rows said of it, as the estimator shows it."""
+    return {
+        "max_literals": tried.candidate.max_literals,
+        "learning_rate": tried.candidate.learning_rate,
+        "l2_regularization": tried.candidate.l2,
+        "n_rounds": tried.stage,
+        "validation": tried.loss,
+        "curve": tried.curve,
+    }

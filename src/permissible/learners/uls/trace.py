@@ -19,11 +19,10 @@ from permissible.types import Codes
 class Round:
     """One round: the rule, what it adds inside and outside, and the losses after it.
 
-    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule
-    before it, `weight` the sum of the weights before it; `support` is the fraction of sample weight that the rule
-    covers and `positive` the fraction of positives in it. `refit` holds every coefficient after the round if the scheme
-    changed more than the newest, and `intercept` the constant. `endless`: a side of the rule had no finite value, all
-    its rows being of one class.
+    `surrogate` (mean F), `train_error`, `validation` are after the step; `edge` is |sum y h w| / sum w of the rule before it,
+    `weight` the sum of the weights before it; `support` is the fraction of sample weight that the rule covers and `positive` the
+    fraction of positives in it. `refit` holds every coefficient after the round if the scheme changed more than the newest, and
+    `intercept` the constant. `endless`: a side of the rule had no finite value, all its rows being of one class.
     """
 
     rule: Rule

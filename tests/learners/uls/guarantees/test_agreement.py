@@ -76,7 +76,10 @@ def test_parts_agree_as_the_whole_table_does(rows, weighted):
 
 def test_without_models_of_the_folds_nothing_is_said(rows):
     X, y = rows
-    for model in (pm.ULSClassifier(n_rounds=5), pm.ULSClassifier.compact(2, early_stopping=False)):
+    for model in (
+        pm.ULSClassifier(n_rounds=5, early_stopping=False),
+        pm.ULSClassifier.compact(2, early_stopping=False),
+    ):
         assert model.fit(X, y).certificate_.agreement is None
     given = pm.ULSClassifier.compact(2).fit(X[100:], y[100:], validation=(X[:100], y[:100]))
     assert given.certificate_.agreement is None

@@ -11,6 +11,7 @@ same rules cover have the same two scores. So rows in memory, on disk and on wor
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,7 @@ from permissible.bins.literal import Rule
 from permissible.learners.choose import Tried
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import ULSOptions
-from permissible.learners.uls.rows import PatternsOf
-from permissible.learners.uls.trace import Trace
+from permissible.learners.uls.rows import Patterns, PatternsOf
 from permissible.losses import Loss
 from permissible.types import FloatArray
 
@@ -57,52 +57,75 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldFits:
-    """How the held-out rows of a fold are opened under a loss, and the candidates fitted on its training rows."""
+    """How the held-out rows of a fold are opened under a loss, and the model of each candidate after so many rounds."""
 
     open: Callable[[Loss], Opened]
-    known: list[tuple[ULSOptions, Trace]] = field(default_factory=list)
+    known: list[tuple[ULSOptions, Callable[[int], Terms]]] = field(default_factory=list)
+
+
+class HeldScores(NamedTuple):
+    """HeldScores-out rows by pattern: the weight of negatives and positives, the score of the final model, that of the fold's."""
+
+    weight: FloatArray
+    final: FloatArray
+    fold: FloatArray
 
 
 def agreed(final: Terms, loss: Loss, beside: Sequence[FoldFits], chosen: Tried[ULSOptions]) -> Agreement | None:
     """The final model beside those that the folds fitted with the chosen options; None where they are not known."""
-    known = [[trace for options, trace in fold.known if options == chosen.candidate] for fold in beside]
-    if not known or not all(known):
+    folds = fold_terms(beside, [chosen])
+    if folds is None:
         return None
-    longest = [traces[-1].terms(chosen.stage) for traces in known]  # a run that was made again comes last
-    return agreement(final, longest, [partial(fold.open, loss) for fold in beside])
+    opened = [partial(fold.open, loss) for fold in beside]
+    return agreement(final, folds, [held_rows(final, one, rows) for one, rows in zip(folds, opened, strict=True)])
 
 
-def agreement(final: Terms, folds: Sequence[Terms], opened: Sequence[Callable[[], Opened]]) -> Agreement:
-    """Compare the models of the folds with the final one; `opened` opens the held-out rows of each."""
+def fold_terms(beside: Sequence[FoldFits], kept: Sequence[Tried[ULSOptions]]) -> list[Terms] | None:
+    """The model of each fold, the mean of the candidates after their rounds; None where one is not known."""
+    # A run that was made again comes last.
+    known = [[[of for options, of in fold.known if options == t.candidate][-1:] for t in kept] for fold in beside]
+    if not known or not all(all(found) for found in known):
+        return None
+    return [mean_terms([of(t.stage) for (of,), t in zip(fold, kept, strict=True)]) for fold in known]
+
+
+def mean_terms(models: Sequence[Terms]) -> Terms:
+    """The mean of several models."""
+    rules, share = dict.fromkeys(rule for _, terms in models for rule in terms), 1.0 / len(models)
+    mean = {rule: share * sum(terms.get(rule, 0.0) for _, terms in models) for rule in rules}
+    return share * sum(constant for constant, _ in models), mean
+
+
+def agreement(final: Terms, folds: Sequence[Terms], held: Sequence[HeldScores]) -> Agreement:
+    """Compare the models of the folds with the final one on the held-out rows of each."""
     shapes = [{_shape(rule) for rule in terms[1]} for terms in folds]
     own = [_shape(rule) for rule in final[1]]
     found = [sum(shape in there for shape in own) / len(own) for there in shapes] if own else [1.0]
-    weights = [_weights(final, fold, rows) for fold, rows in zip(folds, opened, strict=True)]
-    flipped, total = np.sum(weights, axis=0).tolist()
-    return Agreement(tuple(len(terms[1]) for terms in folds), float(np.mean(found)), flipped / total if total else 0.0)
+    flips = sum(float(one.weight[(one.final >= 0) != (one.fold >= 0)].sum()) for one in held)
+    total = sum(float(one.weight.sum()) for one in held)
+    return Agreement(tuple(len(terms[1]) for terms in folds), float(np.mean(found)), flips / total if total else 0.0)
 
 
 def _shape(rule: Rule) -> frozenset[tuple[int, str]]:
     return frozenset((literal.column, literal.test) for literal in rule)
 
 
-def _weights(final: Terms, fold: Terms, opened: Callable[[], Opened]) -> tuple[float, float]:
-    """The held-out weight on which two models give different labels, and all of it."""
+def held_rows(final: Terms, fold: Terms, opened: Callable[[], Opened]) -> HeldScores:
+    """The held-out rows of a fold under two models."""
     held = opened()
     try:
         rules = tuple(dict.fromkeys((*final[1], *fold[1])))
         patterns = held.rows.ask(PatternsOf(rules, held.sizes.pattern_grid))
-        signs: FloatArray = 2.0 * patterns.bits.astype(np.float64) - 1.0
-        first, second = (_scores(terms, rules, signs) for terms in (final, fold))
-        weight = patterns.weight.sum(axis=1) / held.sizes.pattern_grid
-        return float(weight[(first >= 0) != (second >= 0)].sum()), float(weight.sum())
+        weight = np.asarray(patterns.weight / held.sizes.pattern_grid)
+        return HeldScores(weight, scores(final, rules, patterns), scores(fold, rules, patterns))
     finally:
         held.rows.close()
 
 
-def _scores(terms: Terms, rules: tuple[Rule, ...], signs: FloatArray) -> FloatArray:
-    score = np.full(len(signs), terms[0])
+def scores(terms: Terms, rules: tuple[Rule, ...], patterns: Patterns) -> FloatArray:
+    """The score of each pattern of rules, added up rule by rule, so that it is the same wherever it is computed."""
+    score = np.full(len(patterns.bits), terms[0])
     for place, rule in enumerate(rules):
         if rule in terms[1]:
-            score += terms[1][rule] * signs[:, place]
+            score += np.where(patterns.bits[:, place] != 0, terms[1][rule], -terms[1][rule])
     return score

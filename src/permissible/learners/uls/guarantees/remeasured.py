@@ -14,8 +14,8 @@ import numpy as np
 from permissible import losses
 from permissible.bins.binning import Binning
 from permissible.bins.layout import layout_of
-from permissible.bins.literal import Rule
 from permissible.learners.uls.boost import GRADIENT_WORK, Fit, LoopTask, left_to_gain
+from permissible.learners.uls.guarantees.averages import Shaped
 from permissible.learners.uls.loss_rows import Opened
 from permissible.learners.uls.options import ULSOptions
 from permissible.learners.uls.rows import Terms
@@ -27,15 +27,17 @@ CLOSE = 1e-9
 """Figures of the earlier fit that differ by less, relatively, are the same: scores are added up in another order."""
 
 
-def up_to(trace: Trace, n_rules: int) -> Trace:
-    """The first rounds of a trace, which have at most so many different rules."""
-    seen, last = set[Rule](), 0
-    for step in trace.rounds:
-        seen.add(step.rule)
-        if len(seen) > n_rules:
-            break
-        last += 1
-    return replace(trace, rounds=trace.rounds[:last])
+def continued(before: Trace, after: Trace) -> Trace:
+    """A trace followed by its continuation."""
+    evidence = {**after.evidence, "earlier": len(before.rounds)}
+    if "shrunk" in after.evidence:
+        earlier = before.evidence.get("shrunk", [False] * len(before.rounds))
+        evidence["shrunk"] = [*earlier, *after.evidence["shrunk"]]
+    trace = replace(after, constant=before.constant, rounds=before.rounds + after.rounds, evidence=evidence)
+    if not before.rounds:
+        return trace
+    start = before.start_surrogate, before.start_error, before.start_validation
+    return replace(trace, start_surrogate=start[0], start_error=start[1], start_validation=start[2])
 
 
 class Measured:
@@ -92,8 +94,11 @@ class Measured:
             0.0 if rows.faded else math.hypot(trace.gradient_norm, *(s / rows.state.weight for s in rows.slopes(rules)))
         )
 
-    def average(self, members: Sequence[Trace], loss: Loss, options: ULSOptions) -> Trace:
-        """The trace of the average of several fits of one loss: a round of each in turn, with its share of the values."""
+    def average(self, members: Sequence[Trace], loss: Loss, options: ULSOptions, shaped: Shaped) -> Trace:
+        """The trace of the average of several fits of one loss: a round of each in turn, with its share of the values.
+
+        `shaped` may change it before it is measured (guarantees/averages.py).
+        """
         share = 1.0 / len(members)
         rounds = [
             replace(step, value_in=share * step.value_in, value_out=share * step.value_out)
@@ -103,8 +108,9 @@ class Measured:
         ]
         cut = next((member.stop for member in members if member.stop in ("time", "callback")), members[0].stop)
         constant, evidence = share * math.fsum(member.constant for member in members), {"averaged": len(members)}
-        trace = self.trace(replace(members[0], constant=constant, rounds=tuple(rounds), stop=cut, evidence=evidence))
+        trace = replace(members[0], constant=constant, rounds=tuple(rounds), stop=cut, evidence=evidence)
         task, rows = self.of(loss)
+        trace = self.trace(shaped(trace, task, rows))
         rows.reset(Terms.of(*trace.terms(), task.scale))
         layout = layout_of(task.binning).by_column
         fit = Fit(rows, None, task, options, layout, rounds=list(trace.rounds))
